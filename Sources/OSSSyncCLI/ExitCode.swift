@@ -41,6 +41,7 @@ enum ExitCode: Int32, CaseIterable, Sendable {
     /// The status of a command that this error ended.
     init(ending error: any Error) {
         switch error {
+        case UsageError.interrupted: self.init(.cancelled, signal: StopSignals.received)
         case is UsageError: self = .usage
         case let error as SyncError: self.init(error.code, signal: StopSignals.received)
         default: self = .localState

@@ -26,6 +26,33 @@ package func displayText(_ bytes: some Sequence<UInt8>) -> String {
     return result
 }
 
+/// The bytes of which ``displayText(_:)`` made `text`.
+package func displayedBytes(_ text: String) -> [UInt8] {
+    var result: [UInt8] = []
+    var rest = Substring(text).unicodeScalars
+    while let scalar = rest.popFirst() {
+        guard scalar == "\\", let kind = rest.popFirst() else {
+            result += String(scalar).utf8
+            continue
+        }
+        switch kind {
+        case "n": result.append(0x0A)
+        case "r": result.append(0x0D)
+        case "t": result.append(0x09)
+        case "x":
+            result += UInt8(String(rest.prefix(2)), radix: 16).map { [$0] } ?? []
+            rest = rest.dropFirst(2)
+        case "u":
+            let digits = rest.dropFirst().prefix { $0 != "}" }
+            let value = UInt32(String(digits), radix: 16).flatMap(Unicode.Scalar.init)
+            result += value.map { [UInt8](String($0).utf8) } ?? []
+            rest = rest.dropFirst(digits.count + 2)
+        default: result += String(kind).utf8
+        }
+    }
+    return result
+}
+
 private func append(_ scalar: Unicode.Scalar, to result: inout String) {
     switch scalar.value {
     case 0x0A: result += "\\n"

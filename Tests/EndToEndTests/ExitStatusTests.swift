@@ -123,6 +123,39 @@ struct ExitStatusTests {
         #expect(result.diagnostics.contains("--insecure-http"))
     }
 
+    /// Waits until SIGHUP, the first of all signals, does not end the process by itself.
+    private static func waitForHandlers(of program: RunningProgram) throws {
+        let path = "/proc/\(program.processID)/status"
+        for _ in 0..<10_000 {
+            let status = try String(contentsOfFile: path, encoding: .utf8)
+            let caught = status.split(separator: "\n").first { $0.hasPrefix("SigCgt:") }
+            if let digit = caught?.last?.hexDigitValue, digit & 1 == 1 { return }
+            _ = poll(nil, 0, 1)
+        }
+        Issue.record("no handlers")
+    }
+
+    @Test(arguments: [["--files-from"], ["--exclude-from"]])
+    func `a signal ends a run that waits for a list from a pipe`(option: [String]) throws {
+        let workplace = try Workplace()
+        let tree = try workplace.makeDirectory("tree")
+        let fifo = workplace.folder.path + "/fifo"
+        try #require(unsafe mkfifo(fifo, 0o600) == 0)
+        let arguments = ["push", tree.path, workplace.remote] + option
+        let waiting = try workplace.start(arguments + [fifo])
+        try Self.waitForHandlers(of: waiting)
+        waiting.send(SIGHUP)
+        #expect(waiting.finish().status == 143)
+        let input = Pipe()
+        let reading = try workplace.start(
+            ["push", tree.path, workplace.remote, "--files-from", "-"],
+            input: input.fileHandleForReading
+        )
+        try Self.waitForHandlers(of: reading)
+        reading.send(SIGHUP)
+        #expect(reading.finish().status == 143)
+    }
+
     @Test(arguments: [[SIGINT], [SIGTERM, SIGHUP, SIGTERM], [SIGINT, SIGTERM]])
     func `a second Ctrl-C ends the program at once, the same signal sent on does not`(
         signals: [Int32]

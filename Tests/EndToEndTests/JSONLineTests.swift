@@ -34,7 +34,8 @@ struct JSONLineTests {
             let time = try #require(event["time"] as? String, "\(line)")
             #expect(time.utf8.count == 24 && time.hasSuffix("Z"), "\(line)")
             let fields = try #require(documented[name], "'\(name)' is not in docs/cli.md")
-            for field in Self.fields(of: event) where field != "event" && field != "time" {
+            let everywhere: Set = ["event", "time", "key_escaped"]
+            for field in Self.fields(of: event) where !everywhere.contains(field) {
                 #expect(fields.contains(field), "'\(field)' of '\(name)' is not in docs/cli.md")
             }
         }
@@ -55,6 +56,45 @@ struct JSONLineTests {
         [{"match": {"operation": "GetObject", "key": "mirror/f3"},
           "effect": {"fail": {"status": 403, "code": "AccessDenied"}}}]
         """
+
+    /// What needs an escape on a terminal, and what JSON escapes.
+    private static let oddNames = [
+        "back\\slash", "tab\tx", "esc\u{1B}[31m", "quote\"d", "a\u{202E}b",
+    ]
+
+    @Test func `have keys as they are, which other commands accept`() throws {
+        let workplace = try Workplace()
+        let tree = try workplace.makeDirectory("tree")
+        let keys = Set(Self.oddNames)
+        for name in keys { try tree.write(name, ramp(100)) }
+        func expectKeys(_ result: ProgramResult, _ event: String, prefix: String = "") {
+            let events = result.events.filter { $0["event"] as? String == event }
+            #expect(
+                Set(events.compactMap { $0["key"] as? String }) == Set(keys.map { prefix + $0 })
+            )
+            #expect(events.allSatisfy { $0["key_escaped"] == nil })
+        }
+        try expectKeys(workplace.run("push", tree.path, workplace.remote, "--json"), "item")
+        let list = try workplace.run("ls", "--json", workplace.remote + "/")
+        let prefix = workplace.remote.split(separator: "/").last.map(String.init) ?? ""
+        expectKeys(list, "object", prefix: prefix + "/")
+        for name in keys {
+            let file = workplace.folder.path + "/got"
+            let get = try workplace.run("get", "--json", workplace.remote + "/" + name, file)
+            #expect(get.status == 0, "\(get.diagnostics)")
+            try FileManager.default.removeItem(atPath: file)
+            try tree.write(name, ramp(50))
+        }
+        try expectKeys(workplace.run("status", "-v", "--json", tree.path), "status_item")
+        let paths = workplace.folder.path + "/paths"
+        try keys.joined(separator: "\n").write(toFile: paths, atomically: false, encoding: .utf8)
+        let limited = try workplace.run("push", "--json", tree.path, "--files-from", paths)
+        #expect(limited.status == 0, "\(limited.diagnostics)")
+        expectKeys(limited, "item")
+        #expect(Set(limited.summary["paths"] as? [String] ?? []) == keys)
+        let past = try workplace.run("log", "--json", tree.path).events.first { $0["paths"] != nil }
+        #expect(Set(past?["paths"] as? [String] ?? []) == keys)
+    }
 
     @Test func `of a cut mirror are objects with documented fields`() throws {
         let documented = try Self.documented()

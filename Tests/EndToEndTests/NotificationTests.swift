@@ -81,7 +81,7 @@ struct NotificationTests {
             let log = workplace.folder.path + "/log"
             let run = try push("--notify-url", server.url + "/canary", "--log-file", log, "-v")
             #expect(run.status == 0, "\(run.diagnostics)")
-            #expect(run.diagnostics.contains("warning: '127.0.0.1' was not told of this run: "))
+            #expect(run.diagnostics.contains("warning: could not notify '127.0.0.1': "))
             #expect(run.diagnostics.contains(reason), "\(run.diagnostics)")
             #expect(!(run.diagnostics + run.output).contains("canary"))
             #expect(try !String(contentsOfFile: log, encoding: .utf8).contains("canary"))
@@ -97,6 +97,30 @@ struct NotificationTests {
             #expect(refused.diagnostics.contains(reason), "\(refused.diagnostics)")
             #expect(!refused.diagnostics.contains("canary"))
         }
+    }
+
+    @Test func `a service that watches timers tells failures from successes by the address`() throws
+    {
+        // As healthchecks.io counts: `/0` is a success, as is an address without a status.
+        let server = ScriptedServer { _, _ in [.response("200 OK")] }
+        defer { server.stop() }
+        let own = workplace.folder.path + "/own"
+        try "[default]\nnotify-url = \(server.url)/uuid/{exit}?{state}&{exit}\n"
+            .write(toFile: own, atomically: false, encoding: .utf8)
+        #expect(try push("--config", own).status == 0)
+        #expect(try push("--config", own, "--exclude-from", "absent").status == 2)
+        let failing = ["push", tree.path, "--config", own, "--notify-on", "failure"]
+        #expect(try workplace.start(failing).finish().status == 0)
+        let wrong = ["OSS_ACCESS_KEY_SECRET": "wrong"]
+        #expect(try workplace.start(failing, environment: wrong).finish().status == 4)
+        let targets = ["/uuid/0?success&0", "/uuid/2?failure&2", "/uuid/4?failure&4"]
+        #expect(server.requests.map(\.target) == targets)
+        for mark in ["{exi}", "{", "{exit", "{EXIT}"] {
+            let refused = try push("--notify-url", server.url + "/canary/" + mark)
+            #expect(refused.status == 2 && !refused.diagnostics.contains("canary"), "\(mark)")
+        }
+        #expect(try push("--notify-url", "http://{exit}.localhost/").status == 2)
+        #expect(server.requests.count == targets.count)
     }
 
     @Test func `the user's own configuration can have the address, that of DIR cannot`() throws {

@@ -22,7 +22,7 @@ struct StreamTests {
                 "cat tree/in | osssync put - \(Self.object) --part-size 100K"
             )
             #expect(put.status == 0, "\(put.diagnostics)")
-            #expect(put.output.hasPrefix("stored '\(Self.object)' ("))
+            #expect(put.output.hasPrefix("uploaded '\(Self.object)' ("))
         }
         let isWhole = size <= 102_400
         #expect(requests.contains { $0.operation == "PutObject" } == isWhole)

@@ -215,3 +215,19 @@ struct ListingFaultTests {
         #expect(hollow.keys.isEmpty && hollow.more && hollow.token != nil)
     }
 }
+
+@Suite("Control requests")
+struct ControlRequestTests {
+    @Test(arguments: [
+        (["Host": "127.0.0.1"], 200), (["Host": "localhost:80"], 200),
+        (["Host": "127.0.0.1:80", "Origin": "http://127.0.0.1:80"], 200),
+        (["Host": "127.0.0.1", "Origin": "http://example.com"], 403),
+        (["Host": "127.0.0.1", "Origin": "null"], 403), (["Host": "rebound.example.com"], 403),
+    ])
+    func `a web page cannot make them`(headers: [String: String], status: Int) throws {
+        let server = try TestServer()
+        let connection = try TestConnection(port: server.port)
+        connection.send(plain: "GET /-/held", headers)
+        #expect(connection.receive(isHead: false).status == status)
+    }
+}

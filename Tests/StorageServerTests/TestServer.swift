@@ -159,7 +159,17 @@ final class TestConnection {
         all.append(("authorization", "OSS id:\(signature)"))
         var head = "\(method) \(target) HTTP/1.1\r\n"
         for header in all { head += "\(header.name): \(header.value)\r\n" }
-        var rest = ([UInt8]((head + "\r\n").utf8) + body)[...]
+        send([UInt8]((head + "\r\n").utf8) + body)
+    }
+
+    /// Nothing but this.
+    func send(plain request: String, _ headers: [String: String]) {
+        let lines = headers.map { "\($0.key): \($0.value)\r\n" }.joined()
+        send([UInt8]("\(request) HTTP/1.1\r\n\(lines)\r\n".utf8))
+    }
+
+    private func send(_ bytes: [UInt8]) {
+        var rest = bytes[...]
         while !rest.isEmpty {
             let count = unsafe rest.withUnsafeBytes { buffer in
                 #if canImport(Glibc)

@@ -109,6 +109,7 @@ struct DisplayTextTests {
             let text = displayText(bytes)
             if let other = shown[[UInt8](text.utf8)] { #expect(other == bytes) }
             shown[[UInt8](text.utf8)] = bytes
+            #expect(displayedBytes(text) == bytes)
             for scalar in text.unicodeScalars {
                 #expect(scalar.value >= 0x20 && !(0x7F...0x9F).contains(scalar.value))
                 #expect(!(0x202A...0x202E).contains(scalar.value))

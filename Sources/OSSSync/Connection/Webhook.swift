@@ -1,23 +1,39 @@
 internal import ObjectStorage
 internal import SyncEngine
 
-/// An address that is told of something by one POST of a JSON document.
+/// An address that is told how a command ended by one POST of a JSON document.
+///
+/// Services that watch timers tell failures from successes by the address alone: `{exit}` in it is
+/// replaced by the exit status, and `{state}` by `success` or `failure`.
 ///
 /// What follows the host in the address may be a secret and is in no message.
 public struct Webhook: Sendable {
+    private static let exitMark = "{exit}"
+    private static let stateMark = "{state}"
+
     private let address: WebAddress
     private let requests: PlainRequests
 
     /// Takes an address that a user chose; makes no request.
     ///
     /// - Parameters:
-    ///   - text: An https URL, or an http one of this machine.
+    ///   - text: An https URL, or an http one of this machine; `{exit}` and `{state}` may follow
+    ///     its host.
     ///   - sources: Says whether plain http is allowed to other hosts, which authorities are
     ///     trusted, and has the proxy.
     /// - Throws: `SyncError` of code `configuration`.
     public init(_ text: String, sources: ConfigurationSources) throws(SyncError) {
         guard let address = WebAddress(text) else {
             throw Self.unusable("expected an https URL without a user and a password")
+        }
+        let rest = text.dropFirst(address.authorityEnd)
+        guard !text.dropLast(rest.count).contains("{") else {
+            throw Self.unusable("{exit} and {state} can only follow the host")
+        }
+        // A mark that is misspelled would be sent as it is, and each run would count as good.
+        let marks = rest.split(separator: "{", omittingEmptySubsequences: false).dropFirst()
+        guard marks.allSatisfy({ $0.hasPrefix("exit}") || $0.hasPrefix("state}") }) else {
+            throw Self.unusable("only {exit} and {state} can be replaced in it")
         }
         let isSafe = address.isHTTPS || address.isLoopback || sources.options.allowsInsecureHTTP
         guard isSafe else {
@@ -74,10 +90,15 @@ public struct Webhook: Sendable {
 
     /// Posts a document; takes 10 seconds at most.
     ///
+    /// - Parameters:
+    ///   - json: The document.
+    ///   - exit: The exit status of the command; any but 0 is a failure.
     /// - Returns: What went wrong, safe to print; nil if it was accepted.
-    public func post(json: String) async -> String? {
+    public func post(json: String, exit: Int32) async -> String? {
+        let url = address.text.replacing(Self.exitMark, with: String(exit))
+            .replacing(Self.stateMark, with: exit == 0 ? "success" : "failure")
         do {
-            let status = try await requests.post(json: json, to: address.text)
+            let status = try await requests.post(json: json, to: url)
             return (200..<300).contains(status) ? nil : "it answered with status \(status)"
         } catch {
             return (error as? TransportError)?.message ?? "the request could not be sent"

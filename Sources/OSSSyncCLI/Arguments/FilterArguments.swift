@@ -1,11 +1,5 @@
 internal import OSSSync
 
-#if canImport(Glibc)
-internal import Glibc
-#else
-internal import Darwin
-#endif
-
 extension FileFilter {
     /// What a command line and its defaults skip.
     init(_ arguments: ParsedArguments) throws(UsageError) {
@@ -17,6 +11,8 @@ extension FileFilter {
 
     private mutating func add(_ argument: FilterArgument) throws(UsageError) {
         var (option, value) = ("", "")
+        var file: [UInt8] = []
+        if case .excludeFrom(let path) = argument { file = try Self.content(of: path) }
         do throws(InvalidPattern) {
             switch argument {
             case .exclude(let pattern):
@@ -27,7 +23,7 @@ extension FileFilter {
                 try include(pattern)
             case .excludeFrom(let path):
                 (option, value) = ("--exclude-from", path)
-                try add(ignoreFile: try Self.content(of: path), named: String(terminalSafe: path))
+                try add(ignoreFile: file, named: String(terminalSafe: path))
             case .excludeIfPresent(let name):
                 (option, value) = ("--exclude-if-present", name)
                 guard !name.isEmpty, !name.utf8.contains(UInt8(ascii: "/")) else {
@@ -47,24 +43,28 @@ extension FileFilter {
     /// More than anyone writes; every pattern is matched with every path.
     private static let longestFile = 1 << 20
 
-    private static func content(of path: String) throws(InvalidPattern) -> [UInt8] {
-        let file = unsafe open(path, O_RDONLY | O_CLOEXEC)
-        guard file >= 0 else { throw unreadable() }
-        defer { _ = close(file) }
-        var content: [UInt8] = []
-        var buffer = [UInt8](repeating: 0, count: 16 << 10)
-        while content.count <= longestFile {
-            let count = unsafe read(file, &buffer, buffer.count)
-            if count < 0, errno == EINTR { continue }
-            guard count >= 0 else { throw unreadable() }
-            if count == 0 { return content }
-            content += buffer.prefix(count)
-        }
-        throw InvalidPattern(message: "it is larger than 1 MiB")
-    }
+    /// A run that a timer starts may find a FIFO there that nothing ever writes to.
+    private static let patience = Duration.seconds(60)
 
-    private static func unreadable() -> InvalidPattern {
-        InvalidPattern(message: "it cannot be read: \(systemErrorText())")
+    private static func content(of path: String) throws(UsageError) -> [UInt8] {
+        func refusal(_ reason: String) -> UsageError {
+            .badValue(
+                option: "--exclude-from",
+                value: String(terminalSafe: path),
+                expected: reason
+            )
+        }
+        do throws(InputFile.Failure) {
+            return try InputFile(limit: longestFile, patience: patience).content(of: path)
+        } catch {
+            switch error {
+            case .unreadable(let reason): throw refusal("it cannot be read: \(reason)")
+            case .tooLarge: throw refusal("it is larger than 1 MiB")
+            case .silent:
+                throw refusal("it is a pipe, and nothing was written to it for 60 seconds")
+            case .stopped: throw .interrupted
+            }
+        }
     }
 }
 

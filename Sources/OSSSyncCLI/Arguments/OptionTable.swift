@@ -243,7 +243,8 @@ enum OptionTable {
             .notifyURL,
             value: .text("URL"),
             .output,
-            "post the summary as JSON to URL when the run ends; a URL with a secret belongs in "
+            "post the summary as JSON to URL when the run ends; {exit} in it becomes the exit "
+                + "status, {state} success or failure; a URL with a secret belongs in "
                 + "~/.config/osssync/config (notify-url), because other users can see arguments"
         ),
         OptionSpecification(

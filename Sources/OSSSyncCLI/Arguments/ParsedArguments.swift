@@ -111,6 +111,8 @@ enum UsageError: Error, Hashable {
     case missingChoice(String, command: CommandName)
     case notUnicode(position: Int)
     case configuration(path: String, line: Int, reason: String)
+    /// A stop signal came while a file of the command line was read.
+    case interrupted
 
     /// Ends with what to do; the code that makes the case escapes the user's text.
     var message: String {
@@ -157,6 +159,7 @@ enum UsageError: Error, Hashable {
         case .reversed(let least, let most): "\(least) is larger than \(most)"
         case .missingChoice(let names, let command):
             "\(names) is missing; see 'osssync help \(command.rawValue)'"
+        case .interrupted: "interrupted before anything was done"
         case .configuration(let path, let line, let reason):
             "'\(path)', line \(line): \(reason)"
         case .notUnicode(let position):

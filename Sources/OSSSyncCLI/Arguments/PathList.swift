@@ -36,23 +36,17 @@ struct PathList: Sendable, Hashable {
         func refusal(_ reason: String) -> UsageError {
             .badValue(option: option, value: String(terminalSafe: path), expected: reason)
         }
-        let isInput = path == "-"
-        let file = isInput ? STDIN_FILENO : unsafe open(path, O_RDONLY | O_CLOEXEC)
-        guard file >= 0 else { throw refusal("it cannot be read: \(systemErrorText())") }
-        defer { if !isInput { _ = close(file) } }
-        var content: [UInt8] = []
-        var buffer = [UInt8](repeating: 0, count: 1 << 16)
-        while true {
-            let count = unsafe read(file, &buffer, buffer.count)
-            if count < 0, errno == EINTR { continue }
-            guard count >= 0 else { throw refusal("it cannot be read: \(systemErrorText())") }
-            if count == 0 { break }
-            content += buffer.prefix(count)
-            guard content.count <= Self.longestFile else {
-                throw refusal("it is larger than 256 MiB")
+        let input = InputFile(limit: Self.longestFile)
+        do throws(InputFile.Failure) {
+            return path == "-"
+                ? try input.content(of: STDIN_FILENO) : try input.content(of: path)
+        } catch {
+            switch error {
+            case .unreadable(let reason): throw refusal("it cannot be read: \(reason)")
+            case .tooLarge: throw refusal("it is larger than 256 MiB")
+            case .silent, .stopped: throw .interrupted
             }
         }
-        return content
     }
 
     struct Problem: Error, Hashable {

@@ -72,7 +72,7 @@ struct ExplainCommand: Sendable {
 
     private static func json(_ explanation: Explanation) -> JSONLine {
         var line = EventJSON.line("explanation", time: WallClock.text())
-        line.add("key", explanation.displayKey)
+        line.add(key: explanation.key, shown: explanation.displayKey)
         line.add("recorded", ifPresent: explanation.recorded)
         line.add("local", ifPresent: explanation.local)
         line.add("remote", ifPresent: explanation.remote)

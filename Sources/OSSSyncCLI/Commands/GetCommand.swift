@@ -117,7 +117,7 @@ struct GetCommand: Sendable {
                 )
             )
             // What follows the question mark is the permission.
-            return (source, String(terminalSafe: String(get.prefix { $0 != "?" })), path)
+            return (source, String(get.prefix { $0 != "?" }), path)
         }
         guard asked == nil else {
             throw UsageError.badArgument(
@@ -133,7 +133,7 @@ struct GetCommand: Sendable {
             connectionLimit: streams
         )
         return (
-            .object(client, key: object.key), object.display,
+            .object(client, key: object.key), object.text,
             isPlace ? absolutePath(path + "/" + object.name) : path
         )
     }
@@ -142,7 +142,7 @@ struct GetCommand: Sendable {
         let message =
             switch error.code {
             case .alreadyExists: error.message + "; use --force to replace it"
-            case .notFound: "there is no object '\(subject)'"
+            case .notFound: "there is no object '\(String(terminalSafe: subject))'"
             default: error.message
             }
         return SyncError(
@@ -159,9 +159,9 @@ struct GetCommand: Sendable {
         }
         if context.output.isJSON {
             var line = EventJSON.line("downloaded", time: WallClock.text())
-            line.add("path", String(terminalSafe: file.path))
+            line.add("path", file.path)
             line.add("size", file.info.size)
-            line.add("etag", String(terminalSafe: file.info.etag))
+            line.add("etag", file.info.etag)
             line.add("crc64", String(file.crc64))
             line.add("verified", file.isVerified)
             context.say(line)

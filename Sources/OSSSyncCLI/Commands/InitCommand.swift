@@ -35,7 +35,7 @@ struct InitCommand: Sendable {
         let shown = String(terminalSafe: directory)
         if context.output.isJSON {
             var line = EventJSON.line(event, time: WallClock.text())
-            line.add("directory", shown)
+            line.add("directory", directory)
             line.add("remote", remote.display)
             context.say(line)
         } else if !context.output.isQuiet {

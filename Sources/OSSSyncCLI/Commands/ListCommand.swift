@@ -82,12 +82,12 @@ struct ListCommand: Sendable {
         let versionID = String(terminalSafe: version.versionID)
         guard !context.output.isJSON else {
             var line = EventJSON.line("version", time: WallClock.text())
-            line.add("key", version.displayKey)
-            line.add("version_id", versionID)
+            line.add(key: version.key, shown: version.displayKey)
+            line.add("version_id", version.versionID)
             line.add("latest", version.isLatest)
             line.add("deleted", version.size == nil)
             if let size = version.size { line.add("size", size) }
-            line.add("etag", ifPresent: version.etag.map { String(terminalSafe: $0) })
+            line.add("etag", ifPresent: version.etag)
             line.add("last_modified", ifPresent: version.lastModified?.text)
             return context.say(line)
         }
@@ -175,17 +175,17 @@ private struct ObjectList {
     mutating func add(_ entry: LevelEntry) -> Bool {
         switch entry {
         case .object(let object): return add(object)
-        case .directory(_, let key):
+        case .directory(let key, let shown):
             whole.add(0)
             guard !context.output.isJSON else {
                 var line = EventJSON.line("prefix", time: WallClock.text())
-                line.add("key", key)
+                line.add(key: key, shown: shown)
                 return context.say(line)
             }
             let blank = { String(repeating: " ", count: $0) }
             var columns = [blank(24), blank(isHuman ? 8 : 14)]
             if isLong { columns += ["-", "-", "-"] }
-            return context.say((columns + [key]).joined(separator: "  "))
+            return context.say((columns + [shown]).joined(separator: "  "))
         }
     }
 
@@ -241,11 +241,11 @@ private struct ObjectList {
 
     private func writeJSON(_ object: ListedObject, _ crc64: UInt64?) -> Bool {
         var line = EventJSON.line("object", time: WallClock.text())
-        line.add("key", object.displayKey)
+        line.add(key: object.key, shown: object.displayKey)
         line.add("size", object.size)
-        line.add("etag", String(terminalSafe: object.etag))
+        line.add("etag", object.etag)
         line.add("last_modified", ifPresent: object.lastModified?.text)
-        line.add("storage_class", String(terminalSafe: object.storageClass))
+        line.add("storage_class", object.storageClass)
         line.add("crc64", ifPresent: crc64.map { String($0) })
         return context.say(line)
     }

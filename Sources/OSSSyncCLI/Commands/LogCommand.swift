@@ -81,7 +81,7 @@ struct LogCommand: Sendable {
         var line = EventJSON.line("past_item", time: WallClock.text())
         line.add("action", item.action)
         line.add("state", item.state)
-        line.add("key", item.displayKey)
+        line.add(key: item.key, shown: item.displayKey)
         line.add("reason", ifPresent: item.message)
         return context.say(line)
     }

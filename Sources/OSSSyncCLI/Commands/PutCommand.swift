@@ -31,7 +31,7 @@ struct PutCommand: Sendable {
             sources: context.sources,
             connectionLimit: options.streams
         )
-        let report = TransferReport(context, .upload, of: object.display)
+        let report = TransferReport(context, .upload, of: object.text)
         guard file != TransferArguments.stream else {
             return try await send(client, object, options, arguments.partSize, report)
         }
@@ -154,15 +154,15 @@ struct PutCommand: Sendable {
         }
         if context.output.isJSON {
             var line = EventJSON.line("uploaded", time: WallClock.text())
-            line.add("key", String(terminalSafe: made.key))
+            line.add("key", made.key)
             line.add("size", made.size)
-            line.add("etag", String(terminalSafe: made.etag))
+            line.add("etag", made.etag)
             line.add("crc64", ifPresent: made.crc64.map { String($0) })
-            line.add("version", ifPresent: made.versionID.map { String(terminalSafe: $0) })
+            line.add("version", ifPresent: made.versionID)
             line.add("callback", ifPresent: answer)
             context.say(line)
         } else if !context.output.isQuiet {
-            context.say("stored '\(object.display)' (\(report.text))")
+            context.say("uploaded '\(object.display)' (\(report.text))")
             if let answer { context.say(String(terminalSafe: answer)) }
         }
     }

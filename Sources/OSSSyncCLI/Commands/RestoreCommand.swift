@@ -174,8 +174,8 @@ struct RestoreCommand: Sendable {
         let isDryRun = context.arguments.has(.dryRun)
         if context.output.isJSON {
             var line = EventJSON.line("restored", time: WallClock.text())
-            line.add("key", file.displayKey)
-            line.add("path", file.displayTarget)
+            line.add(key: file.key, shown: file.displayKey)
+            line.add("path", file.target)
             line.add("size", file.size)
             if let run = file.run { line.add("run", run) }
             line.add("state", file.state.rawValue)

@@ -110,7 +110,7 @@ struct RunCommand: Sendable {
     private func say(saved path: String) {
         if context.output.isJSON {
             var line = EventJSON.line("plan_saved", time: WallClock.text())
-            line.add("path", String(terminalSafe: path))
+            line.add("path", path)
             context.say(line)
         } else if !context.output.isQuiet {
             let file = String(terminalSafe: path)

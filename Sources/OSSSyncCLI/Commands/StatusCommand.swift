@@ -156,7 +156,7 @@ struct StatusCommand: Sendable {
             report.interrupted.map { transfer in
                 var line = JSONLine()
                 line.add("action", transfer.action.rawValue)
-                line.add("key", transfer.displayKey)
+                line.add(key: transfer.key, shown: transfer.displayKey)
                 line.add("size", transfer.size)
                 line.add("bytes_finished", transfer.bytesFinished)
                 return line

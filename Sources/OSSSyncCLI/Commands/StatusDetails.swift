@@ -34,16 +34,16 @@ final class StatusDetails: Sendable {
         var path = Substring(context.paths.count == 1 ? context.paths[0] : "")
         while path.hasPrefix("./") { path = path.dropFirst(2) }
         while path.last == "/" { path = path.dropLast() }
-        base = path.isEmpty || path == "." ? "" : String(terminalSafe: String(path)) + "/"
+        base = path.isEmpty || path == "." ? "" : String(path) + "/"
     }
 
     func add(_ detail: StatusDetail) {
         switch detail {
-        case .excluded(_, let key, let rule):
+        case .excluded(let key, let shown, let rule):
             if context.output.isJSON {
-                context.say(EventJSON.excluded(key, rule, time: WallClock.text()))
+                context.say(EventJSON.excluded(key, shown: shown, rule, time: WallClock.text()))
             } else {
-                context.say(EventText.excluded(key, rule))
+                context.say(EventText.excluded(shown, rule))
             }
         case .item(let step) where isSummary: state.withLock { add(step, &$0) }
         case .item(let step) where context.output.verbosity >= 1: show(step)
@@ -85,7 +85,7 @@ final class StatusDetails: Sendable {
         var line = EventJSON.line("status_item", time: WallClock.text())
         line.add("direction", step.direction.rawValue)
         line.add("action", step.action.rawValue)
-        line.add("key", step.displayKey)
+        line.add(key: step.key, shown: step.displayKey)
         line.add("size", step.size)
         line.add("reason", step.reason)
         context.say(line)
@@ -93,8 +93,8 @@ final class StatusDetails: Sendable {
 
     private func add(_ step: PlannedStep, _ state: inout State) {
         let rest =
-            step.displayKey.hasPrefix(base)
-            ? step.displayKey.dropFirst(base.count) : step.displayKey[...]
+            step.key.hasPrefix(base)
+            ? step.key.dropFirst(base.count) : step.key[...]
         let end = rest.firstIndex(of: "/")
         let name = end.map { String(rest[...$0]) } ?? (base.isEmpty ? "./" : "")
         let directory = base + name
@@ -122,7 +122,7 @@ final class StatusDetails: Sendable {
             context.say(line)
             return
         }
-        context.say(sum.directory)
+        context.say(String(terminalSafe: sum.directory))
         let verbs: [SyncDirection: String] = [
             .pull: "download", .push: "upload", .sync: "transfer",
         ]

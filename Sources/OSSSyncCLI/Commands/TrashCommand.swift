@@ -49,7 +49,7 @@ struct TrashCommand: Sendable {
     private func say(_ file: TrashedFile) -> Bool {
         if context.output.isJSON {
             var line = EventJSON.line("trashed", time: WallClock.text())
-            line.add("key", file.displayKey)
+            line.add(key: file.key, shown: file.displayKey)
             line.add("size", file.size)
             if let run = file.run { line.add("run", run) }
             line.add("removed", ifPresent: file.removed?.text)

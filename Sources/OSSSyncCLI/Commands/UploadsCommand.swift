@@ -53,8 +53,8 @@ struct UploadsCommand: Sendable {
     private func say(_ upload: IncompleteUpload, isAborted: Bool) {
         if context.output.isJSON {
             var line = EventJSON.line("upload", time: WallClock.text())
-            line.add("key", String(terminalSafe: upload.key))
-            line.add("upload_id", String(terminalSafe: upload.uploadID))
+            line.add("key", upload.key)
+            line.add("upload_id", upload.uploadID)
             line.add("initiated", ifPresent: upload.initiated?.text)
             line.add("aborted", isAborted)
             context.say(line)

@@ -66,7 +66,7 @@ struct VerifyCommand: Sendable {
         }
         var line = EventJSON.line("verify_item", time: WallClock.text())
         line.add("kind", finding.kind.rawValue)
-        line.add("key", finding.displayKey)
+        line.add(key: finding.key, shown: finding.displayKey)
         line.add("size", finding.size)
         line.add("message", finding.message)
         context.say(line)

@@ -133,7 +133,7 @@ extension EventJSON {
             var line = line("round", time: time)
             line.add("everything", round.reason != nil)
             line.add("reason", ifPresent: round.reason?.text)
-            line.add("paths", round.paths.map { String(terminalSafe: $0) })
+            line.add("paths", round.paths)
             return line
         @unknown default: return line("watching", time: time)
         }

@@ -27,7 +27,7 @@ enum EventJSON {
     static func item(_ item: ItemEvent, time: String) -> JSONLine {
         var line = line(item.action == .conflict ? "conflict" : "item", time: time)
         line.add("action", item.action.rawValue)
-        line.add("key", item.displayKey)
+        line.add(key: item.key, shown: item.displayKey)
         line.add("size", item.size)
         line.add("state", item.state.rawValue)
         line.add("bytes_transferred", item.bytesTransferred)
@@ -70,16 +70,21 @@ enum EventJSON {
     private static func active(_ transfer: ActiveTransfer) -> JSONLine {
         var line = JSONLine()
         line.add("action", transfer.action.rawValue)
-        line.add("key", transfer.displayKey)
+        line.add(key: transfer.key, shown: transfer.displayKey)
         line.add("size", transfer.size)
         line.add("bytes_finished", transfer.bytesFinished)
         line.add("bytes_resumed", transfer.bytesResumed)
         return line
     }
 
-    static func excluded(_ key: String, _ rule: String, time: String) -> JSONLine {
+    static func excluded(
+        _ key: String,
+        shown: String,
+        _ rule: String,
+        time: String
+    ) -> JSONLine {
         var line = line("excluded", time: time)
-        line.add("key", key)
+        line.add(key: key, shown: shown)
         line.add("rule", rule)
         return line
     }
@@ -93,7 +98,7 @@ enum EventJSON {
     static func retry(_ retry: RetryEvent, time: String) -> JSONLine {
         var line = line("retry", time: time)
         line.add("operation", retry.operation)
-        line.add("key", ifPresent: retry.displayKey)
+        if let key = retry.key { line.add(key: key, shown: retry.displayKey ?? key) }
         line.add("attempt", retry.attempt)
         line.add("limit", retry.limit)
         line.add("wait", retry.wait / .seconds(1))

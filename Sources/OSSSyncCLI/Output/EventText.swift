@@ -194,7 +194,9 @@ enum EventText {
     /// Which paths a command was limited to; nil if it was not.
     static func limit(_ paths: [String]) -> String? {
         guard !paths.isEmpty else { return nil }
-        let named = paths.prefix(limitNames).map { "'\($0)'" }.joined(separator: ", ")
+        let named = paths.prefix(limitNames).map { "'\(String(terminalSafe: $0))'" }.joined(
+            separator: ", "
+        )
         let rest = paths.count - limitNames
         return "limited to \(named)"
             + (rest > 0 ? " and " + countText(rest, "other path", "other paths") : "")

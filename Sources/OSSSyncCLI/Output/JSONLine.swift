@@ -1,3 +1,5 @@
+internal import OSSSync
+
 /// One JSON object on one line, built field by field.
 struct JSONLine: Sendable {
     private var text = "{"
@@ -7,6 +9,15 @@ struct JSONLine: Sendable {
     mutating func add(_ name: StaticString, _ value: String) {
         begin(name)
         Self.append(quoted: value, to: &text)
+    }
+
+    /// Adds a key as it is, for JSON has escapes of its own.
+    ///
+    /// Bytes that are not UTF-8 cannot be in such a text: of a key that has some, the form that
+    /// terminals are shown (`shown`) is added, which is unambiguous.
+    mutating func add(key: String, shown: String) {
+        add("key", key)
+        if String(terminalSafe: key) != shown { add("key_escaped", shown) }
     }
 
     mutating func add(_ name: StaticString, _ value: some FixedWidthInteger) {

@@ -231,6 +231,7 @@ final class Reporter: Sendable {
         switch event {
         case .started(let direction, let directory, let remote):
             guard options.verbosity >= 1 else { return }
+            let directory = String(terminalSafe: directory)
             let text =
                 switch direction {
                 case .pull: "pull \(remote) to \(directory)\n"
@@ -329,7 +330,8 @@ final class Reporter: Sendable {
             guard planDiffers(progress, state.lastPlan) else { return [line] }
             state.lastPlan = progress
             return [EventJSON.plan(progress, time: time), line]
-        case .excluded(_, let key, let rule): return [EventJSON.excluded(key, rule, time: time)]
+        case .excluded(let key, let shown, let rule):
+            return [EventJSON.excluded(key, shown: shown, rule, time: time)]
         case .warning(let message): return [EventJSON.warning(message, time: time)]
         case .retry(let retry): return [EventJSON.retry(retry, time: time)]
         case .finished(let summary): return [EventJSON.summary(summary, time: time)]

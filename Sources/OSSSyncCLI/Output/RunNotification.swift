@@ -53,13 +53,13 @@ final class RunNotification: Sendable {
             summary.stopped = EventText.failure(error)
         }
         var line = EventJSON.summary(summary, time: WallClock.text())
-        line.add("directory", String(terminalSafe: absolutePath(context.place?.directory ?? "")))
+        line.add("directory", absolutePath(context.place?.directory ?? ""))
         line.add("remote", context.remoteText)
         line.add("exit", code.rawValue)
         line.add("error", ifPresent: error.map { EventText.failure($0) })
-        guard let problem = await webhook.post(json: line.line) else { return }
+        guard let problem = await webhook.post(json: line.line, exit: code.rawValue) else { return }
         context.reporter.handle(
-            .warning(message: "'\(webhook.host)' was not told of this run: \(problem)")
+            .warning(message: "could not notify '\(webhook.host)': \(problem)")
         )
     }
 }

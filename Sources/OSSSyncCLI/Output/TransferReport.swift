@@ -11,7 +11,7 @@ final class TransferReport: Sendable {
 
     private let isJSON: Bool
     private let action: ItemAction
-    /// What is transferred, safe to print.
+    /// What is transferred, as the user types it.
     private let subject: String
     private let reporter: Reporter
     private let amounts = Mutex(Amounts())
@@ -37,7 +37,7 @@ final class TransferReport: Sendable {
     @Sendable func note(_ notice: TransferNotice) {
         switch notice {
         case .resumed: return
-        case .startedOver(let reason): warn("\(subject): \(reason.text)")
+        case .startedOver(let reason): warn("\(String(terminalSafe: subject)): \(reason.text)")
         case .waiting(let pause, let message):
             warn("\(message); retrying in \(elapsedText(pause / .seconds(1)))")
         case .warning(let message): warn(message)
@@ -161,7 +161,6 @@ final class TransferReport: Sendable {
                     action: action,
                     state: state,
                     key: subject,
-                    displayKey: subject,
                     size: amounts.size,
                     bytesTransferred: amounts.moved,
                     bytesResumed: amounts.resumed,

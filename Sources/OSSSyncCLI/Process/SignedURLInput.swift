@@ -16,13 +16,18 @@ struct SignedURLInput: Equatable {
     let head: String?
 
     /// Reads what `-` or `@FILE` stands for; nil for any other argument.
-    static func reading(_ argument: String) throws -> SignedURLInput? {
-        if argument == "-" { return try parse(content(of: STDIN_FILENO, argument), argument) }
+    static func reading(_ argument: String) throws(UsageError) -> SignedURLInput? {
+        if argument == "-" {
+            let bytes = try content(argument) { input throws(InputFile.Failure) in
+                try input.content(of: STDIN_FILENO)
+            }
+            return try parse(bytes, argument)
+        }
         guard argument.utf8.first == UInt8(ascii: "@") else { return nil }
-        let file = unsafe open(String(argument.dropFirst()), O_RDONLY | O_CLOEXEC)
-        guard file >= 0 else { throw unreadable(argument) }
-        defer { _ = close(file) }
-        return try parse(content(of: file, argument), argument)
+        let bytes = try content(argument) { input throws(InputFile.Failure) in
+            try input.content(of: String(argument.dropFirst()))
+        }
+        return try parse(bytes, argument)
     }
 
     /// The lines, without the white space around each and without empty ones.
@@ -47,34 +52,22 @@ struct SignedURLInput: Equatable {
         text.hasPrefix("https://") || text.hasPrefix("http://")
     }
 
-    private static func unreadable(_ argument: String) -> UsageError {
-        let reason = unsafe String(cString: strerror(errno))
-        return .badArgument(
-            String(terminalSafe: argument),
-            expected: "it cannot be read: \(reason)"
-        )
-    }
-
-    private static func content(of file: Int32, _ argument: String) throws -> [UInt8] {
-        var bytes: [UInt8] = []
-        var buffer = [UInt8](repeating: 0, count: 4_096)
-        while bytes.count <= longest {
-            // Ctrl-C must work while waiting for input.
-            var waiting = pollfd(fd: file, events: Int16(POLLIN), revents: 0)
-            let isReady = unsafe poll(&waiting, 1, 200)
-            if StopSignals.received != nil {
-                throw SyncError(code: .cancelled, message: "interrupted before anything was done")
-            }
-            if isReady == 0 || isReady < 0 && errno == EINTR { continue }
-            let count = unsafe read(file, &buffer, buffer.count)
-            if count < 0 && errno == EINTR { continue }
-            guard count >= 0 else { throw unreadable(argument) }
-            if count == 0 { return bytes }
-            bytes += buffer.prefix(count)
+    private static func content(
+        _ argument: String,
+        _ read: (InputFile) throws(InputFile.Failure) -> [UInt8]
+    ) throws(UsageError) -> [UInt8] {
+        func refusal(_ expected: String) -> UsageError {
+            .badArgument(String(terminalSafe: argument), expected: expected)
         }
-        throw UsageError.badArgument(
-            String(terminalSafe: argument),
-            expected: "it has more than \(longest) bytes, too long for a URL"
-        )
+        do throws(InputFile.Failure) {
+            return try read(InputFile(limit: longest))
+        } catch {
+            switch error {
+            case .unreadable(let reason): throw refusal("it cannot be read: \(reason)")
+            case .tooLarge:
+                throw refusal("it has more than \(longest) bytes, too long for a URL")
+            case .silent, .stopped: throw .interrupted
+            }
+        }
     }
 }

@@ -7,6 +7,8 @@ package struct WebAddress: Sendable, Hashable {
     package let isHTTPS: Bool
     /// In lower case, an IPv6 address without brackets.
     package let host: String
+    /// The number of characters before the path.
+    package let authorityEnd: Int
 
     package var isLoopback: Bool { HostName.isLoopback(host) }
 
@@ -31,5 +33,6 @@ package struct WebAddress: Sendable, Hashable {
         }
         guard !host.isEmpty else { return nil }
         (self.text, self.host, isHTTPS) = (text, host, scheme == "https")
+        authorityEnd = scheme.count + 3 + authority.count
     }
 }

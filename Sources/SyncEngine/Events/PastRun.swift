@@ -10,7 +10,7 @@ public struct PastRun: Sendable, Hashable {
     public var started: StoreTime
     /// The remote, safe to print.
     public var remote: String
-    /// What the run was limited to, safe to print; none for a run of the whole mirror.
+    /// The paths that the run was limited to; none for a run of the whole mirror.
     public var paths: [String]
     /// How it ended; nil while it goes on, and if it was killed.
     public var end: End?

@@ -116,7 +116,7 @@ public struct Differences: Sendable, Hashable {
 
 /// What pull, push and sync would do, and what was interrupted.
 public struct StatusReport: Sendable, Hashable {
-    /// What it is limited to, safe to print; none for the whole mirror.
+    /// The paths that it is limited to; none for the whole mirror.
     public var paths: [String]
     /// What a pull would do.
     public var pull: PlannedWork

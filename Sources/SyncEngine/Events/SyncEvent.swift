@@ -65,7 +65,7 @@ public struct ItemEvent: Sendable, Hashable {
     public var requestID: String?
     /// True for symbolic links, special files and osssync's own names, which are never mirrored.
     public var isNeverMirrored = false
-    /// The path at which the local version of a conflict was kept, safe to print; nil if none was.
+    /// The path at which the local version of a conflict was kept; nil if none was.
     public var keptAs: String?
 
     /// Makes an event.
@@ -183,7 +183,7 @@ public struct RunSummary: Sendable, Hashable {
     public var runID: Int64 = 0
     /// The way it went.
     public var direction: SyncDirection
-    /// What the run was limited to, safe to print; none for a run of the whole mirror.
+    /// The paths that the run was limited to; none for a run of the whole mirror.
     public var paths: [String] = []
     /// Files downloaded or objects uploaded.
     public var transferred = 0
@@ -311,7 +311,7 @@ public struct RunSummary: Sendable, Hashable {
 /// started, and a dry run that fails, throw without `finished`.
 @nonexhaustive
 public enum SyncEvent: Sendable {
-    /// The run began; both texts are safe to print.
+    /// The run began, in this directory; the text of the remote is safe to print.
     case started(direction: SyncDirection, directory: String, remote: String)
     /// One step of one item.
     case item(ItemEvent)

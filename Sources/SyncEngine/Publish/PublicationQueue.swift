@@ -291,7 +291,7 @@ actor PublicationQueue {
             transferred: item.transfer?.bytesMoved ?? 0,
             resumed: item.transfer?.bytesResumed ?? 0,
             message: keptAs.map { "the local version was kept as '\($0.display)'" },
-            keptAs: keptAs?.display
+            keptAs: keptAs?.text
         )
     }
 }

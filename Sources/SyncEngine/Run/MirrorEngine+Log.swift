@@ -113,8 +113,10 @@ extension PastRun {
             direction: run.direction,
             started: StoreTime(run.started),
             remote: displayText(run.remote.utf8),
-            // Escaped when it was made.
-            paths: run.paths?.split(separator: "\n").map(String.init) ?? [],
+            // Escaped when it was made, so that a line is one path.
+            paths: run.paths?.split(separator: "\n").map {
+                String(decoding: displayedBytes(String($0)), as: UTF8.self)
+            } ?? [],
             end: run.record.map { record in
                 End(
                     outcome: record.outcome.rawValue,

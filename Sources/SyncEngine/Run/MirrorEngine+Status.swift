@@ -84,7 +84,7 @@ extension MirrorEngine {
         if let error = loop.listingFailure { throw error }
         Self.add(issues, scope, hidden)
         return StatusReport(
-            paths: run.paths.display,
+            paths: run.paths.texts,
             pull: works.pull.work,
             push: works.push.work,
             sync: works.sync.work,

@@ -16,7 +16,7 @@ extension MirrorRun {
         onEvent(
             .started(
                 direction: direction,
-                directory: displayText(settings.directory.utf8),
+                directory: settings.directory,
                 remote: settings.displayRemote
             )
         )

@@ -141,12 +141,12 @@ struct MirrorRun: Sendable {
             direction: direction.rawValue,
             started: settings.environment.now(),
             remote: settings.displayRemote,
-            paths: paths.isLimited ? paths.display.joined(separator: "\n") : nil
+            paths: paths.isLimited ? paths.paths.map(\.display).joined(separator: "\n") : nil
         )
         onEvent(
             .started(
                 direction: direction,
-                directory: displayText(settings.directory.utf8),
+                directory: settings.directory,
                 remote: settings.displayRemote
             )
         )
@@ -193,7 +193,7 @@ struct MirrorRun: Sendable {
             uploads: uploads,
             emit: onEvent,
             limits: settings.limits,
-            tracker: ProgressTracker(direction: direction, paths: paths.display),
+            tracker: ProgressTracker(direction: direction, paths: paths.texts),
             journal: RunJournal(),
             options: options,
             paths: paths,

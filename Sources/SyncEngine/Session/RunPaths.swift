@@ -18,8 +18,8 @@ struct RunPaths: Sendable {
     /// Requests at once that ask whether a path is in the bucket.
     private static let lookupsAtOnce = 16
 
-    /// The paths as text that is safe to print.
-    var display: [String] { paths.map(\.display) }
+    /// The paths as a user types them.
+    var texts: [String] { paths.map(\.text) }
 
     /// The whole mirror if there are no `texts`, which are as a user typed them.
     ///

@@ -65,7 +65,7 @@ final class ShardedRun: Sendable {
         onEvent(
             .started(
                 direction: direction,
-                directory: displayText(settings.directory.utf8),
+                directory: settings.directory,
                 remote: settings.displayRemote
             )
         )
