@@ -267,3 +267,13 @@ if let kind = Context.environment["OSSSYNC_SANITIZER"] {
     package.targets.removeAll { others.contains($0.name) }
     package.products.removeAll { $0.name == "osssync-simulator" }
 }
+
+// Tests of a few targets take a fraction of the time to build:
+// `OSSSYNC_TESTS=SyncEngineTests,RepositoryTests swift build --build-tests`.
+if let names = Context.environment["OSSSYNC_TESTS"] {
+    let wanted = Set(names.split(separator: ",").map(String.init))
+    package.targets.removeAll { target in
+        (target.type == .test || target.name == "Simulator") && !wanted.contains(target.name)
+    }
+    package.products.removeAll { $0.name == "osssync-simulator" && !wanted.contains("Simulator") }
+}
