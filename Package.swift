@@ -174,7 +174,10 @@ let package = Package(
         tests("SyncModelTests", ["SyncModel", "SyncTestSupport"]),
         tests("SyncPlannerTests", ["SyncPlanner", "SyncTestSupport"]),
         tests("ObjectStorageTests", ["ObjectStorage", "SyncTestSupport"]),
-        tests("LocalStorageTests", ["LocalStorage", "LeaseExploration", "SyncTestSupport"]),
+        tests(
+            "LocalStorageTests",
+            ["LocalStorage", "CSystem", "LeaseExploration", "SyncTestSupport"]
+        ),
         tests("ManifestStoreTests", ["ManifestStore", "SyncTestSupport"]),
         tests(
             "ObjectTransferTests",

@@ -13,6 +13,7 @@
 #include <sys/syscall.h>
 #include <sys/sysmacros.h>
 #include <sys/vfs.h>
+#include <sys/xattr.h>
 #else
 #include <sys/mount.h>
 #include <sys/param.h>
@@ -83,6 +84,7 @@ static int plain_status(int directory, const char *name, int flags, struct osssy
     memset(status, 0, sizeof *status);
     status->mode = raw.st_mode;
     status->owner = raw.st_uid;
+    status->group = raw.st_gid;
     status->links = raw.st_nlink;
     status->size = raw.st_size;
     status->inode = raw.st_ino;
@@ -111,6 +113,7 @@ int osssync_status_at(int directory, const char *name, int flags, struct osssync
     }
     status->mode = raw.stx_mode;
     status->owner = raw.stx_uid;
+    status->group = raw.stx_gid;
     status->links = raw.stx_nlink;
     status->size = (int64_t)raw.stx_size;
     status->inode = raw.stx_ino;
@@ -224,6 +227,18 @@ int osssync_keeps_whole_seconds(int descriptor) {
     return (uint32_t)status.f_type == LUSTRE;
 }
 
+ssize_t osssync_get_attribute(int descriptor, const char *name, void *buffer, size_t size) {
+    return fgetxattr(descriptor, name, buffer, size);
+}
+
+int osssync_set_attribute(int descriptor, const char *name, const void *value, size_t size) {
+    return fsetxattr(descriptor, name, value, size, 0);
+}
+
+int osssync_remove_attribute(int descriptor, const char *name) {
+    return fremovexattr(descriptor, name);
+}
+
 int osssync_change_queue(void) {
     return inotify_init1(IN_CLOEXEC | IN_NONBLOCK);
 }
@@ -256,6 +271,24 @@ size_t osssync_change_at(const void *buffer, size_t offset, struct osssync_chang
     return offset + sizeof event + event.len;
 }
 #else
+ssize_t osssync_get_attribute(int descriptor, const char *name, void *buffer, size_t size) {
+    (void)descriptor; (void)name; (void)buffer; (void)size;
+    errno = ENOTSUP;
+    return -1;
+}
+
+int osssync_set_attribute(int descriptor, const char *name, const void *value, size_t size) {
+    (void)descriptor; (void)name; (void)value; (void)size;
+    errno = ENOTSUP;
+    return -1;
+}
+
+int osssync_remove_attribute(int descriptor, const char *name) {
+    (void)descriptor; (void)name;
+    errno = ENOTSUP;
+    return -1;
+}
+
 int osssync_change_queue(void) {
     errno = ENOSYS;
     return -1;

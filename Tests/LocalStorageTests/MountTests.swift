@@ -20,6 +20,7 @@ struct MountTests {
                 device: device
             ),
             owner: 0,
+            group: 0,
             linkCount: 1,
             permissions: 0o755,
             mount: mount

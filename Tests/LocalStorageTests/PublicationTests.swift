@@ -53,8 +53,8 @@ struct PublicationTests {
         arguments: [
             (GivenPermissions.ofObject(0o777), 0o755), (.ofObject(0o600), 0o600),
             (.ofObject(0o666), 0o644), (.ofObject(0o4755), 0o755), (.ofObject(0), 0o400),
-            (.ofObject(0o444), 0o444), (.ofCopy(0o777), 0o777), (.ofCopy(0o6750), 0o750),
-            (.ofCopy(0), 0),
+            (.ofObject(0o444), 0o444), (.ofCopy(ordinaryRights(0o777)), 0o777),
+            (.ofCopy(ordinaryRights(0o750)), 0o750), (.ofCopy(ordinaryRights(0)), 0),
         ] as [(GivenPermissions, UInt32)]
     )
     func `an object gives a new file no more permissions than the umask allows`(
@@ -336,7 +336,7 @@ struct PublicationTests {
         #expect(faults.count == 2)
     }
 
-    @Test func `each directory of a group is opened once`() throws {
+    @Test func `each directory of a group is opened twice`() throws {
         let faults = SystemCallFaults(.fail(errno: EIO), at: 0, of: ["openat2"])
         let mirror = try temporary.mirror(calls: SystemCalls(usesOpenat2: true, faults: faults))
         for name in ["a", "a/b", "c"] { try temporary.makeDirectory(name) }
@@ -345,6 +345,7 @@ struct PublicationTests {
             try mirror.publication("x", at: "\(parent)/\(index)", expecting: .absent)
         }
         _ = try mirror.publish(group, durability: .synchronized)
-        #expect(faults.count == 3)
+        // For what it gives to new files, and for their names once the disk has their contents.
+        #expect(faults.count == 6)
     }
 }

@@ -1,5 +1,5 @@
 import Glibc
-import LocalStorage
+@testable import LocalStorage
 import SyncModel
 import Testing
 
@@ -205,6 +205,11 @@ extension TemporaryDirectory {
 /// A path from text that is a safe key.
 func relative(_ text: String) throws -> RelativePath {
     try RelativePath(key: ObjectKey(text))
+}
+
+/// Of this user's own file, without a list.
+func ordinaryRights(_ permissions: UInt32) -> FileRights {
+    FileRights(permissions: permissions, owner: geteuid(), group: getegid(), list: nil)
 }
 
 /// Both ways to open a path of several components.

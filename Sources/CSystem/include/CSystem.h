@@ -15,6 +15,7 @@
 struct osssync_status {
     uint32_t mode;
     uint32_t owner;
+    uint32_t group;
     uint64_t links;
     int64_t size;
     uint64_t inode;
@@ -51,6 +52,10 @@ int osssync_preallocate(int descriptor, int64_t size);
 int osssync_set_modified(int descriptor, int64_t seconds, int64_t nanoseconds);
 /// The same of a name in `directory`; of a link, its own time.
 int osssync_set_modified_at(int directory, const char *name, int64_t seconds, int64_t nanoseconds);
+/// The extended attribute `name` of an open file; -1 with errno, which is ENOTSUP where the system has none of Linux.
+ssize_t osssync_get_attribute(int descriptor, const char *name, void *buffer, size_t size);
+int osssync_set_attribute(int descriptor, const char *name, const void *value, size_t size);
+int osssync_remove_attribute(int descriptor, const char *name);
 /// Opens the symbolic link `name` itself, not what it points at; fails with ENOTSUP or another error where that is not
 /// possible.
 int osssync_open_link(int directory, const char *name);

@@ -222,10 +222,15 @@ extension MirrorDirectory {
         guard let descriptor = found else { return nil }
         let file = OpenFile(adopting: descriptor, name: name.text, calls: calls)
         let status = try file.status()
-        guard status.kind == .file, status.linkCount == 1,
-            status.owner == SystemCalls.effectiveUser
-        else { return nil }
+        guard status.kind == .file, status.linkCount == 1, isOwn(status) else { return nil }
         return (file, status)
+    }
+
+    /// False for a temporary file that another user may have put there.
+    private func isOwn(_ status: FileStatus) -> Bool {
+        if status.owner == SystemCalls.effectiveUser { return true }
+        // The administrator's had its owner already when it could not get its name.
+        return SystemCalls.effectiveUser == 0 && !keepsPartialsBeside
     }
 
     /// Removes a temporary file; it need not exist.

@@ -118,7 +118,8 @@ extension MirrorDirectory {
             }
         }
         let status = try parent.status(of: PathBytes(path.name))
-        guard let status, status.kind == .of(path), status.identity == expected else {
+        guard let status, status.kind == .of(path), isAsSeen(status.identity, expected)
+        else {
             throw .targetChanged(path)
         }
         return (parent, status)

@@ -47,6 +47,7 @@ package final class MirrorDirectory: Sendable {
     let reservations = Mutex(())
     let uncheckedFiles = Atomic<Int64>(0)
     let newNames = PartialNames()
+    let sharedFiles = SharedFiles()
     let backups = Mutex<OpenDirectory?>(nil)
     private let failedToSynchronize = Atomic(false)
 
@@ -311,6 +312,7 @@ extension MirrorDirectory {
             return try opened.withLock { opened throws(LocalError) in
                 if let directory = opened.partials { return directory }
                 let directory = try privateDirectory("partial")
+                try directory.passNothingOn()
                 opened.partials = directory
                 return directory
             }

@@ -10,14 +10,7 @@ struct ConflictName: Sendable, Hashable {
     ///   - suffix: What goes before the extension; "/" and NUL in it become "_".
     ///   - attempt: From 0; later ones add a number.
     init(original: ArraySlice<UInt8>, suffix: String, attempt: Int) {
-        let dot = UInt8(ascii: ".")
-        // A leading dot begins a hidden name and no extension; a long tail is no extension either.
-        let lastDot = original.lastIndex(of: dot)
-        let split =
-            lastDot.map { index in
-                index > original.startIndex && original.endIndex - index <= 16
-                    ? index : original.endIndex
-            } ?? original.endIndex
+        let split = Self.split(original)
         let tail = original[split...]
         let number = attempt == 0 ? "" : "-\(attempt + 1)"
         let inserted =
@@ -26,6 +19,30 @@ struct ConflictName: Sendable, Hashable {
             } + number.utf8
         let room = RelativePath.maximumComponentLength - tail.count - inserted.count
         bytes = Self.cut(original[..<split], to: room) + inserted + tail
+    }
+
+    /// Where the extension begins.
+    private static func split(_ original: ArraySlice<UInt8>) -> Int {
+        // A leading dot begins a hidden name and no extension; a long tail is no extension either.
+        guard let index = original.lastIndex(of: UInt8(ascii: ".")) else {
+            return original.endIndex
+        }
+        return index > original.startIndex && original.endIndex - index <= 16
+            ? index : original.endIndex
+    }
+
+    /// True for a name that `original` may have got with a suffix of this kind, at another time.
+    static func isName(
+        _ name: [UInt8],
+        of original: ArraySlice<UInt8>,
+        suffix: String
+    ) -> Bool {
+        let split = split(original)
+        // The kind is what comes before the time.
+        let kind = suffix.utf8.prefix { $0 != UInt8(ascii: "-") }
+        let (start, tail) = (original[..<split] + kind + "-".utf8, original[split...])
+        return name.count > start.count + tail.count && name.starts(with: start)
+            && name.suffix(tail.count).elementsEqual(tail)
     }
 
     /// At most `length` bytes, and no half scalar at the end: the name must stay valid UTF-8 to be

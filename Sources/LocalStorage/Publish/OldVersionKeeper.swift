@@ -41,6 +41,8 @@ struct OldVersionKeeper {
         let path: RelativePath?
         /// True if the original name is free now.
         let originalIsGone: Bool
+        /// True if an earlier run made it.
+        var isOlder = false
     }
 
     private var calls: SystemCalls { directory.calls }
@@ -75,6 +77,8 @@ struct OldVersionKeeper {
     /// Gives the file a second name in its own directory, or where its key's new name belongs if
     /// it is escaped.
     func keepBeside(_ old: FileStatus, suffix: String) throws(LocalError) -> Kept {
+        try requireRemovableName(old)
+        if let kept = try keptBefore(old, suffix: suffix) { return kept }
         for attempt in 0..<Self.maximumAttempts {
             let keptPath: RelativePath
             do {
@@ -92,11 +96,48 @@ struct OldVersionKeeper {
         throw .noFreeName(path)
     }
 
+    /// Fails where the name cannot be given to another file, before that file has a second one,
+    /// which could not be taken back either.
+    private func requireRemovableName(_ old: FileStatus) throws(LocalError) {
+        let user = SystemCalls.effectiveUser
+        guard user != 0, old.owner != user else { return }
+        let status = try parent.status()
+        guard status.permissions & 0o1000 != 0, status.owner != user else { return }
+        throw .systemCall(SystemCallError(call: "renameat2", errno: EPERM, path: path.display))
+    }
+
+    /// The second name that an earlier run gave to this very file and could not take back.
+    private func keptBefore(_ old: FileStatus, suffix: String) throws(LocalError) -> Kept? {
+        guard old.linkCount > 1 else { return nil }
+        var found: [PathBytes] = []
+        try unsafe calls.names(in: parent.descriptor) { name, _ in
+            let bytes = unsafe [UInt8](name)
+            if ConflictName.isName(bytes, of: path.name, suffix: suffix) {
+                found.append(PathBytes(bytes))
+            }
+        }
+        for name in found {
+            let key = ObjectKey((path.parent.map { $0.bytes + [UInt8(ascii: "/")] } ?? []) + name.bytes)
+            guard let status = try parent.status(of: name), status.isSameObject(as: old),
+                let kept = try? RelativePath(path: key)
+            else { continue }
+            return Kept(
+                place: parent,
+                name: name,
+                path: kept,
+                originalIsGone: false,
+                isOlder: true
+            )
+        }
+        return nil
+    }
+
     /// Moves the file into the trash of `run`.
     ///
     /// - Throws: `targetChanged` if another file had the name by then; it has it again, or lies in
     ///   the trash if the name was taken once more.
     func moveToTrash(_ old: FileStatus, run: String) throws(LocalError) {
+        directory.sharedFiles.note(old)
         for attempt in 0..<Self.maximumAttempts {
             guard let place = try trashPlace(run: run, attempt: attempt) else { continue }
             let moved: Bool
@@ -126,6 +167,7 @@ struct OldVersionKeeper {
     ///
     /// - Throws: `targetChanged` as ``moveToTrash(_:run:)``.
     func remove(_ old: FileStatus) throws(LocalError) {
+        directory.sharedFiles.note(old)
         let partials = try directory.partials
         let name = directory.fileName(directory.newNames.next())
         do throws(LocalError) {
@@ -170,8 +212,8 @@ struct OldVersionKeeper {
                 to: parent.descriptor,
                 original
             )
-        } else {
-            // A second name that stays is harmless.
+        } else if !kept.isOlder {
+            // One that stays is found by the next run.
             _ = try? calls.unlink(at: kept.place.descriptor, kept.name)
         }
     }
@@ -201,6 +243,7 @@ struct OldVersionKeeper {
         as name: PathBytes,
         path keptPath: RelativePath?
     ) throws(LocalError) -> Kept? {
+        directory.sharedFiles.note(old)
         do throws(LocalError) {
             try calls.link(
                 from: parent.descriptor,

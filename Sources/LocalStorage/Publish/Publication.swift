@@ -62,7 +62,7 @@ extension Publication {
 /// Where the permissions of a new file come from.
 package enum GivenPermissions: Sendable, Hashable {
     /// The file of this machine that it is a copy of.
-    case ofCopy(UInt32)
+    case ofCopy(FileRights)
     /// The object's metadata, which anyone may have written who can write to the bucket.
     case ofObject(UInt32)
 }
@@ -82,9 +82,18 @@ struct NewFileModes: Sendable, Hashable {
     /// owner, because later runs read the file.
     func permissions(_ given: GivenPermissions?) -> UInt32 {
         switch given {
-        case .ofCopy(let permissions): permissions & 0o777
+        case .ofCopy(let rights): rights.permissions
         case .ofObject(let permissions): permissions & allowed | 0o400
         case nil: ordinary
+        }
+    }
+
+    /// The same in a directory with a list for new files, which takes the place of the umask.
+    func permissions(_ given: GivenPermissions?, _ list: AccessList) -> UInt32 {
+        switch given {
+        case .ofCopy(let rights): rights.permissionsWithoutList
+        case .ofObject(let permissions): permissions & list.permissions | 0o400
+        case nil: 0o666
         }
     }
 }
@@ -152,19 +161,23 @@ extension Publication {
     /// What is at the target, if it is what was expected; nil for nothing, if that was.
     func checkedTarget(
         in parent: OpenDirectory,
-        _ name: PathBytes
+        _ name: PathBytes,
+        of directory: MirrorDirectory
     ) throws(LocalError) -> FileStatus? {
         let found = try parent.status(of: name)
+        func isAsSeen(_ seen: FileIdentity) -> Bool {
+            found.map { directory.isAsSeen($0.identity, seen) } ?? false
+        }
         switch (expected, found?.kind) {
         case (_, .directory): throw .targetIsDirectory(path)
         case (.file(let seen), .special(.symbolicLink)) where path.isLink:
-            guard found?.identity == seen else { throw .targetChanged(path) }
+            guard isAsSeen(seen) else { throw .targetChanged(path) }
             return found
         case (_, .file) where path.isLink: throw .targetIsFile(path)
         case (.anything, nil), (.anything, .file), (.anything, .special(.symbolicLink)):
             return found
         case (_, .special(let kind)): throw .targetIsSpecial(path, kind)
-        case (.file(let seen), .file) where found?.identity == seen: return found
+        case (.file(let seen), .file) where isAsSeen(seen): return found
         case (.file, _), (.absent, _): throw .targetChanged(path)
         }
     }

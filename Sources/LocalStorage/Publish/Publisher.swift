@@ -22,10 +22,11 @@ struct Publisher {
         let status: FileStatus
     }
 
-    private let directory: MirrorDirectory
+    let directory: MirrorDirectory
     private let group: [Publication]
     private let partials: OpenDirectory
-    private let modes: NewFileModes
+    let modes: NewFileModes
+    var defaults = DirectoryDefaults()
     private let calls: SystemCalls
     private var prepared: [Prepared] = []
     /// By the item's index.
@@ -55,7 +56,9 @@ struct Publisher {
     /// With `synchronizesEach` each of them is made durable by itself.
     mutating func prepare(synchronizesEach: Bool) {
         for index in group.indices {
-            if !synchronizesEach, let ready = group[index].unchangedPartial(modes) {
+            if !synchronizesEach, let ready = group[index].unchangedPartial(modes),
+                defaults.of(group[index].path.parent, in: directory) == .ordinary
+            {
                 // Another file in its place is found by the look after the rename.
                 prepared.append(Prepared(index: index, name: ready.file, status: ready.status))
                 continue
@@ -69,7 +72,7 @@ struct Publisher {
                     prepared.append(Prepared(index: index, name: link.name, status: link.status))
                     continue
                 }
-                try calls.setMode(file.descriptor, try permissions(for: group[index]))
+                try giveRights(to: file, for: group[index])
                 try calls.setModified(file.descriptor, group[index].modified)
                 if synchronizesEach { try calls.synchronize(file.descriptor) }
                 // With the time as the file system keeps it.
@@ -79,21 +82,6 @@ struct Publisher {
                 outcomes[index] = .failed(directory.explained(error, neededBytes: nil))
             }
         }
-    }
-
-    /// Those of the file that is replaced, or else what is given.
-    ///
-    /// Never more than read, write and execute: set-user-ID was given to other content.
-    private mutating func permissions(
-        for publication: Publication
-    ) throws(LocalError) -> UInt32 {
-        let path = publication.path
-        if publication.expected != .absent, !path.isDirectory,
-            let old = try parent(of: path).status(of: PathBytes(path.name)), old.kind == .file
-        {
-            return old.permissions & 0o777
-        }
-        return modes.permissions(publication.permissions)
     }
 
     /// Gives the old versions that are to be kept their second names.
@@ -121,7 +109,7 @@ struct Publisher {
         let path = publication.path
         let parent = try parent(of: path)
         let name = PathBytes(path.name)
-        guard let old = try publication.checkedTarget(in: parent, name) else { return }
+        guard let old = try publication.checkedTarget(in: parent, name, of: directory) else { return }
         let keeper = OldVersionKeeper(
             directory: directory,
             path: path,
@@ -189,7 +177,7 @@ struct Publisher {
                 kept = try replace(version, with: item, parent, name, path)
             } else if publication.expected == .absent {
                 try placeWhereAbsent(item, parent, name, path)
-            } else if let old = try publication.checkedTarget(in: parent, name) {
+            } else if let old = try publication.checkedTarget(in: parent, name, of: directory) {
                 kept = try replace(old, with: item, parent, name)
             } else {
                 try placeWhereAbsent(item, parent, name, path)
@@ -207,7 +195,7 @@ struct Publisher {
         return .published(status.identity, keptAs: kept)
     }
 
-    private mutating func parent(of path: RelativePath) throws(LocalError) -> OpenDirectory {
+    mutating func parent(of path: RelativePath) throws(LocalError) -> OpenDirectory {
         let parent = path.parent
         if let lastParent, lastParent.path == parent { return lastParent.directory }
         var opened = directory.root
@@ -280,9 +268,9 @@ struct Publisher {
         _ path: RelativePath
     ) throws(LocalError) -> RelativePath? {
         do throws(LocalError) {
-            guard try parent.status(of: name)?.identity == version.status.identity else {
-                throw .targetChanged(path)
-            }
+            guard let found = try parent.status(of: name),
+                directory.isAsSeen(found.identity, version.status.identity)
+            else { throw .targetChanged(path) }
             try exchange(version.status, for: item, parent, name)
         } catch {
             version.keeper.undo(version.kept)
@@ -312,6 +300,7 @@ extension Publisher {
         guard publication.mayReplace(old, in: parent, name, calls) else {
             throw .targetChanged(publication.path)
         }
+        directory.sharedFiles.note(old)
         var isExchanged = false
         do throws(LocalError) {
             if publication.expected != .anything {

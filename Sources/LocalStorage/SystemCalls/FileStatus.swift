@@ -53,6 +53,7 @@ struct FileStatus: Sendable, Hashable {
     let kind: Kind
     let identity: FileIdentity
     let owner: UInt32
+    let group: UInt32
     let linkCount: UInt64
     /// The twelve permission bits.
     let permissions: UInt32
@@ -72,6 +73,7 @@ extension FileStatus {
             device: raw.device
         )
         owner = raw.owner
+        group = raw.group
         linkCount = raw.links
         permissions = raw.mode & 0o7777
         mount = raw.mount

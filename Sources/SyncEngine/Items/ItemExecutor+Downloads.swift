@@ -272,9 +272,9 @@ extension ItemExecutor {
         let directory = context.directory
         let sourcePath = try context.path(of: row.key)
         let size = object.size
-        let (name, copy, found, permissions) = try await context.reading { interruption in
+        let (name, copy, found, rights) = try await context.reading { interruption in
             let file = try directory.openForReading(sourcePath)
-            let (_, permissions) = try file.identityAndPermissions()
+            let rights = try file.rights()
             let partial = try directory.createPartial(size: size)
             do throws(LocalError) {
                 _ = try directory.copyContents(
@@ -288,7 +288,7 @@ extension ItemExecutor {
                     range: ByteRange(offset: 0, length: size),
                     unless: interruption
                 )
-                return (partial.name, partial.file, checksum, permissions)
+                return (partial.name, partial.file, checksum, rights)
             } catch {
                 // Nothing refers to it yet; a later run sweeps what cannot be removed now.
                 try? directory.removePartial(partial.name)
@@ -316,7 +316,7 @@ extension ItemExecutor {
                     expected: Self.expected(entry),
                     backup: .replace,
                     permissions: mode.map { .ofObject($0) }
-                        ?? (keepsMetadata ? .ofCopy(permissions) : nil)
+                        ?? (keepsMetadata ? .ofCopy(rights) : nil)
                 ),
                 key: entry.key,
                 action: .copyLocal,

@@ -97,7 +97,7 @@ struct LocalRenames: Sendable {
                 return (file, checksum)
             }
             let isCopy = try await executor.isCopy(file, checksum, of: source.metadata)
-            guard isCopy, try file.identity() == expected else { return nil }
+            guard isCopy, try directory.isAsSeen(file.identity(), expected) else { return nil }
             return checksum
         } catch {
             return nil

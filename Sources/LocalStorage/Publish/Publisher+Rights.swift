@@ -1,0 +1,137 @@
+internal import SyncModel
+
+#if canImport(Glibc)
+internal import Glibc
+#else
+internal import Darwin
+#endif
+
+/// What directories give to new files, asked once for each.
+struct DirectoryDefaults {
+    private var known: [RelativePath?: NewFileDefaults] = [:]
+
+    /// Of the directory at `path`; one that is absent will have them from the one above.
+    mutating func of(_ path: RelativePath?, in directory: MirrorDirectory) -> NewFileDefaults {
+        // There the temporary file was made in this directory itself.
+        if directory.keepsPartialsBeside { return .ordinary }
+        if let found = known[path] { return found }
+        let found: NewFileDefaults
+        do throws(LocalError) {
+            let opened =
+                try path.map { (path) throws(LocalError) in
+                    try directory.root.directory(beneath: path)
+                } ?? directory.root
+            found = try opened.newFileDefaults()
+        } catch {
+            // What keeps it from being opened is reported when the file gets its name.
+            found = path.map { of($0.parent, in: directory) } ?? .ordinary
+        }
+        known[path] = found
+        return found
+    }
+}
+
+extension Publisher {
+    /// Lets nobody read the new file who could not read the one that it replaces, or a file that
+    /// this user makes there.
+    mutating func giveRights(
+        to file: OpenFile,
+        for publication: Publication
+    ) throws(LocalError) {
+        let rights = try rights(of: file, for: publication)
+        try file.give(rights, removesList: directory.keepsPartialsBeside)
+    }
+
+    private mutating func rights(
+        of file: OpenFile,
+        for publication: Publication
+    ) throws(LocalError) -> FileRights {
+        guard let replaced = try replaced(by: publication) else {
+            return try newRights(of: file, for: publication)
+        }
+        switch publication.backup {
+        case .replace, .replaceHolding, .moveToTrash: return replaced
+        case .keepBeside:
+            // Not what somebody did to another file, but no more than its owner let others see.
+            var rights = try newRights(of: file, for: publication)
+            let most = 0o700 | replaced.permissionsWithoutList
+            rights.list = rights.list?.limited(to: most)
+            rights.permissions = rights.list?.permissions ?? rights.permissions & most
+            return rights
+        }
+    }
+
+    /// The rights of the file that has the name; nil if there is none, or one that says nothing.
+    ///
+    /// What another user put in the way of a new file does not decide who may read that.
+    private mutating func replaced(
+        by publication: Publication
+    ) throws(LocalError) -> FileRights? {
+        let path = publication.path
+        guard publication.expected != .absent, !path.isDirectory else { return nil }
+        let parent = try parent(of: path)
+        guard let old = try parent.status(of: PathBytes(path.name)), old.kind == .file else {
+            return nil
+        }
+        if publication.mayBeInTheWay, old.owner != SystemCalls.effectiveUser,
+            try old.owner != parent.status().owner
+        {
+            return nil
+        }
+        return try parent.rights(of: PathBytes(path.name), old)
+    }
+
+    private mutating func newRights(
+        of file: OpenFile,
+        for publication: Publication
+    ) throws(LocalError) -> FileRights {
+        let defaults = defaults.of(publication.path.parent, in: directory)
+        let given = publication.permissions
+        if case .ofCopy(let rights)? = given, defaults.list == nil { return rights }
+        var rights = FileRights(try file.status())
+        if let group = defaults.group { rights.group = group }
+        if let list = defaults.list {
+            rights.list = list.limited(to: modes.permissions(given, list))
+            rights.permissions = rights.list?.permissions ?? 0
+        } else {
+            rights.permissions = modes.permissions(given)
+        }
+        return rights
+    }
+}
+
+extension Publication {
+    /// False if what is replaced is a file that was mirrored before and has not changed since.
+    fileprivate var mayBeInTheWay: Bool {
+        switch backup {
+        case .replace, .replaceHolding: expected == .anything
+        case .moveToTrash, .keepBeside: true
+        }
+    }
+}
+
+extension OpenDirectory {
+    /// Who may access the file `name`, which is `status`.
+    fileprivate func rights(
+        of name: PathBytes,
+        _ status: FileStatus
+    ) throws(LocalError) -> FileRights {
+        var rights = FileRights(status)
+        // Only the owner may; nothing else could say more.
+        guard status.permissions & 0o077 != 0 else { return rights }
+        do throws(LocalError) {
+            let opened = try calls.open(
+                at: descriptor,
+                name,
+                flags: SystemCalls.readingFlags,
+                mode: 0
+            )
+            return try OpenFile(adopting: opened, name: name.display, calls: calls).rights()
+        } catch {
+            // One that cannot be read may have a list.
+            guard error.errno == EACCES || error.errno == EPERM else { throw error }
+            rights.permissions &= 0o700
+            return rights
+        }
+    }
+}

@@ -1,0 +1,74 @@
+internal import CSystem
+internal import SyncModel
+
+#if canImport(Glibc)
+internal import Glibc
+#else
+internal import Darwin
+#endif
+
+// Who may access a file: its owner, its group and its access control list.
+extension SystemCalls {
+    /// The attributes that hold the lists, in the kernel's own form.
+    enum ListAttribute: String {
+        case access = "system.posix_acl_access"
+        /// What a directory gives to new files in it.
+        case forNewFiles = "system.posix_acl_default"
+    }
+
+    /// Enough for 500 entries: more than any file system keeps.
+    private static let largestList = 4096
+
+    /// The list of an open file or directory; nil if it has none.
+    func list(_ attribute: ListAttribute, of descriptor: Int32) throws(LocalError) -> [UInt8]? {
+        var bytes = [UInt8](repeating: 0, count: Self.largestList)
+        let (count, code) = unsafe bytes.withUnsafeMutableBytes { bytes in
+            attempt("fgetxattr") {
+                unsafe osssync_get_attribute(
+                    descriptor,
+                    attribute.rawValue,
+                    bytes.baseAddress,
+                    bytes.count
+                )
+            }
+        }
+        switch code {
+        case 0: return [UInt8](bytes[..<count])
+        case ENODATA, EOPNOTSUPP, ENOTSUP, ENOSYS: return nil
+        default: throw failure("fgetxattr", code, nil)
+        }
+    }
+
+    func setList(_ list: [UInt8], of descriptor: Int32) throws(LocalError) {
+        try check("fsetxattr") {
+            unsafe list.withUnsafeBytes { bytes in
+                unsafe osssync_set_attribute(
+                    descriptor,
+                    ListAttribute.access.rawValue,
+                    bytes.baseAddress,
+                    bytes.count
+                )
+            }
+        }
+    }
+
+    /// There need not be one.
+    func removeList(_ attribute: ListAttribute, of descriptor: Int32) throws(LocalError) {
+        let (_, code) = attempt("fremovexattr") {
+            unsafe osssync_remove_attribute(descriptor, attribute.rawValue)
+        }
+        switch code {
+        case 0, ENODATA, EOPNOTSUPP, ENOTSUP, ENOSYS: return
+        default: throw failure("fremovexattr", code, nil)
+        }
+    }
+
+    /// Gives a file to another group, and to another owner if one is given.
+    func setOwner(
+        _ descriptor: Int32,
+        _ owner: UInt32?,
+        group: UInt32
+    ) throws(LocalError) {
+        try check("fchown") { fchown(descriptor, owner ?? UInt32.max, group) }
+    }
+}
