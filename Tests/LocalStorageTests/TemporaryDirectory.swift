@@ -1,7 +1,8 @@
 import Glibc
-@testable import LocalStorage
 import SyncModel
 import Testing
+
+@testable import LocalStorage
 
 /// A real directory for one test, gone with the last reference.
 ///

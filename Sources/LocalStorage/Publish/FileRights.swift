@@ -18,11 +18,10 @@ package struct FileRights: Sendable, Hashable {
 
     /// What is left of the permissions without the list.
     var permissionsWithoutList: UInt32 { list?.withoutList ?? permissions }
-
 }
 
 extension FileRights {
-    /// Without a list. Set-user-ID was given to other content.
+    /// Without a list, and without set-user-ID, which was given to other content.
     init(_ status: FileStatus) {
         permissions = status.permissions & 0o777
         (owner, group) = (status.owner, status.group)
@@ -116,8 +115,8 @@ extension OpenDirectory {
         )
     }
 
-    /// Takes away what the directory around gave this one to pass on: a temporary file has it before
-    /// it is known where it will be.
+    /// Takes away what the directory around gave this one to pass on: a temporary file would have
+    /// it wherever it goes.
     func passNothingOn() throws(LocalError) {
         let status = try status()
         if status.permissions & 0o2000 != 0 {

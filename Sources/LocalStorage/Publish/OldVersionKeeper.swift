@@ -117,7 +117,9 @@ struct OldVersionKeeper {
             }
         }
         for name in found {
-            let key = ObjectKey((path.parent.map { $0.bytes + [UInt8(ascii: "/")] } ?? []) + name.bytes)
+            let key = ObjectKey(
+                (path.parent.map { $0.bytes + [UInt8(ascii: "/")] } ?? []) + name.bytes
+            )
             guard let status = try parent.status(of: name), status.isSameObject(as: old),
                 let kept = try? RelativePath(path: key)
             else { continue }

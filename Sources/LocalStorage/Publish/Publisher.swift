@@ -109,7 +109,9 @@ struct Publisher {
         let path = publication.path
         let parent = try parent(of: path)
         let name = PathBytes(path.name)
-        guard let old = try publication.checkedTarget(in: parent, name, of: directory) else { return }
+        guard let old = try publication.checkedTarget(in: parent, name, of: directory) else {
+            return
+        }
         let keeper = OldVersionKeeper(
             directory: directory,
             path: path,
