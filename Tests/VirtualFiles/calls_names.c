@@ -46,7 +46,7 @@ static int open_place(struct place *place, int flags, mode_t mode, int *descript
     if (place->inode == 0) {
         if (!creates) return ENOENT;
         struct inode *made;
-        int code = tree_create(place, S_IFREG | (mode & 07777 & ~world.umask), NULL, &made);
+        int code = tree_create(place, S_IFREG | (mode & 07777), NULL, &made);
         if (code != 0) return code;
         place->inode = made->id;
         flags &= ~O_TRUNC;
@@ -64,6 +64,9 @@ static int open_place(struct place *place, int flags, mode_t mode, int *descript
             // Nobody is at the other end, and nobody comes.
             if (access != O_RDWR && !(flags & O_NONBLOCK)) return EDEADLK;
         }
+        int wanted = (access != O_WRONLY ? 4 : 0) | (access != O_RDONLY || flags & O_TRUNC ? 2 : 0);
+        int code = flags & O_PATH ? 0 : check_rights(inode, wanted);
+        if (code != 0) return code;
     }
     struct inode *inode = inode_of(place->inode);
     if ((flags & O_TRUNC) && is_file(inode) && !(flags & O_PATH)) {
@@ -165,7 +168,7 @@ int mkdirat(int directory, const char *path, mode_t mode) {
     if (!is_virtual_path(directory, path)) {
         return REAL("mkdirat", int (*)(int, const char *, mode_t))(directory, path, mode);
     }
-    return create("mkdirat", directory, path, S_IFDIR | (mode & 01777 & ~world.umask), NULL);
+    return create("mkdirat", directory, path, S_IFDIR | (mode & 01777), NULL);
 }
 
 int mkdir(const char *path, mode_t mode) {
@@ -195,7 +198,7 @@ int mkfifoat(int directory, const char *path, mode_t mode) {
     if (!is_virtual_path(directory, path)) {
         return REAL("mkfifoat", int (*)(int, const char *, mode_t))(directory, path, mode);
     }
-    return create("mkfifoat", directory, path, S_IFIFO | (mode & 07777 & ~world.umask), NULL);
+    return create("mkfifoat", directory, path, S_IFIFO | (mode & 07777), NULL);
 }
 
 int mkfifo(const char *path, mode_t mode) {

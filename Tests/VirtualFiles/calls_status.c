@@ -222,9 +222,9 @@ int faccessat(int directory, const char *path, int mode, int flags) {
     }
     struct inode *inode;
     if (begin_either("faccessat", directory, path, flags, false, &inode) != 0) return -1;
-    // As for the superuser: only what nobody may execute is refused.
+    // What nobody may execute is refused to the superuser, too.
     bool refused = (mode & X_OK) && !is_directory(inode) && !(inode->now.mode & 0111);
-    return call_end(refused ? EACCES : 0);
+    return call_end(refused ? EACCES : check_rights(inode, mode & 7));
 }
 
 int access(const char *path, int mode) {

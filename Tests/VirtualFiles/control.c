@@ -22,6 +22,8 @@ static void set_defaults(void) {
     world.has_clock = world.has_entropy = false;
     world.is_network = world.has_local_locks = false;
     world.process = world.machine = 0;
+    world.has_rights = false;
+    world.group = world.other_group = getegid();
     world.has_hook_enabled = true;
     world.hook = NULL;
     world.hook_context = NULL;
@@ -31,7 +33,6 @@ static void set_defaults(void) {
 
 __attribute__((constructor)) static void begin(void) {
     world.user = geteuid();
-    world.group = getegid();
     world.umask = REAL("umask", mode_t (*)(mode_t))(022);
     REAL("umask", mode_t (*)(mode_t))(world.umask);
     set_defaults();

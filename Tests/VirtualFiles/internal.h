@@ -147,10 +147,25 @@ struct metadata {
     struct timespec accessed, modified;
 };
 
+enum { ACL_LIMIT = 12 };
+
+struct acl_entry {
+    uint16_t tag, bits;
+    uint32_t id;
+};
+
+/// An access control list; without entries there is none.
+struct acl {
+    uint32_t count;
+    struct acl_entry entries[ACL_LIMIT];
+};
+
 struct inode {
     inode_id id;
     uint64_t number;
     struct metadata now, durable;
+    /// Of a directory, what files get that are made in it. Durable at once.
+    struct acl access, inherited;
     struct timespec changed, born;
     uint32_t links;
     /// Names in durable directories.
@@ -231,7 +246,9 @@ struct world {
     struct generator entropy;
     mode_t umask;
     uid_t user;
-    gid_t group;
+    gid_t group, other_group;
+    /// Calls are refused as the modes and lists say.
+    bool has_rights;
     struct mount mounts[MOUNT_LIMIT];
     uint32_t mount_count;
     /// Counts mounts for the life of the process: a number is given once.
@@ -250,6 +267,22 @@ void inode_release(inode_id id);
 void inode_touch(struct inode *inode);
 static inline bool is_directory(const struct inode *inode) { return S_ISDIR(inode->now.mode); }
 static inline bool is_file(const struct inode *inode) { return S_ISREG(inode->now.mode); }
+
+// MARK: - Rights (rights.c)
+
+// These give 0 or an error number, and 0 for edits of the world.
+/// For reading (4), writing (2) and searching or running (1).
+int check_rights(struct inode *inode, int bits);
+int check_owner(const struct inode *inode);
+int check_group(const struct inode *inode, uid_t user, gid_t group);
+/// For giving and taking names in a directory; `victim` is what loses its name, or NULL.
+int check_names(struct inode *directory, const struct inode *victim);
+/// Gives what was made with a mode the rights that new files have in its directory.
+void inherit_rights(const struct inode *parent, struct inode *made);
+void set_acl(struct inode *inode, const struct acl *acl);
+/// After the mode was changed.
+void acl_follow_mode(struct inode *inode);
+bool is_valid_acl(struct acl *acl);
 
 void disk_make(struct disk *disk);
 void disk_copy(struct disk *to, const struct disk *from);

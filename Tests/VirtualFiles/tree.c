@@ -11,7 +11,8 @@ static int check_new(const struct place *place) {
     if (place->inode != 0 || place->is_special) return EEXIST;
     if (place->is_long) return ENAMETOOLONG;
     // A removed directory that is still open.
-    return inode_of(place->directory)->links == 0 ? ENOENT : 0;
+    if (inode_of(place->directory)->links == 0) return ENOENT;
+    return check_names(inode_of(place->directory), NULL);
 }
 
 static void put(inode_id directory, struct name *name, struct inode *inode) {
@@ -48,6 +49,7 @@ int tree_create(struct place *place, mode_t mode, const char *target, struct ino
     struct inode *inode = inode_make(mode);
     if (inode == NULL) return ENOSPC;
     inode->links = S_ISDIR(mode) ? 2 : 1;
+    inherit_rights(inode_of(place->directory), inode);
     if (target != NULL) inode->target = name_make(target, strlen(target));
     struct name *name = name_make(place->name, place->length);
     put(place->directory, name, inode);
@@ -71,6 +73,8 @@ int tree_unlink(struct place *place, bool directory) {
     if (!directory && is_directory(inode)) return EISDIR;
     if (!directory && place->has_trailing_slash) return ENOTDIR;
     if (directory && inode->present.count > 0) return ENOTEMPTY;
+    int code = check_names(inode_of(place->directory), inode);
+    if (code != 0) return code;
     struct entry *entry = table_find(
         &inode_of(place->directory)->present, place->name, place->length, place->hash);
     log_change(CHANGE_REMOVE, inode->id, place->directory, entry->name, 0, NULL, 0);
@@ -97,6 +101,10 @@ static int check_rename(const struct place *from, const struct place *to, bool e
     if (to->is_long) return ENAMETOOLONG;
     if (exclusive && to->inode != 0) return EEXIST;
     struct inode *inode = inode_of(from->inode);
+    struct inode *other = to->inode == 0 ? NULL : inode_of(to->inode);
+    int code = check_names(inode_of(from->directory), inode);
+    if (code == 0) code = check_names(inode_of(to->directory), other);
+    if (code != 0) return code;
     if (is_directory(inode)) {
         if (is_within(to->directory, from->inode)) return EINVAL;
     } else if (from->has_trailing_slash || to->has_trailing_slash) {
@@ -150,6 +158,9 @@ static int check_exchange(const struct place *from, const struct place *to) {
     if (to->inode == 0) return ENOENT;
     const struct place *places[2] = {from, to};
     for (int i = 0; i < 2; i++) {
+        struct inode *directory = inode_of(places[i]->directory);
+        int code = check_names(directory, inode_of(places[i]->inode));
+        if (code != 0) return code;
         bool is_tree = is_directory(inode_of(places[i]->inode));
         if (!is_tree && places[i]->has_trailing_slash) return ENOTDIR;
     }

@@ -50,7 +50,7 @@ extension HistoryGenerator {
     }
 
     /// Puts the scene's operations between the history's, in their order.
-    private mutating func weave(_ scene: [Operation], into operations: inout [Operation]) {
+    mutating func weave(_ scene: [Operation], into operations: inout [Operation]) {
         var place = operations.isEmpty ? 0 : generator.below(operations.count)
         for operation in scene {
             operations.insert(operation, at: place)
@@ -109,7 +109,7 @@ extension HistoryGenerator {
     }
 
     /// A run as users start it, without faults.
-    private mutating func plainRun(_ direction: ToolRun.Direction, deletes: Bool) -> ToolRun {
+    mutating func plainRun(_ direction: ToolRun.Direction, deletes: Bool) -> ToolRun {
         var run = ToolRun(direction: direction, seed: generator.next() >> 12, faults: .none)
         run.deletesKnown = deletes
         run.deletionPercent = 100
@@ -118,11 +118,11 @@ extension HistoryGenerator {
         return run
     }
 
-    private mutating func sends(_ ending: ToolRun.Direction) -> ToolRun.Direction {
+    mutating func sends(_ ending: ToolRun.Direction) -> ToolRun.Direction {
         ending == .pull ? generator.pick([.push, .sync]) : ending
     }
 
-    private mutating func edits(_ count: Int) -> [Operation] {
+    mutating func edits(_ count: Int) -> [Operation] {
         (0..<count).map { _ in
             .world(.local(generator.oneIn(3) ? makeLocalChange() : .write(name(), size: size())))
         }

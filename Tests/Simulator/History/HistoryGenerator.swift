@@ -23,6 +23,7 @@ struct HistoryGenerator {
         var history = maker.make()
         // Drawn from nothing, so that all else of the seed stays as it is.
         if seed % 5 == 2 { history.setup.escapesNames = true }
+        if case .wide(let kinds) = worlds { return maker.madeWide(history, kinds) }
         let kinds = worlds.kinds(seed)
         return kinds.isEmpty ? history : maker.widened(history, kinds)
     }

@@ -91,6 +91,7 @@ enum WorldChange: Codable, Hashable, Sendable {
     case local(LocalChange)
     case state(StateChange)
     case place(PlaceChange)
+    case wide(WideChange)
 }
 
 /// One step of a history.
@@ -149,6 +150,10 @@ struct ToolRun: Codable, Hashable, Sendable {
         case status
         /// Drops what was interrupted.
         case cancel
+        /// Compares files with what is recorded.
+        case verify
+        /// The same, and fetches again what is damaged.
+        case repair
     }
 
     /// The program is started a second time on the directory, while the run goes on.
@@ -187,6 +192,10 @@ struct ToolRun: Codable, Hashable, Sendable {
     var deletionLimit: Int?
     /// What it is limited to; nil for the whole mirror.
     var paths: [Name]?
+    /// Larger files and objects are left alone.
+    var maximumSize: Int64?
+    /// Directories with a tag are left alone.
+    var excludesTags: Bool?
 }
 
 /// A whole simulation, as data: what a seed stands for, and what a shrunk failure is kept as.
@@ -237,6 +246,14 @@ struct Setup: Codable, Hashable, Sendable {
     var timeStep: Int64?
     /// Runs mirror keys that fit no file name.
     var escapesNames: Bool?
+    /// What else the world has; nil: nothing.
+    var wide: [WideKind]?
+    /// The store knows no deletion of several keys.
+    var deletesOneByOne: Bool?
+    /// The store knows no conditions for writes.
+    var hasNoConditions: Bool?
+    /// One request in so many is refused once, as one too many.
+    var refusesOneIn: Int?
     /// The machines that share the directory; nil for one machine with a mirror that is not cut.
     var nodes: NodesSetup?
 

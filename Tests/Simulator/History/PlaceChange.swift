@@ -58,23 +58,30 @@ enum WorldSelection: Hashable, Sendable {
     case new([WorldKind])
     /// Half of the seeds.
     case both([WorldKind])
+    /// None of these, but some of those.
+    case wide([WideKind])
 
     init?(_ text: String) {
         switch text {
         case "old": self = .old
         case "new": self = .new(WorldKind.allCases)
         case "both": self = .both(WorldKind.allCases)
+        case "wide": self = .wide(WideKind.allCases)
         default:
-            let kinds = text.split(separator: ",").map { WorldKind(rawValue: String($0)) }
-            guard !kinds.contains(nil), !kinds.isEmpty else { return nil }
-            self = .new(kinds.compactMap(\.self))
+            let words = text.split(separator: ",").map(String.init)
+            let kinds = words.compactMap { WorldKind(rawValue: $0) }
+            let wide = words.compactMap { WideKind(rawValue: $0) }
+            guard !words.isEmpty, [kinds.count, wide.count].contains(words.count) else {
+                return nil
+            }
+            self = wide.isEmpty ? .new(kinds) : .wide(wide)
         }
     }
 
     /// Those that a seed may draw from; none for the usual world.
     func kinds(_ seed: UInt64) -> [WorldKind] {
         switch self {
-        case .old: []
+        case .old, .wide: []
         case .new(let kinds): kinds
         // Whatever else is made of the last bits of a seed happens in both halves.
         case .both(let kinds): seed >> 3 & 1 == 1 ? kinds : []
@@ -86,6 +93,7 @@ enum WorldSelection: Hashable, Sendable {
         case .old: "old"
         case .new(let kinds): kinds.map(\.rawValue).joined(separator: ",")
         case .both: "both"
+        case .wide(let kinds): kinds.map(\.rawValue).joined(separator: ",")
         }
     }
 }

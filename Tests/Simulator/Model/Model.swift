@@ -22,9 +22,9 @@ struct Model {
     /// What a user saw at a path and replaced or removed there.
     private(set) var superseded: Set<Held> = []
     /// What may be found at a path: its versions, and what a user put there.
-    private(set) var allowed: [ObjectKey: Set<ContentID>] = [:]
+    fileprivate(set) var allowed: [ObjectKey: Set<ContentID>] = [:]
     /// What must not be lost without a flag that allows it.
-    private(set) var kept: Set<Held> = []
+    fileprivate(set) var kept: Set<Held> = []
     /// Links and special files, which are left alone.
     private(set) var keptOthers: Set<ObjectKey> = []
     /// The directory as it was last seen.
@@ -232,5 +232,14 @@ extension Model {
             sharedTags[key, default: []].insert(tag)
         }
         versions[key, default: [:]][tag] = content
+    }
+}
+
+extension Model {
+    /// Bits of a file flipped: nobody changed it, and what it was is not here any more.
+    mutating func damaged(_ path: ObjectKey, from good: ContentID, to bad: ContentID) {
+        allowed[path, default: []].insert(bad)
+        kept.remove(Held(path: path, content: good))
+        tree[path] = .file(bad)
     }
 }

@@ -55,6 +55,12 @@ final class RunState: @unchecked Sendable {
     var lastRequestWithRoot: Int?
     /// The request that the service carries out.
     var answering = 0
+    /// Files that it said to be damaged.
+    var foundDamaged: Set<String> = []
+    /// Files that grew while it went on.
+    var grown: Set<ObjectKey> = []
+    /// What it leaves alone by the user's own rules.
+    var rules = Rules()
     /// Names that the ignore file hid when it began.
     var ignored: Set<String> = []
     /// Names that it hid by the will of users, or of what was used before.
@@ -103,7 +109,10 @@ final class RunState: @unchecked Sendable {
 
     /// True if it changes nothing on either side.
     var isLooking: Bool { options.isDryRun || isStatus }
-    var writesFiles: Bool { !isLooking && options.tool == nil && options.direction != .push }
+    var writesFiles: Bool {
+        if options.tool == .repair { return true }
+        return !isLooking && options.tool == nil && options.direction != .push
+    }
     var writesObjects: Bool { !isLooking && options.tool == nil && options.direction != .pull }
 
     var deletes: Bool { options.deletesKnown || options.deletesExtra }

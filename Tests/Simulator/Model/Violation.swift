@@ -20,6 +20,8 @@ struct Violation: Error, CustomStringConvertible {
         case hidden = "what you hide is not sent"
         case trash = "a deletion can be taken back"
         case limits = "a limited run stays within its paths"
+        case damage = "what is damaged replaces nothing"
+        case rights = "nobody may read more than before"
         case determinism = "a seed is the whole input"
     }
 

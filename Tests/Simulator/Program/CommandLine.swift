@@ -33,6 +33,8 @@ struct Arguments {
                osssync-simulator --leases 2|3
         WORLDS: both (half of the seeds), old, new, or names with commas between: \
         \(WorldKind.allCases.map(\.rawValue).joined(separator: " "))
+        or wide, or some of these: \
+        \(WideKind.allCases.map(\.rawValue).joined(separator: " "))
         """
 
     /// Nil if they make no sense.
@@ -82,7 +84,16 @@ struct Arguments {
     }
 
     /// What a replay of a seed needs beside its number.
-    var kind: String { hasNodes ? " --nodes" : "" }
+    var kind: String {
+        if case .wide = worlds { return " --worlds \(worlds.text)" }
+        return hasNodes ? " --nodes" : ""
+    }
+
+    /// The beginning of the name of a shrunk failure's file.
+    var fileKind: String {
+        if case .wide = worlds { return "wide" }
+        return hasNodes ? "nodes" : "seed"
+    }
 
     private static func range(_ text: String) -> Range<UInt64>? {
         let numbers = text.split(separator: "..<").compactMap { UInt64($0) }

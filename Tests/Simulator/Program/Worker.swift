@@ -63,7 +63,7 @@ struct Worker {
             let found = Player.play(candidate)
             return found.violations.contains { $0.promise == promise } ? found : nil
         }
-        let path = arguments.keep + "/\(arguments.hasNodes ? "nodes" : "seed")-\(history.seed).json"
+        let path = arguments.keep + "/\(arguments.fileKind)-\(history.seed).json"
         if HistoryFile.write(shrunk, to: path) {
             print("shrunk to \(shrunk.operations.count) operations: \(path)")
         }

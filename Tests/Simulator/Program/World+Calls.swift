@@ -164,6 +164,7 @@ extension World {
         judgeKept(run)
         judgeRemovals(run)
         judgeTrash(run)
+        judgeRights(run)
         model.look(tree)
     }
 

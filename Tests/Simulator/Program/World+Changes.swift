@@ -28,7 +28,20 @@ extension World {
             noteChanges(since: before)
         case .state(let change): disk.unseen { apply(change) }
         case .place(let change): settle(change)
+        case .wide(let change): widen(change)
         }
+    }
+
+    private func widen(_ change: WideChange) {
+        DiskSettings.liftLimits()
+        defer { DiskSettings.limit(setup) }
+        let before = tree.entries
+        disk.unseen {
+            apply(change)
+            DiskEdits.synchronize(VirtualDisk.mirror)
+        }
+        lookAfterWorld()
+        noteChanges(since: before)
     }
 
     private func settle(_ change: PlaceChange) {
@@ -87,7 +100,7 @@ extension World {
         case .archive(let name): service.bucket.setClass(Self.whole(name.key), "Archive")
         case .restore(let name): service.bucket.setClass(Self.whole(name.key), "Standard")
         case .link(let name, let target):
-            guard service.isOSS else { return }
+            guard service.isOSS, service.hasRoom(for: Self.whole(name.key)) else { return }
             service.bucket.link(Self.whole(name.key), to: Self.whole(target.key), now: now)
             model.deleted(name.key)
             guard let object = service.bucket.resolved(Self.whole(name.key)),
@@ -117,7 +130,7 @@ extension World {
             guard let key = run?.askedLast else { return }
             put(Name(key), model.contents.make(size: size), parts: nil)
         case .linkOutside(let name):
-            guard service.isOSS else { return }
+            guard service.isOSS, service.hasRoom(for: Self.whole(name.key)) else { return }
             service.bucket.link(Self.whole(name.key), to: Self.secret, now: now)
             model.deleted(name.key)
         case .ignore(let lines):
@@ -159,8 +172,9 @@ extension World {
         put(inside, model.contents.make(size: size), parts: nil)
     }
 
-    private func put(_ name: Name, _ content: ContentID, parts: Int?) {
+    func put(_ name: Name, _ content: ContentID, parts: Int?) {
         let key = Self.whole(name.key)
+        guard service.hasRoom(for: key) else { return }
         let bytes = model.contents[content]
         // Half of the world's objects were written by tools that note the time.
         let metadata = content.number % 2 == 0 ? ["mtime": "\(now.seconds).5"] : [:]
@@ -200,6 +214,7 @@ extension World {
 
 extension World {
     func apply(_ change: LocalChange) {
+        noteForDamage(change)
         switch change {
         case .write(let name, let size): put(name, model.contents.make(size: size))
         case .replace(let name, let size):
@@ -272,7 +287,7 @@ extension World {
     }
 
     /// What a file holds now; nil where there is none.
-    private func content(_ name: Name) -> ContentID? {
+    func content(_ name: Name) -> ContentID? {
         guard case .file(let content?) = model.tree[name.key] else { return nil }
         return content
     }
@@ -296,11 +311,21 @@ extension World {
     }
 
     /// Makes the directories above a path; false where a file is in the way of one.
-    private func makePlace(_ name: Name) -> Bool {
-        isUsable(name) && DiskEdits.makeParents(of: full(name.key))
+    func makePlace(_ name: Name) -> Bool {
+        isUsable(name) && !isBehindLink(name) && DiskEdits.makeParents(of: full(name.key))
     }
 
-    private func userPut(_ path: ObjectKey, _ content: ContentID) {
+    /// True if a link leads out of the directory on the way.
+    private func isBehindLink(_ name: Name) -> Bool {
+        guard setup.wide != nil else { return false }
+        let bytes = name.key.bytes
+        return bytes.indices.contains { index in
+            bytes[index] == UInt8(ascii: "/")
+                && model.tree[ObjectKey([UInt8](bytes[..<index]))] == .link
+        }
+    }
+
+    func userPut(_ path: ObjectKey, _ content: ContentID) {
         let object = service.bucket.resolved(Self.whole(path))
         var isMirrored = object.map { model.contents.identify($0.bytes) == content } ?? false
         // Content that the manifest has of this very path is no change, whichever file brings it.
@@ -310,7 +335,7 @@ extension World {
         model.userPut(path, content, isMirrored: isMirrored)
     }
 
-    private func put(_ name: Name, _ content: ContentID, byRename: Bool = false) {
+    func put(_ name: Name, _ content: ContentID, byRename: Bool = false) {
         guard makePlace(name) else { return }
         let path = full(name.key)
         let bytes = model.contents[content]
@@ -326,7 +351,7 @@ extension World {
     /// The other names of a file, all of which change where it is written in place.
     ///
     /// A kill between the two steps that keep an old version leaves both names with one file.
-    private func hardLinks(of path: ObjectKey) -> [ObjectKey] {
+    func hardLinks(of path: ObjectKey) -> [ObjectKey] {
         guard let file = DiskTree.status(full(path)), file.st_nlink > 1 else { return [] }
         return tree.entries.keys.sorted().filter { other in
             guard other != path, let status = DiskTree.status(full(other)) else {

@@ -21,6 +21,7 @@ extension World {
         judgeDeletionPolicy(run, path)
         judgeMoment(run, path)
         judgeLastCopy(of: previous, at: path, "deleted")
+        judgeFreed(previous, at: path, run)
         let mayBeExtra = run.options.deletesExtra && run.options.direction == .push
         if !mayBeExtra { judgeLoss(of: previous, at: path, "deleted") }
         model.deleted(path)
@@ -88,7 +89,7 @@ extension World {
     }
 
     /// The host of the remote as it is asked for now.
-    var host: String { isRenamed ? "other.test" : "store.test" }
+    var host: String { (isRenamed ? "other.test" : "store.test") + wide.port }
 
     /// Another remote than the manifest's is refused, unless it was said to be the new one.
     func judgeRemote(_ run: RunState) {

@@ -75,6 +75,7 @@ extension World {
         judgeRemote(run)
         judgeLostAnswers(run)
         judgeIdentity(run)
+        judgeWide(run)
         if run.options.tool == .cancel { forgetWaste() }
         if run.writesFiles {
             judgeWaste(run)
@@ -182,7 +183,7 @@ extension World {
             for (path, content) in remote.sorted(by: { $0.key < $1.key }) {
                 if case .file(content)? = tree.entries[path] { continue }
                 if run.names(path) || run.excludes(path) || mayDiffer(path) { continue }
-                if run.isOutside(path) { continue }
+                if run.isOutside(path) || isRuledOut(path, run) { continue }
                 if isSettled(path, run, hasObject: true) || leadsToWritten(path, run) { continue }
                 let there = tree.entries[path].map { "\($0)" } ?? "nothing"
                 found.append("'\(path.display)' is \(there) and not content \(content.number)")
@@ -193,7 +194,7 @@ extension World {
                 guard case .file(let content) = entry, isMirrored(path) else { continue }
                 if let content, remote[path] == content { continue }
                 if run.names(path) || run.excludes(path) || leadsToWritten(path, run) { continue }
-                if mayDiffer(path) || run.isOutside(path) { continue }
+                if mayDiffer(path) || run.isOutside(path) || isRuledOut(path, run) { continue }
                 if isSettled(path, run, hasObject: remote[path] != nil) { continue }
                 let there = remote[path].map { "content \($0.number)" } ?? "nothing"
                 let mine = content.map { "content \($0.number)" } ?? "a mixture"

@@ -121,6 +121,7 @@ extension World {
     /// True if users, or the bucket's ignore file, hide it or did so once, or if the store gave one
     /// tag to two versions of it.
     func mayDiffer(_ path: ObjectKey) -> Bool {
+        if setup.wide != nil { return mayDifferWidely(path) }
         guard setup.worlds != nil else { return false }
         if model.sharedTags[path] != nil { return true }
         return path.bytes.split(separator: UInt8(ascii: "/")).contains { segment in

@@ -11,6 +11,7 @@ extension World {
         isRenamed = false
         fixRules()
         disk.unseen { mountAll() }
+        finishWide()
         lookAround()
         staleBucket = service.bucket
         trace("quiet")

@@ -103,7 +103,7 @@ extension World {
                 Timestamp(
                     seconds: Int64(status.st_mtim.tv_sec),
                     nanoseconds: Int32(status.st_mtim.tv_nsec)
-                ) == row.localModified, found != content
+                ) == row.localModified, found != content, !isBehindTimes(row.key, found)
             else { return }
             report(.truthfulManifest, "the row of '\(name)' vouches for a file that is another")
         case nil:

@@ -29,7 +29,10 @@ extension World {
     func carryOut(_ call: ServiceCall, _ body: [UInt8]) -> ServiceAnswer {
         service.now = now
         let answer = service.answer(call, body: body)
-        for effect in service.takeEffects() { judge(effect, of: call) }
+        for effect in service.takeEffects() {
+            judge(effect, of: call)
+            judgeDamage(after: effect)
+        }
         if call.operation == .uploadPart, answer.status == 200, call.key.hasPrefix(Self.prefix) {
             let number = Int(call.text("partNumber") ?? "") ?? 0
             let tag = answer.headers.first { $0.name == "etag" }?.value ?? ""

@@ -83,6 +83,12 @@ extension World {
                     run.report = try await engine.status(options: options)
                 } else if tool == .cancel {
                     _ = try await engine.cancelTransfers(path: nil)
+                } else if tool == .verify || tool == .repair {
+                    var verifying = VerifyOptions()
+                    verifying.repairs = tool == .repair
+                    _ = try await engine.verify(verifying) { finding in
+                        if finding.kind == .damaged { run.foundDamaged.insert(finding.displayKey) }
+                    }
                 } else {
                     run.summary = try await engine.run(direction, options: options) { event in
                         self.heard(event, run)
@@ -275,6 +281,8 @@ extension ToolRun {
             trashDays: trashDays
         )
         options.names = setup.names
+        options.filter.bounds.maximumSize = maximumSize
+        if excludesTags == true { options.filter.tags.names = [WideState.tagName] }
         options.paths = (paths ?? []).map { String(decoding: $0.key.bytes, as: UTF8.self) }
         for name in excluded ?? [] {
             do {

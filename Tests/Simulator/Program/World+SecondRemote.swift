@@ -1,3 +1,4 @@
+internal import CVirtualFiles
 internal import ObjectStorage
 internal import ObjectTransfer
 internal import SyncEngine
@@ -5,10 +6,36 @@ internal import SyncModel
 
 /// A second remote for the same directory, with a state of its own.
 extension World {
-    private static let secondState = "/virtual/second-state"
+    static let secondState = "/virtual/second-state"
+
+    /// Where the other state is if it is on another disk.
+    private static let distantState = "/virtual/distant-state"
+
+    /// Sends everything with a state on another disk: the first one's trash and what it has of
+    /// unfinished transfers are not this one's.
+    func runElsewhere(_ seed: UInt64, trashDays: Int) {
+        guard run == nil, lastRun != nil else { return }
+        DiskEdits.makeDirectory([UInt8](VirtualDisk.volumes.utf8))
+        let source = VirtualDisk.volumes + "/distant"
+        if DiskEdits.makeDirectory([UInt8](source.utf8)) {
+            DiskEdits.makeDirectory([UInt8](Self.distantState.utf8))
+            _ = unsafe virtual_files_mount(source, Self.distantState, true)
+            DiskEdits.synchronizeAll(VIRTUAL_FILES_ROOT)
+        }
+        tree.scan(model.contents)
+        let (trash, partials) = (tree.trash, tree.partials)
+        pushElsewhere(seed, state: Self.distantState, trashDays: trashDays)
+        tree.scan(model.contents)
+        for content in trash.subtracting(tree.trash).sorted() {
+            report(.trash, "content \(content.number) left the trash by a run with another state")
+        }
+        if tree.partials < partials {
+            report(.boundedWaste, "a run with another state swept what was under way")
+        }
+    }
 
     /// Sends everything there, unseen by the oracles of the first one.
-    func pushElsewhere(_ seed: UInt64) {
+    func pushElsewhere(_ seed: UInt64, state: String = World.secondState, trashDays: Int = 7) {
         guard run == nil, let known = lastRun else { return }
         let service =
             secondService
@@ -20,9 +47,10 @@ extension World {
         let transport = PlainTransport(service, now: { self.now })
         var options = ToolRun(direction: .push, seed: seed, faults: .none)
         options.deletesKnown = true
+        options.trashDays = trashDays
         let run = RunState(options, number: 0, isStatus: false)
         var settings = settings(client(transport, known.storeObserver), run)
-        settings.stateDirectory = Self.secondState
+        settings.stateDirectory = state
         settings.identity = RemoteIdentity(
             dialect: service.dialect.name,
             endpointHost: "second.test",

@@ -15,6 +15,7 @@ extension World {
         tree.believesTimes = setup.timeStep ?? 1 <= 1
         service.bucket.hasWeakTags = setup.hasWeakTags ?? false
         if setup.stateIsMounted == true { disk.unseen { mountState() } }
+        beginWide()
         guard setup.has(.hostile) else { return }
         let content = model.contents.make(size: 200)
         service.bucket.put(
@@ -38,6 +39,7 @@ extension World {
     }
 
     func beginWider(_ run: RunState) {
+        beginWide(run)
         run.ignored = disk.unseen { ignoredNames() }
         if ignoreFileIsUsers { hiddenNames = run.ignored }
         run.hidden = hiddenNames.union(run.ignored)

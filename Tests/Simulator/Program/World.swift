@@ -68,6 +68,8 @@ final class World: @unchecked Sendable {
     var onceHiddenNames: Set<String> = []
     /// When each content was first seen in the trash.
     var trashedAt: [ContentID: Duration] = [:]
+    /// What else is known of a wide world.
+    var wide = WideState()
     /// A second bucket, of another remote.
     var secondService: VirtualService?
     /// What the manifest said when it was last looked at.

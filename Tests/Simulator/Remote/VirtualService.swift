@@ -17,6 +17,8 @@ struct VirtualService {
     /// Objects on one page of a listing, whatever is asked for.
     let pageSize: Int
     var bucket = VirtualBucket()
+    /// What it does otherwise than the services.
+    var quirks = StoreQuirks()
     /// The service's clock.
     var now = Timestamp(seconds: 0)
     private(set) var effects: [ServiceEffect] = []
@@ -38,7 +40,9 @@ struct VirtualService {
     mutating func note(_ effect: ServiceEffect) { effects.append(effect) }
 
     mutating func answer(_ call: ServiceCall, body: [UInt8]) -> ServiceAnswer {
-        switch call.operation {
+        if let refusal = quirks.refusal(of: call) { return refusal }
+        if writes(call), !hasRoom(for: call.key) { return .error(409, "ParentOrChildIsObject") }
+        return switch call.operation {
         case .listObjects: document(page(call))
         case .head: head(call)
         case .get: get(call)
@@ -68,7 +72,8 @@ extension VirtualService {
         }
         note(.read(call.key))
         var answer = ServiceAnswer(status: 200, headers: headers(of: object, at: call.key))
-        answer.headers.append(("content-length", String(object.bytes.count)))
+        let size = quirks.tellsEmptyHeads ? 0 : object.bytes.count
+        answer.headers.append(("content-length", String(size)))
         return answer
     }
 

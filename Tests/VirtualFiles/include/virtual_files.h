@@ -17,7 +17,9 @@
 // - stat64, fstat64, lstat64 and fstatat64, which libsqlite3.so calls, give another st_dev after
 //   each reboot: SQLite keeps tables by device and inode for the life of a process, and what a dead
 //   one left there must not meet the next one. stat, fstat, lstat and fstatat give one device.
-// - Nothing is refused for its mode, as to the superuser.
+// - Nothing is refused for its mode, as to the superuser, before `virtual_files_set_rights`; edits of
+//   the world (`virtual_files_set_hook_enabled`) never are.
+// - A flipped bit of a disk changes no time (`virtual_files_damage`).
 // - Descriptors are numbers of 256 and more; functions that are not intercepted fail on them with
 //   EBADF. fopen and realpath are not intercepted.
 
@@ -85,6 +87,29 @@ void virtual_files_set_clock(bool isVirtual);
 void virtual_files_set_entropy(uint64_t seed);
 /// Real entropy again.
 void virtual_files_clear_entropy(void);
+
+// MARK: - Rights
+
+/// From now on the process's own user, who is also in another group, is an ordinary one: calls are
+/// refused as modes, access control lists and sticky directories say. Before, and after reset,
+/// nothing is refused.
+void virtual_files_set_rights(uint32_t other_group);
+void virtual_files_set_umask(uint32_t mask);
+/// Gives a file or directory an access control list, or one for what is made in it, in the form of
+/// the attributes `system.posix_acl_access` and `system.posix_acl_default`.
+bool virtual_files_set_list(
+    const char *_Nonnull path, bool is_inherited, const uint8_t *_Nonnull list, size_t size);
+/// What a user of one group may do with the file itself: 4 for reading, 2 for writing, 1 for running
+/// it or for finding names in it. 0 if it is not there.
+uint32_t virtual_files_granted(const char *_Nonnull path, uint32_t user, uint32_t group);
+/// The same of an ordinary file (mode 0666 before the mask) that the user would make in a directory.
+uint32_t virtual_files_granted_new(
+    const char *_Nonnull directory, uint32_t user, uint32_t group);
+
+// MARK: - Damage
+
+/// Flips bits of one byte of a file, durably and behind its times. False if there is no such byte.
+bool virtual_files_damage(const char *_Nonnull path, int64_t offset, uint8_t flipped);
 
 // MARK: - Watching and disturbing calls
 

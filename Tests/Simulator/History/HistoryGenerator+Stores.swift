@@ -1,0 +1,96 @@
+internal import SyncModel
+internal import SyncTestSupport
+
+/// Scenes of `WideKind` with files that grow, and with stores that are not like the services.
+extension HistoryGenerator {
+    mutating func growing() -> [Operation] {
+        let log = name()
+        let gone = name()
+        var scene: [Operation] = [
+            .world(.local(.write(log, size: generator.pick([30, 900, 20_000])))),
+            .world(.local(.write(gone, size: 60))),
+        ]
+        scene.append(.run(plainRun(.push, deletes: true)))
+        if !generator.oneIn(3) { scene.append(.world(.local(.delete(gone)))) }
+        scene.append(.world(.local(.append(log, size: 1 + generator.below(300)))))
+        var run = plainRun(generator.pick([.push, .push, .sync]), deletes: true)
+        run.allowsRebinding = false
+        run.connections = 1
+        // As a log does, all the time, or now and then.
+        let count = generator.pick([1, 2, 25])
+        let first = 1 + generator.below(6)
+        run.meanwhile = (0..<count).map { number in
+            ToolRun.Meanwhile(
+                request: count > 2 ? first + number : 1 + generator.below(8),
+                isAfter: generator.oneIn(2),
+                change: .wide(.grow(log, size: 1 + generator.below(200)))
+            )
+        }
+        scene.append(.run(run))
+        scene.append(.run(plainRun(.push, deletes: true)))
+        return scene
+    }
+
+    mutating func ports(_ ending: ToolRun.Direction) -> [Operation] {
+        var scene: [Operation] = edits(2)
+        scene.append(.world(.remote(.put(name(), size: size()))))
+        scene.append(.run(plainRun(.sync, deletes: true)))
+        scene.append(.world(.wide(.changePort)))
+        for _ in 0..<(1 + generator.below(3)) {
+            scene.append(.world(.remote(makeRemoteChange())))
+            var run = plainRun(generator.pick([.pull, .push, .sync]), deletes: true)
+            run.allowsRebinding = generator.oneIn(4)
+            scene.append(.run(run))
+        }
+        if generator.oneIn(2) { scene.append(.world(.wide(.changePort))) }
+        scene.append(.run(plainRun(ending, deletes: true)))
+        return scene
+    }
+
+    mutating func emptyHeads() -> [Operation] {
+        let places = [name(), name(), name()]
+        var scene: [Operation] = places.map { .world(.remote(.put($0, size: 30 + size()))) }
+        if generator.oneIn(2) { scene.append(.run(plainRun(.pull, deletes: true))) }
+        for place in places { scene.append(.world(.remote(.alter(place)))) }
+        var run = plainRun(generator.pick([.pull, .pull, .sync]), deletes: true)
+        run.connections = 1 + generator.below(2)
+        run.meanwhile = (0..<(1 + generator.below(2))).map { _ in
+            ToolRun.Meanwhile(
+                request: 1 + generator.below(6),
+                isAfter: false,
+                change: .remote(generator.oneIn(2) ? .alter(generator.pick(places)) : .alterAsked)
+            )
+        }
+        scene.append(.run(run))
+        scene.append(.run(plainRun(.pull, deletes: true)))
+        return scene
+    }
+
+    /// Changes of both sides, renames among them, and runs.
+    mutating func busy(_ ending: ToolRun.Direction) -> [Operation] {
+        var scene: [Operation] = edits(2 + generator.below(5))
+        scene.append(.run(plainRun(sends(ending), deletes: true)))
+        for _ in 0..<(1 + generator.below(2)) {
+            for _ in 0..<(1 + generator.below(4)) {
+                scene.append(.world(.local(.delete(name()))))
+                scene.append(.world(.local(makeLocalChange())))
+            }
+            if generator.oneIn(2) { scene.append(.world(.remote(makeRemoteChange()))) }
+            scene.append(.run(plainRun(generator.pick([.push, .sync, ending]), deletes: true)))
+        }
+        return scene
+    }
+
+    mutating func folders(_ ending: ToolRun.Direction) -> [Operation] {
+        let places = [name(), name()]
+        var scene: [Operation] = places.map { .world(.local(.write($0, size: 40))) }
+        scene.append(.run(plainRun(sends(ending), deletes: true)))
+        for place in places where !generator.oneIn(3) {
+            scene.append(.world(.local(.flip(place, size: 30 + generator.below(9_000)))))
+        }
+        for _ in 0..<(1 + generator.below(2)) {
+            scene.append(.run(plainRun(sends(ending), deletes: true)))
+        }
+        return scene
+    }
+}
