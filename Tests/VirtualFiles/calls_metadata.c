@@ -4,7 +4,6 @@
 
 #include <sys/stat.h>
 #include <sys/time.h>
-#include <sys/xattr.h>
 #include <utime.h>
 
 // MARK: - Modes and owners
@@ -63,31 +62,6 @@ int fchownat(int directory, const char *path, uid_t user, gid_t group, int flags
 int chown(const char *path, uid_t user, gid_t group) {
     if (is_beneath_root(path)) return change_owner(AT_FDCWD, path, user, group, 0);
     return REAL("chown", int (*)(const char *, uid_t, gid_t))(path, user, group);
-}
-
-// MARK: - Attributes, of which this file system has none
-
-static bool has_no_attributes(int descriptor) {
-    if (!is_virtual(descriptor)) return false;
-    errno = ENOTSUP;
-    return true;
-}
-
-ssize_t fgetxattr(int descriptor, const char *name, void *buffer, size_t size) {
-    if (has_no_attributes(descriptor)) return -1;
-    return REAL("fgetxattr", ssize_t (*)(int, const char *, void *, size_t))(
-        descriptor, name, buffer, size);
-}
-
-int fsetxattr(int descriptor, const char *name, const void *value, size_t size, int flags) {
-    if (has_no_attributes(descriptor)) return -1;
-    return REAL("fsetxattr", int (*)(int, const char *, const void *, size_t, int))(
-        descriptor, name, value, size, flags);
-}
-
-int fremovexattr(int descriptor, const char *name) {
-    if (has_no_attributes(descriptor)) return -1;
-    return REAL("fremovexattr", int (*)(int, const char *))(descriptor, name);
 }
 
 // MARK: - Times

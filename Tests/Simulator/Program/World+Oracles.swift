@@ -69,7 +69,9 @@ extension World {
     ///
     /// Only OSS tells of every object what is in it.
     func equalKeys(_ run: RunState) -> [ObjectKey: Int] {
-        guard service.isOSS, run.options.faults.isEmpty, run.options.meanwhile.isEmpty else {
+        guard service.isOSS, !setup.has(.emptyHeads), run.options.faults.isEmpty,
+            run.options.meanwhile.isEmpty
+        else {
             return [:]
         }
         var keys: [ObjectKey: Int] = [:]

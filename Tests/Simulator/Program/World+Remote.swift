@@ -62,6 +62,9 @@ extension World {
     /// A page came to the client as it was sent.
     func wasDelivered(_ page: ListingPage?) {
         guard let page, let run else { return }
+        scheduler.trace.say(
+            "  a page after \(page.after?.display ?? "the start") with \(page.keys.map(\.display))"
+        )
         run.served.add(
             Self.relative(page.prefix) ?? "",
             after: page.after.flatMap(Self.relative),
