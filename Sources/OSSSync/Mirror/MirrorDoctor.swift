@@ -175,7 +175,7 @@ public struct MirrorDoctor: Sendable {
             let finding = DoctorFinding(
                 subject: "credentials",
                 state: .good,
-                message: "\(kind), \(masked(found.accessKeyID)), from \(displayText(provider.name))"
+                message: "\(kind), \(found.maskedID), from \(displayText(provider.name))"
             )
             return (finding, false)
         } catch {
@@ -184,14 +184,6 @@ public struct MirrorDoctor: Sendable {
             let finding = DoctorFinding(subject: "credentials", state: .bad, message: error.message)
             return (finding, isAbsence)
         }
-    }
-
-    /// The first and last characters of a key's id, which is no secret but need not be shown.
-    private static func masked(_ id: String) -> String {
-        let bytes = Array(id.utf8)
-        guard bytes.count > 8 else { return "****" }
-        return displayText(String(decoding: bytes.prefix(4), as: UTF8.self)) + "…"
-            + displayText(String(decoding: bytes.suffix(2), as: UTF8.self))
     }
 
     private func bucket(_ mirror: DirectoryMirror, _ checksWrite: Bool) async -> [DoctorFinding] {

@@ -130,7 +130,7 @@ enum EventText {
         add(summary.unchanged, "unchanged")
         if done.isEmpty {
             let isHeld = isStopped || summary.deletionsHeldBack != nil
-            done.append(isHeld ? "nothing was done" : "nothing to do")
+            done.append(isHeld || !notDone(summary).isEmpty ? "nothing was done" : "nothing to do")
         }
         let ending =
             isDryRun
@@ -160,6 +160,7 @@ enum EventText {
                     + "again"
             )
         }
+        if let throttling = throttling(summary) { lines.append(throttling) }
         if summary.vanished > 0 {
             let objects = countText(summary.vanished, "object", "objects")
             lines.append(
@@ -172,6 +173,14 @@ enum EventText {
             lines.append("kept \(changes); use --force to replace them")
         }
         return lines + differences(summary)
+    }
+
+    /// That the service asked for fewer requests, and what that cost; nil if it did not.
+    private static func throttling(_ summary: RunSummary) -> String? {
+        guard summary.throttled > 0 else { return nil }
+        let requests = countText(summary.throttled, "request was", "requests were")
+        return "\(requests) throttled by the service (429 or 503) and waited "
+            + "\(elapsedText(summary.throttledSeconds)) in all"
     }
 
     /// What was asked for and is not done, each with its number.

@@ -62,6 +62,7 @@ extension ItemExecutor {
                     continue
                 }
                 isFailed = true
+                if mayBeBlocked(entry, error), ledger.deferUpload(entry, error) { return }
                 fail(.upload, entry.key, size: file.size, Self.explained(error))
                 return
             }
@@ -73,6 +74,15 @@ extension ItemExecutor {
         guard let object = entry.remote else { return }
         let keeper = ObjectKeeper(context: context)
         try await keeper.keep(entry.key, object.etag, size: object.size)
+    }
+
+    /// True if an object above or beneath a new one may be in its way, at a store that is a
+    /// directory beneath, and this run may delete it.
+    private func mayBeBlocked(_ entry: JoinedEntry, _ failure: ItemFailure) -> Bool {
+        let deletes = context.options.deletesKnown || context.options.deletesExtra
+        guard deletes, context.tracker.direction != .pull, entry.remote == nil else { return false }
+        guard let status = failure.answer?.status else { return false }
+        return [400, 405, 409, 500].contains(status)
     }
 
     /// A local file that vanished since the walk is a change like any other.
@@ -139,6 +149,7 @@ extension ItemExecutor {
             context.item(.upload, .done, entry.key, size: 0)
         } catch {
             context.tracker.finishedItem(bytes: 0)
+            if mayBeBlocked(entry, error), ledger.deferUpload(entry, error) { return }
             fail(.upload, entry.key, size: 0, error)
         }
     }

@@ -45,6 +45,8 @@ extension MirrorRun {
         )
         do {
             try await parts.context.journal.flush(to: session.manifest, run: parts.context.run)
+            let vanished = parts.ledger.newlyVanished(isLimited: paths.isLimited || failure != nil)
+            try await vanished?.write(to: session.manifest)
             // A conflict may be with what this run sent: its answer was lost, and then the file
             // changed, so that nothing else could tell.
             let isRecorded =
