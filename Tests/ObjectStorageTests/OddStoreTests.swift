@@ -133,18 +133,20 @@ struct OddStoreTests {
         return .response("200 OK", headers: [], body: [UInt8](body.utf8))
     }
 
-    private func names(_ client: StorageClient) async throws -> [String] {
-        try await client.list(ListRequest(prefix: "", maximumKeys: 10)).objects.map(\.key.text)
+    private func names(_ client: StorageClient, page: Int) async throws -> [String] {
+        let request = ListRequest(prefix: "", maximumKeys: page)
+        return try await client.list(request).objects.map(\.key.text)
     }
 
     @Test func `a page with an encoded blank shows that a plus is a plus`() async throws {
-        let fixture = try ClientFixture(dialect: .s3) { _, index in
-            [listing([["a+b"], ["a%20b", "a+b"], ["c+d"]][min(index, 2)])]
+        let fixture = try ClientFixture(dialect: .s3) { request, _ in
+            if request.target.contains("max-keys=1") { return [listing(["a+b"])] }
+            return [listing(request.target.contains("max-keys=2") ? ["a%20b", "a+b"] : ["c+d"])]
         }
-        #expect(try await names(fixture.client) == ["a b"])
-        #expect(try await names(fixture.client) == ["a b", "a+b"])
+        #expect(try await names(fixture.client, page: 1) == ["a b"])
+        #expect(try await names(fixture.client, page: 2) == ["a b", "a+b"])
         // From then on it is known.
-        #expect(try await names(fixture.client) == ["c+d"])
+        #expect(try await names(fixture.client, page: 3) == ["c+d"])
     }
 
     // MARK: - Messages
