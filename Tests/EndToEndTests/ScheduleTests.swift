@@ -311,7 +311,7 @@ struct ScheduleTests {
             (["--push", "--pull", "--every", "1h"], "cannot be used together"),
             (["--push", "--every", "1h", "--daily", "02:30"], "cannot be used together"),
             (["--push", "--every", "7m"], "expected 5m"),
-            (["--push", "--daily", "2:30"], "expected a time of day"),
+            (["--push", "--daily", "2:3"], "expected a time of day"),
             (["--push", "--install", "--remove"], "cannot be used together"),
         ] {
             let run = try workplace.start(

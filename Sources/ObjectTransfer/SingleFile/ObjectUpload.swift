@@ -86,13 +86,14 @@ package struct ObjectUpload: Sendable {
         get async throws(ItemFailure) { try await record.upload(settings.key)?.uploadID != nil }
     }
 
-    /// Asks before a file is sent whose object is not to be replaced, where the store itself may
-    /// not refuse it, or only at the end of a large file.
+    /// Asks before a large file is sent whose object is not to be replaced, where the store itself
+    /// may not refuse it, or only at its end. The one request of a small file is asked about by the
+    /// client, right before it.
     private func check(_ size: Int64, _ context: TransferContext) async throws(ItemFailure) {
         let dialect = settings.store.dialect
         let isLarge = size > max(services.partSize, dialect.minimumPartSize)
-        guard settings.forbidsOverwrite,
-            dialect.versionsIgnoreConditions || isLarge && !dialect.refusesAtOnce,
+        guard settings.forbidsOverwrite, isLarge,
+            dialect.versionsIgnoreConditions || !dialect.refusesAtOnce,
             try await !hasBegun
         else { return }
         try await Self.checkAbsent(settings.key, context)
