@@ -28,6 +28,8 @@ package indirect enum Decision: Sendable, Hashable {
     /// The file has the recorded content: the row gets its mtime and inode. Nothing else is done,
     /// for the reason given.
     case refresh(QuietReason)
+    /// Only the permissions go to the other side, and the row gets what the file is.
+    case carryMode(ModeTarget)
     /// The marker becomes a directory and gets a row.
     case makeDirectory
     /// The empty directory becomes a marker object and gets a row.
@@ -73,8 +75,8 @@ package enum Comparison: Sendable, Hashable {
 
 /// The closed table: base, local and remote, by direction and policy, to one decision.
 ///
-/// **Touched files.** A file whose size is the row's but whose mtime or inode moved was perhaps
-/// edited, perhaps copied back by a restore. It is never transferred on suspicion: the decision is
+/// **Touched files.** A file whose size is the row's but whose mtime, inode or ctime moved was
+/// perhaps edited, perhaps copied back by a restore. It is never transferred on suspicion: the decision is
 /// a comparison of its CRC-64 with the row's, of which one branch is the cell "same" and the other
 /// the cell "changed". Where "same" asks for nothing, the row is refreshed, so that the next run
 /// need not read the file again. Where both cells come to the same effect, nothing is compared.
@@ -82,9 +84,13 @@ package enum Comparison: Sendable, Hashable {
 /// one; otherwise it counts as changed, which never loses it.
 ///
 /// **`--checksum`** compares the content of every unchanged-looking file, too. One whose content
-/// is as recorded costs a read and no transfer. Other content under the recorded size and time is
+/// is as recorded costs a read and no transfer. Other content under the recorded size and times is
 /// damage: it is reported, and replaces no object that is as recorded without `--force`. The remote
 /// needs no such care: its ETag changes with its content.
+///
+/// **Damaged rows.** What was found damaged stays in doubt, whatever becomes of the file: its
+/// object, as long as it is the recorded one, is neither replaced nor deleted until the file has
+/// the recorded content again, or without `--force`.
 ///
 /// **Changed tags** are not always changed content: an object rewritten in other parts has another
 /// ETag. Equal content is never a conflict and not worth a transfer, so where sizes are equal and
@@ -127,7 +133,8 @@ func isUnchanged(
         remote.isThroughLink == base.isThroughLink, base.isLink == local.isLink,
         remote.size <= RemoteObject.largestSize,
         LocalChange(of: local, since: base, judgesInodes: policy.judgesInodes) == .same,
-        RemoteChange(of: remote, since: base) == .same, !policy.damaged.covers(base)
+        RemoteChange(of: remote, since: base) == .same, !base.isDamaged,
+        carriedMode(base, local, remote, policy) == nil
     else { return false }
     let key = base.key
     return !key.isDirectoryMarker && !isBeneathIgnoreFile(key) && RelativePath.isSafe(key)
@@ -215,13 +222,26 @@ private struct FileTable {
             since: base,
             judgesInodes: policy.judgesInodes
         )
+        if base.isDamaged, remote == .same, let doubt = doubt(local) { return doubt }
         switch local {
         case .absent: return absent(remote)
         case .changed: return changed(base, remote)
-        case .touched: return touched(base, remote, isSuspected: true)
+        case .touched: return touched(base, remote, isSuspected: !base.isDamaged)
         case .same:
-            return policy.comparesContent || policy.damaged.covers(base)
+            return policy.comparesContent || base.isDamaged
                 ? touched(base, remote, isSuspected: false) : same(base, remote)
+        }
+    }
+
+    /// What becomes of the recorded object of a damaged file that is gone or was written since.
+    ///
+    /// It is perhaps the last good copy. Nil where the table may go on.
+    private func doubt(_ local: LocalChange) -> Decision? {
+        guard writesRemote, !policy.replacesLocalChanges else { return nil }
+        return switch local {
+        case .absent: .skip(.damagedAndGone)
+        case .changed: .skip(.damagedAndChanged)
+        case .same, .touched: nil
         }
     }
 
@@ -242,13 +262,21 @@ private struct FileTable {
         case (.same, _):
             // Whether it is a link is part of the row.
             entry.remote?.isThroughLink == base.isThroughLink
-                && entry.local?.isLink == base.isLink ? .nothing(.unchanged) : .adopt
+                && entry.local?.isLink == base.isLink ? unchanged(base) : .adopt
         case (.changed, .pull), (.changed, .sync): newVersion(base, different: download(.changed))
         case (.changed, .push): newVersion(base, different: conflict(.remoteNewer))
         case (.absent, .pull), (.absent, .sync):
             policy.deletes ? .deleteLocal(.known) : .nothing(.deletedRemotely)
         case (.absent, .push): base.isThroughLink ? .skip(.linkIsGone) : upload(.missing)
         }
+    }
+
+    /// Content and tag are as recorded.
+    private func unchanged(_ base: ManifestEntry) -> Decision {
+        guard let local = entry.local, let object = entry.remote,
+            let target = carriedMode(base, local, object, policy)
+        else { return .nothing(.unchanged) }
+        return .carryMode(target)
     }
 
     private func changed(_ base: ManifestEntry, _ remote: RemoteChange) -> Decision {
@@ -269,7 +297,8 @@ private struct FileTable {
         }
     }
 
-    /// The file has other content than recorded, under the recorded size, mtime and inode.
+    /// The file has other content than recorded, under the recorded size and times, or since it was
+    /// found so.
     ///
     /// Nobody edits like that: what the disk or the memory did must not replace the object. Where
     /// the object changed, too, both are kept as in any conflict.
@@ -292,7 +321,8 @@ private struct FileTable {
         let altered = altered(base, remote, isSuspected: isSuspected)
         if case .upload = unaltered, case .upload = altered { return altered }
         let settled: Decision
-        if isSuspected, case .nothing(let reason) = unaltered {
+        // What was damaged and is whole again has no mark any more.
+        if isSuspected || base.isDamaged, case .nothing(let reason) = unaltered {
             settled = .refresh(reason)
         } else {
             settled = unaltered

@@ -35,6 +35,11 @@ package struct JoinedEntry: Sendable, Hashable {
         self.remote = remote
     }
 
+    /// The same entry as if nothing were recorded of its key.
+    package var withoutBase: JoinedEntry {
+        JoinedEntry(key: key, base: nil, local: local, remote: remote)
+    }
+
     /// The same entry after a link was resolved: `remote` describes the link's target.
     package func replacing(remote: RemoteObject?) -> JoinedEntry {
         JoinedEntry(key: key, base: base, local: local, remote: remote)

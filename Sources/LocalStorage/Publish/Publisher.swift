@@ -32,6 +32,7 @@ struct Publisher {
     /// By the item's index.
     private var keptVersions: [Int: KeptVersion] = [:]
     private(set) var outcomes: [PublicationOutcome]
+    private var permissions: [UInt32?]
     /// The directory of the item before: items are sorted so that each is opened once.
     private var lastParent: (path: RelativePath?, directory: OpenDirectory)?
 
@@ -44,9 +45,11 @@ struct Publisher {
         outcomes = group.map {
             .failed(.unusablePartial(name: displayText($0.partialName.utf8)))
         }
+        permissions = [UInt32?](repeating: nil, count: group.count)
         prepared.reserveCapacity(group.count)
     }
 
+    var result: (outcomes: [PublicationOutcome], permissions: [UInt32?]) { (outcomes, permissions) }
     var hasPrepared: Bool { !prepared.isEmpty }
     var hasKeptVersions: Bool { !keptVersions.isEmpty }
 
@@ -194,6 +197,7 @@ struct Publisher {
         // file by now, or was written to, that must not be recorded as what was verified.
         guard let status = try parent.status(of: name), status.isSameVersion(as: item.status)
         else { throw .targetChanged(path) }
+        permissions[item.index] = status.permissions & 0o777
         return .published(status.identity, keptAs: kept)
     }
 

@@ -86,6 +86,15 @@ extension SystemCalls {
         try check("fchmod") { fchmod(descriptor, mode_t(mode)) }
     }
 
+    /// True if users and groups of their own may use the file, besides its owner and its group.
+    func hasAccessList(_ descriptor: Int32) -> Bool {
+        #if os(Linux)
+        unsafe fgetxattr(descriptor, "system.posix_acl_access", nil, 0) > 0
+        #else
+        false
+        #endif
+    }
+
     /// Follows links: only for a directory in which no other user can make one.
     func setMode(at directory: Int32, _ name: PathBytes, _ mode: UInt32) throws(LocalError) {
         try check("fchmodat", name) {

@@ -308,7 +308,11 @@ extension DirectoryWalk.State {
                     mountPoints.append(path)
                 }
                 batch.entries.append(
-                    LocalEntry(path: ObjectKey(path), kind: .file(status.identity))
+                    LocalEntry(
+                        path: ObjectKey(path),
+                        kind: .file(status.identity),
+                        permissions: status.permissions & 0o777
+                    )
                 )
             case .directory:
                 // Its place in the order is another one, which may have been passed.
@@ -353,7 +357,8 @@ extension DirectoryWalk.State {
                 batch.entries.append(
                     LocalEntry(
                         path: ObjectKey(prefix),
-                        kind: .directory(isEmpty: names.isOfEmptyDirectory)
+                        kind: .directory(isEmpty: names.isOfEmptyDirectory),
+                        permissions: status.permissions & 0o777
                     )
                 )
             }

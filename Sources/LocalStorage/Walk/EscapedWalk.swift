@@ -74,7 +74,13 @@ struct EscapedWalk: Sendable {
             switch found?.kind {
             case .file:
                 guard let found else { return }
-                batch.entries.append(LocalEntry(path: key, kind: .file(found.identity)))
+                batch.entries.append(
+                    LocalEntry(
+                        path: key,
+                        kind: .file(found.identity),
+                        permissions: found.permissions & 0o777
+                    )
+                )
             // What hides a file is said of its key.
             case .special(.symbolicLink):
                 batch.issues.append(WalkIssue(path: key.bytes, reason: .symbolicLink))

@@ -5,7 +5,7 @@ enum EntryRow {
     /// `smallestSearchable` is the least size of what is looked up by content.
     static func values(of entry: ManifestEntry, smallestSearchable: Int64) -> [SQLValue] {
         var values: [SQLValue] = []
-        values.reserveCapacity(16)
+        values.reserveCapacity(20)
         values.append(entry.key)
         values.append(entry.size)
         values.append(entry.etag.text)
@@ -16,7 +16,10 @@ enum EntryRow {
         values.append(bits: entry.inode)
         values.append(entry.isThroughLink ? .integer(1) : .null)
         values.append(entry.isLink ? .integer(1) : .null)
-        values = RowDigest.sealing(values, table: .entry, additions: 2)
+        values.append(entry.changed)
+        values.append(entry.mode.map { Int64($0) })
+        values.append(entry.isDamaged ? .integer(1) : .null)
+        values = RowDigest.sealing(values, table: .entry, additions: 5)
         values.append(.integer(isSample(entry.key) ? 1 : 0))
         values.append(entry.size >= smallestSearchable ? .integer(1) : .null)
         return values
@@ -37,6 +40,7 @@ enum EntryRow {
             "a storage class",
             limit: ManifestLimits.storageClass
         )
+        try Requirement.notNegative(entry.changed, "an entry's change time")
     }
 
     static func read(_ statement: PreparedStatement) throws(ManifestError) -> ManifestEntry {
@@ -53,7 +57,10 @@ enum EntryRow {
             localModified: try row.timestamp("its file's modification time"),
             inode: try row.bits("its inode"),
             isThroughLink: try row.addedMark("its mark of a link object"),
-            isLink: try row.addedMark("its mark of a symbolic link")
+            isLink: try row.addedMark("its mark of a symbolic link"),
+            changed: try row.addedCount("its file's change time"),
+            mode: try row.addedPermissions("its permissions"),
+            isDamaged: try row.addedMark("its mark of damage")
         )
         try row.finish()
         return entry

@@ -80,6 +80,7 @@ struct StatusCommand: Sendable {
         }
         add(work.deletions, "delete", "item", "items")
         add(work.comparisons, "compare", "item", "items")
+        add(work.modes, "set the permissions of", "item", "items")
         add(work.conflicts, "find", "conflict", "conflicts")
         add(work.localChanges, "keep", "local change", "local changes")
         add(work.skipped, "skip", "item", "items")
@@ -171,6 +172,7 @@ struct StatusCommand: Sendable {
         line.add("bytes", work.bytes)
         line.add("deletions", work.deletions)
         line.add("comparisons", work.comparisons)
+        line.add("modes", work.modes)
         line.add("conflicts", work.conflicts)
         line.add("local_changes", work.localChanges)
         line.add("skipped", work.skipped)

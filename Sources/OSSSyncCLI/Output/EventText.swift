@@ -127,6 +127,7 @@ enum EventText {
         add(summary.deleted, isDryRun ? "to delete" : "deleted")
         add(summary.renamed, isDryRun ? "to rename" : "renamed")
         add(summary.adopted, isDryRun ? "to adopt" : "adopted")
+        add(summary.modes, isDryRun ? "with new permissions" : "permissions changed")
         add(summary.unchanged, "unchanged")
         if done.isEmpty {
             let isHeld = isStopped || summary.deletionsHeldBack != nil
@@ -261,6 +262,7 @@ extension ItemAction {
         case .copyLocal: "copy locally"
         case .copyRemote: "copy in the bucket"
         case .adopt: "adopt"
+        case .mode: "set the permissions of"
         case .forget: "forget"
         case .conflict: "report the conflict of"
         case .skip: "skip"

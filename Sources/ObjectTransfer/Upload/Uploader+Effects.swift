@@ -39,7 +39,7 @@ extension Uploader {
 
     /// Notes what the answer to the request that made the object says.
     private func record(_ result: PutResult, _ attempt: inout Attempt) {
-        attempt.confirmed = (result.etag, nil)
+        attempt.confirmed = (result.etag, result.lastModified)
         attempt.versionID = result.versionID
         if let callback = CallbackEnding(result) { attempt.callback = callback }
     }
@@ -73,6 +73,7 @@ extension Uploader {
         request.set(details.properties)
         request.existenceIsUnknown = details.existenceIsUnknown
         request.keepsMetadata = true
+        request.source = details.source
         request.asksForPartChecksums = true
         return request
     }
@@ -323,6 +324,7 @@ extension Uploader {
                 checksum: checksum,
                 lastModified: confirmed.lastModified,
                 source: attempt.source,
+                permissions: attempt.permissions,
                 hasCheckpoint: attempt.hasCheckpoint,
                 versionID: attempt.versionID,
                 callback: attempt.callback

@@ -1,5 +1,5 @@
 internal import LocalStorage
-internal import ObjectStorage
+package import ObjectStorage
 package import SyncModel
 
 /// An object that is at the service and holds what the file held.
@@ -9,6 +9,8 @@ package struct FinishedUpload: Sendable {
     package let lastModified: Timestamp?
     /// The file's state whose content was sent.
     package let source: FileIdentity
+    /// Its bits for owner, group and others; nil for a link.
+    package let permissions: UInt32?
     /// True if the row of a checkpoint must be dropped with the record.
     package let hasCheckpoint: Bool
     let versionID: VersionID?
@@ -43,6 +45,9 @@ package struct UploadDetails: Sendable {
     /// Keeps the file's modification time and permissions in the metadata, from which a pull
     /// restores them.
     var keepsFileMetadata = true
+    /// Of the object that had the file's content under its earlier name: what other tools put on it
+    /// stays.
+    package var source: ObjectMetadata?
     var callback: UploadCallback?
     /// True if no listing told whether there is an object already.
     var existenceIsUnknown = false

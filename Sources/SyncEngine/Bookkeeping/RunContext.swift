@@ -41,6 +41,8 @@ struct RunContext: Sendable {
     let filter: FileFilter
     /// False if the mirror was new when the run began.
     let hasRows: Bool
+    /// True if files were found damaged before.
+    let hasDamage: Bool
     /// False if nothing can be written into the directory.
     let canFetch: Bool
     /// What a run of a shard leaves for the end of its round; nil for a mirror that is not cut.

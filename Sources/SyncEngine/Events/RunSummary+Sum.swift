@@ -9,6 +9,7 @@ extension RunSummary {
         deleted += other.deleted
         renamed += other.renamed
         adopted += other.adopted
+        modes += other.modes
         unchanged += other.unchanged
         conflicts += other.conflicts
         failed += other.failed

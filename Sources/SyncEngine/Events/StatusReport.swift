@@ -16,6 +16,8 @@ public struct PlannedWork: Sendable, Hashable {
     public var skipped = 0
     /// Local changes that a pull would keep.
     public var localChanges = 0
+    /// Items of which only the permissions are carried.
+    public var modes = 0
     /// Items that need nothing.
     public var unchanged = 0
 
@@ -25,6 +27,7 @@ public struct PlannedWork: Sendable, Hashable {
     /// True if a run would have nothing to do.
     public var isEmpty: Bool {
         transfers == 0 && deletions == 0 && comparisons == 0 && conflicts == 0 && skipped == 0
+            && modes == 0
     }
 
     /// Adds the counts of another work.
@@ -36,6 +39,7 @@ public struct PlannedWork: Sendable, Hashable {
         left.conflicts += right.conflicts
         left.skipped += right.skipped
         left.localChanges += right.localChanges
+        left.modes += right.modes
         left.unchanged += right.unchanged
     }
 }

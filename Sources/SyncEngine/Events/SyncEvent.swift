@@ -18,6 +18,8 @@ public enum ItemAction: String, Sendable, Hashable {
     case copyRemote = "copy-remote"
     /// Both sides have the same content; the manifest learns it.
     case adopt
+    /// Only the permissions changed, and the other side gets them.
+    case mode
     /// Both sides lost it; the manifest forgets it.
     case forget
     /// The two sides disagree and the policy says what happens.
@@ -197,6 +199,8 @@ public struct RunSummary: Sendable, Hashable {
     public var renamed = 0
     /// Items found equal on both sides and recorded.
     public var adopted = 0
+    /// Items of which only the permissions were carried to the other side.
+    public var modes = 0
     /// Items that needed nothing.
     public var unchanged = 0
     /// Items changed on both sides.

@@ -45,7 +45,7 @@ struct Dispatcher {
             try await queue?.push(work, .small)
         case .keepLocalChange, .skip:
             await executor.carryOut(decision, entry)
-        case .download, .upload, .uploadMarker, .compare, .adopt, .refresh, .conflict:
+        case .download, .upload, .uploadMarker, .compare, .adopt, .refresh, .carryMode, .conflict:
             let work = ItemExecutor.Work(entry: entry, decision: decision)
             executor.countAsPlanned(work)
             try await queue?.push(work, work.size > context.limits.largeItem ? .large : .small)

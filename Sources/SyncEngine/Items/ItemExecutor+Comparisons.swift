@@ -36,6 +36,8 @@ extension ItemExecutor {
             )
         } else if answer.isSame, case .refresh(let reason) = same {
             await refresh(entry, reason, readSince: readSince)
+        } else if answer.isSame, case .carryMode(let target) = same {
+            await carryMode(entry, to: target, readSince: readSince)
         } else if needsContent(answer, different, of: entry) {
             await compareByFetching(entry, answer, same: same, different: different, start)
         } else {
@@ -53,7 +55,7 @@ extension ItemExecutor {
     ) async throws -> JoinedEntry {
         guard !context.knowsDirectory, entry.base != nil, comparison.readsFile else { return entry }
         try await context.manifest.record([.forget(entry.key)])
-        return JoinedEntry(key: entry.key, base: nil, local: entry.local, remote: entry.remote)
+        return entry.withoutBase
     }
 
     /// What a comparison found.

@@ -40,7 +40,9 @@ struct LocalRenames: Sendable {
                 storageClass: source.object.storageClass,
                 localModified: identity.modified,
                 inode: identity.inode,
-                isThroughLink: source.object.isThroughLink
+                isThroughLink: source.object.isThroughLink,
+                changed: identity.recordedChange,
+                mode: source.row.mode
             )
         }
     }

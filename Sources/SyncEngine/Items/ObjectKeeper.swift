@@ -160,7 +160,8 @@ struct PartCopies: Sendable {
     func make(
         _ key: ObjectKey,
         _ upload: UploadID,
-        accessControl: String?
+        accessControl: String?,
+        replacing replaced: ETag? = nil
     ) async throws(StorageError) -> PutResult {
         guard let layout else {
             throw StorageError(
@@ -186,7 +187,8 @@ struct PartCopies: Sendable {
             key: key,
             upload: upload,
             parts: parts,
-            forbidsOverwrite: true
+            forbidsOverwrite: replaced == nil,
+            replaced: replaced
         )
         request.accessControl = accessControl
         return try await store.completeMultipartUpload(request)

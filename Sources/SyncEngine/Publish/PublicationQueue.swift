@@ -159,8 +159,9 @@ actor PublicationQueue {
     private func publish(_ group: [PendingPublication]) async {
         let start = context.environment.now()
         let outcomes: [PublicationOutcome]
+        let permissions: [UInt32?]
         do {
-            outcomes = try await publish(group.map(\.publication))
+            (outcomes, permissions) = try await publish(group.map(\.publication))
         } catch {
             for item in group {
                 await discard(item, dropsCheckpoint: error.isMediaFailure)
@@ -169,10 +170,10 @@ actor PublicationQueue {
             return
         }
         var published: [Published] = []
-        for (item, outcome) in zip(group, outcomes) {
+        for ((item, outcome), mode) in zip(zip(group, outcomes), permissions) {
             switch outcome {
             case .published(let identity, let keptAs):
-                let row = entry(item, identity, since: start)
+                let row = entry(item, identity, mode, since: start)
                 note(item, row, identity)
                 var changes: [ManifestChange] = [.upsert(row)]
                 if item.hasCheckpoint { changes.append(.finishDownload(item.key)) }
@@ -196,13 +197,13 @@ actor PublicationQueue {
 
     private func publish(
         _ publications: [Publication]
-    ) async throws(LocalError) -> [PublicationOutcome] {
+    ) async throws(LocalError) -> (outcomes: [PublicationOutcome], permissions: [UInt32?]) {
         let directory = context.directory
         let durability: PublicationDurability =
             directory.hasFailedToSynchronize ? .synchronizedTwice : .synchronized
         return try await queue.run { () throws(LocalError) in
             try directory.requireLock()
-            return try directory.publish(publications, durability: durability)
+            return try directory.publishing(publications, durability: durability)
         }
     }
 
@@ -245,9 +246,11 @@ actor PublicationQueue {
     private func entry(
         _ item: PendingPublication,
         _ identity: FileIdentity,
+        _ permissions: UInt32?,
         since start: Timestamp
     ) -> ManifestEntry {
-        ManifestEntry(
+        let isLink = item.publication.path.isLink
+        return ManifestEntry(
             key: item.key,
             size: item.object.size,
             etag: item.object.etag,
@@ -261,7 +264,9 @@ actor PublicationQueue {
             ),
             inode: identity.inode,
             isThroughLink: item.isThroughLink,
-            isLink: item.publication.path.isLink
+            isLink: isLink,
+            changed: identity.recordedChange,
+            mode: isLink ? nil : permissions
         )
     }
 

@@ -167,8 +167,8 @@ extension Decision {
     fileprivate var isQuiet: Bool {
         switch self {
         case .nothing, .skip, .keepLocalChange, .refresh, .forget: true
-        case .download, .upload, .compare, .adopt, .makeDirectory, .uploadMarker, .deleteLocal,
-            .deleteRemote, .conflict, .downloadAfterDeletions:
+        case .download, .upload, .compare, .adopt, .carryMode, .makeDirectory, .uploadMarker,
+            .deleteLocal, .deleteRemote, .conflict, .downloadAfterDeletions:
             false
         }
     }

@@ -71,7 +71,7 @@ extension MirrorEngine {
             )
         }
         let judgesInodes = try session.directory.keepsInodeNumbers()
-        let all = try await policies(.standard, directions, session, judgesInodes)
+        let all = policies(.standard, directions, session, judgesInodes)
         var outlooks: [SyncDirection: Explanation.Outlook] = [:]
         for ((options, run), policy) in zip(runs, [all.pull, all.push, all.sync]) {
             outlooks[run.direction] = outlook(entry, run, options, policy, found.issues)

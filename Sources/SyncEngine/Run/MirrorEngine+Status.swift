@@ -64,7 +64,7 @@ extension MirrorEngine {
         }
         var differences = DifferenceCounter(hidden, judgesInodes: judgesInodes)
         let own = Self.withLinks(of: options, directions)
-        let all = try await policies(options, own, session, judgesInodes)
+        let all = policies(options, own, session, judgesInodes)
         var works = WorkCounters(all, hidden, onDetail)
         let loop = try await run.join(
             rows: rows,
@@ -158,14 +158,12 @@ extension MirrorEngine {
         _ directions: [SyncDirection: RunOptions],
         _ session: MirrorSession,
         _ judgesInodes: Bool
-    ) async throws -> Policies {
-        let damaged = try await DamageRecord.read(session.manifest)
+    ) -> Policies {
         func policy(_ direction: SyncDirection) -> DecisionPolicy {
             let options = directions[direction] ?? options
             var policy = DecisionPolicy(direction, options, prefix: settings.prefix)
             policy.judgesInodes = judgesInodes
             policy.knowsDirectory = session.known.isSame
-            policy.damaged = damaged
             return policy
         }
         return (policy(.pull), policy(.push), policy(.sync))
@@ -370,6 +368,9 @@ extension PlannedWork {
             case .leaveBoth, .stopRun: break
             }
         case .keepLocalChange: localChanges = 1
+        case .carryMode(.object): modes = 1
+        // Nobody has asked yet whether there is anything to do.
+        case .carryMode(.file): comparisons = 1
         case .skip: skipped = 1
         }
     }

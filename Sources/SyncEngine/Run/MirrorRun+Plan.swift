@@ -80,7 +80,6 @@ extension MirrorRun {
         var policy = DecisionPolicy(direction, options, prefix: settings.prefix)
         policy.judgesInodes = try session.directory.keepsInodeNumbers()
         policy.knowsDirectory = session.known.isSame
-        policy.damaged = try await DamageRecord.read(session.manifest)
         let scope = scope(judgesInodes: policy.judgesInodes) { key in
             executor.skipWithoutDoubt(key, size: 0, message: Self.costlyMessage)
         }

@@ -159,6 +159,11 @@ private struct Preview {
             executor.leave(reason, entry)
         case .refresh(let reason):
             executor.leave(reason, entry)
+        case .carryMode(.object):
+            context.tracker.count { $0.modes += 1 }
+            report(.mode, entry, size: 0, "permissions changed")
+        case .carryMode(.file):
+            try await showMode(entry)
         case .forget:
             break
         case .download(let reason), .downloadAfterDeletions(let reason):
@@ -209,6 +214,15 @@ private struct Preview {
             ruling.excludes
         else { return reason.message }
         return "excluded by \(ruling.rule)"
+    }
+
+    /// The permissions that an object which was written anew has, if they are others.
+    private mutating func showMode(_ entry: JoinedEntry) async throws {
+        guard try await executor.modeOfObject(entry) != nil else {
+            return executor.leave(.unchanged, entry)
+        }
+        context.tracker.count { $0.modes += 1 }
+        report(.mode, entry, size: 0, "permissions changed")
     }
 
     /// What follows from a conflict.

@@ -207,6 +207,7 @@ struct MirrorRun: Sendable {
             knowsDirectory: session.known.isSame,
             filter: filter,
             hasRows: earlier.hasEntries,
+            hasDamage: earlier.hasDamage,
             canFetch: session.known.writingRefusal == nil,
             shard: settings.shard?.outcome,
             mayEmptyTrash: settings.shard.map { $0.whole != nil } ?? true

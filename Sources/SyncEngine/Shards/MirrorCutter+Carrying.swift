@@ -8,7 +8,7 @@ extension MirrorCutter {
     /// elements.
     private static let lists = [
         ("directory.mount-points", "//"), ("directory.mount-identities", "//"),
-        ("manifest.rebuilt", " "), ("uploads.unrecorded-runs", " "), ("verify.damaged", "\n"),
+        ("manifest.rebuilt", " "), ("uploads.unrecorded-runs", " "),
     ]
 
     func carryOut(_ cutting: Cutting, _ sources: [Source]) async throws {
