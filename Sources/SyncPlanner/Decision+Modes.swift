@@ -1,4 +1,4 @@
-package import SyncModel
+internal import SyncModel
 
 /// Which side gets the permissions of the other one.
 package enum ModeTarget: Sendable, Hashable {

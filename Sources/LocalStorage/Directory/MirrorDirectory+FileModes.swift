@@ -1,4 +1,4 @@
-internal import SyncModel
+package import SyncModel
 internal import Synchronization
 
 #if canImport(Glibc)

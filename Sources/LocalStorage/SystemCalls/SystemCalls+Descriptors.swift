@@ -88,11 +88,7 @@ extension SystemCalls {
 
     /// True if users and groups of their own may use the file, besides its owner and its group.
     func hasAccessList(_ descriptor: Int32) -> Bool {
-        #if os(Linux)
-        unsafe fgetxattr(descriptor, "system.posix_acl_access", nil, 0) > 0
-        #else
-        false
-        #endif
+        osssync_has_access_list(descriptor) == 1
     }
 
     /// Follows links: only for a directory in which no other user can make one.

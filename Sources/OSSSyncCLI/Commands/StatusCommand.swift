@@ -80,7 +80,7 @@ struct StatusCommand: Sendable {
         }
         add(work.deletions, "delete", "item", "items")
         add(work.comparisons, "compare", "item", "items")
-        add(work.modes, "set the permissions of", "item", "items")
+        add(work.modes, "carry the permissions of", "item", "items")
         add(work.conflicts, "find", "conflict", "conflicts")
         add(work.localChanges, "keep", "local change", "local changes")
         add(work.skipped, "skip", "item", "items")

@@ -241,7 +241,7 @@ enum EventText {
     private static func size(_ item: ItemEvent) -> String {
         switch item.action {
         case .download, .upload, .copyLocal, .copyRemote: " (\(sizeText(item.size)))"
-        case .deleteLocal, .deleteRemote, .adopt, .forget, .conflict, .skip: ""
+        case .deleteLocal, .deleteRemote, .adopt, .mode, .forget, .conflict, .skip: ""
         @unknown default: ""
         }
     }
@@ -262,7 +262,7 @@ extension ItemAction {
         case .copyLocal: "copy locally"
         case .copyRemote: "copy in the bucket"
         case .adopt: "adopt"
-        case .mode: "set the permissions of"
+        case .mode: "carry the permissions of"
         case .forget: "forget"
         case .conflict: "report the conflict of"
         case .skip: "skip"

@@ -61,9 +61,10 @@ extension ItemExecutor {
         _ file: FileIdentity,
         _ path: RelativePath
     ) async throws -> ObjectKey? {
-        guard context.hasDamage, !context.options.replacesLocalChanges, file.size > 0 else {
-            return nil
-        }
+        // A recorded file that has its inode was edited in its place.
+        guard context.hasDamage, !context.options.replacesLocalChanges, file.size > 0,
+            entry.base == nil || entry.base?.inode != file.inode
+        else { return nil }
         let rows = try await context.manifest.damagedEntries(
             like: file,
             limit: Self.suspectsAtOnce

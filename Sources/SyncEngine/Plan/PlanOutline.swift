@@ -30,7 +30,8 @@ struct PlanOutline: Sendable, Hashable {
         case .carryMode(.object): (action, size, reason) = (.mode, 0, "permissions changed")
         case .carryMode(.file):
             (action, size) = (.mode, 0)
-            reason = "the object was written anew with the same content; if it has other "
+            reason =
+                "the object was written anew with the same content; if it has other "
                 + "permissions, they are set"
         case .adopt: (action, size, reason) = (nil, 0, "both sides are equal, which is recorded")
         case .makeDirectory:

@@ -115,7 +115,7 @@ struct DamagedRowTests {
 
     @Test func `keep their objects in runs that are limited to either name`() async throws {
         try move("a/photos", "a/2026-photos")
-        try await runs(.push) { $0.paths = ["photos"] }
+        try await runs(.push) { $0.paths = ["photos/one.jpg"] }
         try await runs(.push) { $0.paths = ["2026-photos"] }
         try await runs(.push, damaged: 2)
     }

@@ -1,5 +1,6 @@
 import Foundation
 import ObjectStorage
+import StorageServer
 import SyncModel
 import Testing
 
