@@ -145,6 +145,7 @@ actor PublicationQueue {
     func finish() async {
         await flush()
         await recordRows()
+        tellRefusals()
     }
 
     /// Waits until no other task publishes or records.
@@ -159,6 +160,7 @@ actor PublicationQueue {
         let outcomes: [PublicationOutcome]
         do {
             outcomes = try await publish(group.map(\.publication))
+            tellRefusals()
         } catch {
             for item in group {
                 await discard(item, dropsCheckpoint: error.isMediaFailure)
@@ -178,7 +180,11 @@ actor PublicationQueue {
             case .failed(let error):
                 let isTaken = if case .nameTaken = error { true } else { false }
                 if isTaken { await FoldedNames.record(in: context.manifest) }
-                await discard(item, dropsCheckpoint: error.isMediaFailure || isTaken)
+                let isRefused = if case .nameRefused = error { true } else { false }
+                await discard(
+                    item,
+                    dropsCheckpoint: error.isMediaFailure || isTaken || isRefused
+                )
                 fail(item, ItemFailure(ofChange: error))
             }
         }
@@ -201,6 +207,13 @@ actor PublicationQueue {
         return try await queue.run { () throws(LocalError) in
             try directory.requireLock()
             return try directory.publish(publications, durability: durability)
+        }
+    }
+
+    /// Says once what this disk does not do.
+    private func tellRefusals() {
+        for refusal in context.directory.takeRefusals() {
+            context.emit(.warning(message: refusal.message))
         }
     }
 
