@@ -123,6 +123,7 @@ int osssync_status_at(int directory, const char *name, int flags, struct osssync
     status->mode = raw.stx_mode;
     status->owner = raw.stx_uid;
     status->group = raw.stx_gid;
+    status->fixed = (raw.stx_attributes & (STATX_ATTR_IMMUTABLE | STATX_ATTR_APPEND)) != 0;
     status->links = raw.stx_nlink;
     status->size = (int64_t)raw.stx_size;
     status->inode = raw.stx_ino;

@@ -63,6 +63,8 @@ package enum LocalError: Error, Sendable, Hashable {
     case targetChanged(RelativePath)
     /// The file system takes the path's name and `other`, which is there, for one.
     case nameTaken(RelativePath, by: String)
+    /// The file system has no such names.
+    case nameRefused(RelativePath, reason: String)
     /// The path is on another mount than the temporary files, so a rename cannot reach it.
     case otherFileSystem(RelativePath)
     /// A temporary file is gone or is not the one that we made.
@@ -111,6 +113,8 @@ package enum LocalError: Error, Sendable, Hashable {
         case .nameTaken(let path, let other):
             "'\(path.display)' and '\(other)' are the same name on this disk; the existing file"
                 + " is kept; rename one of them, or mirror to a disk that distinguishes them"
+        case .nameRefused(let path, let reason):
+            "'\(path.display)' cannot have this name on this disk (\(reason))"
         case .otherFileSystem(let path):
             "'\(path.display)' is on a different disk or mount than the mirror's temporary"
                 + " files; mirror that one separately"
@@ -157,7 +161,12 @@ package enum LocalError: Error, Sendable, Hashable {
 
     /// Of a call that was to give the file of `path` another name.
     func naming(_ path: RelativePath) -> LocalError {
-        errno == EXDEV ? .otherFileSystem(path) : self
+        switch errno {
+        case EXDEV: .otherFileSystem(path)
+        case ENAMETOOLONG, EILSEQ, EINVAL:
+            .nameRefused(path, reason: errorText(errno ?? 0).lowercased())
+        default: self
+        }
     }
 
     /// True if the disk itself failed: what it holds of a file that was written is not known.

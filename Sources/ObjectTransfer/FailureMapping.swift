@@ -80,6 +80,10 @@ extension ItemFailure {
             self = .nameTaken(message: error.message)
             return
         }
+        if case .nameRefused = error {
+            self = .nameRefused(message: error.message)
+            return
+        }
         if case .diskFull = error {
             // Each item's failure: a smaller one may still fit.
             self = .diskFull(message: error.message)

@@ -31,6 +31,8 @@ package enum ItemFailure: Error, Sendable, Hashable {
     case fileExists
     /// The disk takes the file's name and that of another file for one; the text names both.
     case nameTaken(message: String)
+    /// This disk has no such names.
+    case nameRefused(message: String)
     /// The file is too large for the service.
     case tooLarge(size: Int64, limit: Int64)
     /// The run was interrupted.
@@ -190,7 +192,7 @@ package enum ItemFailure: Error, Sendable, Hashable {
         case .cancelled:
             "interrupted; transferred data is kept for the next run"
         case .storage(let message, _, _, _), .local(let message, _), .manifest(let message),
-            .nameTaken(let message), .diskFull(let message):
+            .nameTaken(let message), .nameRefused(let message), .diskFull(let message):
             message
         }
     }

@@ -16,6 +16,8 @@ struct osssync_status {
     uint32_t mode;
     uint32_t owner;
     uint32_t group;
+    /// 1 if nobody may change it or take its name (chattr +i, +a); 0 where the kernel does not tell.
+    uint32_t fixed;
     uint64_t links;
     int64_t size;
     uint64_t inode;

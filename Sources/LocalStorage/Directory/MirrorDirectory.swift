@@ -46,8 +46,13 @@ package final class MirrorDirectory: Sendable {
     /// Held while a large temporary file reserves its blocks.
     let reservations = Mutex(())
     let uncheckedFiles = Atomic<Int64>(0)
+    /// Of small files that are being fetched.
+    let claimedBytes = Atomic<Int64>(0)
+    let uncheckedBytes = Atomic<Int64>(0)
     let newNames = PartialNames()
     let sharedFiles = SharedFiles()
+    let outOfReach = Mutex(OutOfReach())
+    let knownNames = Mutex(KnownNames())
     let backups = Mutex<OpenDirectory?>(nil)
     private let failedToSynchronize = Atomic(false)
 
@@ -55,6 +60,7 @@ package final class MirrorDirectory: Sendable {
         var partials: OpenDirectory?
         var trash: OpenDirectory?
         var fileModes: NewFileModes?
+        var place: KnownPlace?
         var standIn: ScratchDirectory?
         /// Of the lock that was taken last.
         weak var lease: DirectoryLease?
@@ -280,6 +286,7 @@ package final class MirrorDirectory: Sendable {
                 mode: 0
             )
             var calls = calls
+            calls.refusals = DiskRefusals()
             calls.dropsFractions = (try? calls.keepsWholeSeconds(descriptor)) ?? false
             return OpenDirectory(adopting: descriptor, calls: calls)
         }
@@ -371,28 +378,5 @@ extension MirrorDirectory {
     /// True if the state is on a file system where SQLite's write-ahead log is not reliable.
     package func stateIsOnNetworkFileSystem() throws(LocalError) -> Bool {
         try calls.isNetworkFileSystem(state.descriptor)
-    }
-
-    /// Adds the numbers to a "no space" error of any call.
-    package func explained(_ error: LocalError, neededBytes: Int64?) -> LocalError {
-        guard case .systemCall(let failed) = error else { return error }
-        let resource: DiskShortage.Resource
-        // A full disk that cannot be asked for its numbers is still full.
-        let free = try? calls.freeSpace(work.descriptor)
-        switch failed.errno {
-        case ENOSPC: resource = lacksInodes(free?.inodes) ? .inodes : .space
-        case EDQUOT: resource = .quota
-        default: return error
-        }
-        return .diskFull(
-            DiskShortage(
-                resource: resource,
-                call: failed.call,
-                errno: failed.errno,
-                path: failed.path,
-                neededBytes: neededBytes,
-                freeBytes: free?.bytes
-            )
-        )
     }
 }

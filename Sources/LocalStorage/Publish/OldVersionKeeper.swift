@@ -151,7 +151,11 @@ struct OldVersionKeeper {
                     original
                 )
             } catch {
-                throw error.naming(path)
+                guard error.errno == EXDEV, old.kind == .file,
+                    try directory.noteOutOfReach(parent)
+                else { throw error.naming(path) }
+                guard try copy(old, to: place, original) else { continue }
+                return try unlinkCopied(old, place)
             }
             guard moved else { continue }
             let found = try? place.status(of: original)
@@ -238,6 +242,36 @@ struct OldVersionKeeper {
         }
     }
 
+    /// Removes the file of which the trash has a copy.
+    private func unlinkCopied(_ old: FileStatus, _ place: OpenDirectory) throws(LocalError) {
+        let kept = Kept(place: place, name: original, path: nil, originalIsGone: false)
+        do throws(LocalError) {
+            guard let found = try parent.status(of: original),
+                directory.isAsSeen(found.identity, old.identity)
+            else { throw .targetChanged(path) }
+            try calls.unlink(at: parent.descriptor, original)
+        } catch {
+            undo(kept)
+            throw error
+        }
+    }
+
+    /// False if the name is taken.
+    private func copy(
+        _ old: FileStatus,
+        to place: OpenDirectory,
+        _ name: PathBytes
+    ) throws(LocalError) -> Bool {
+        do throws(LocalError) {
+            _ = try directory.copy(original, in: parent, to: name, in: place, old)
+            return true
+        } catch {
+            if error.errno == EEXIST { return false }
+            if case .unusablePartial = error { throw .targetChanged(path) }
+            throw error
+        }
+    }
+
     /// Nil if the name is taken.
     private func keep(
         _ old: FileStatus,
@@ -245,7 +279,7 @@ struct OldVersionKeeper {
         as name: PathBytes,
         path keptPath: RelativePath?
     ) throws(LocalError) -> Kept? {
-        directory.sharedFiles.note(old)
+        directory.sharedFiles.note(old, getsName: true)
         do throws(LocalError) {
             try calls.link(
                 from: parent.descriptor,
@@ -255,6 +289,10 @@ struct OldVersionKeeper {
             )
         } catch {
             if error.errno == EEXIST { return nil }
+            if error.errno == EXDEV, old.kind == .file, try directory.noteOutOfReach(parent) {
+                guard try copy(old, to: place, name) else { return nil }
+                return Kept(place: place, name: name, path: keptPath, originalIsGone: false)
+            }
             guard mayMove, Self.isRefusedName(error) else { throw error.naming(path) }
             return try moveAway(to: place, name, keptPath)
         }

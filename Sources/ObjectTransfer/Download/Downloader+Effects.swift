@@ -142,6 +142,7 @@ extension Downloader {
         if isHeld(object) {
             // What cannot be written afterwards is not asked for.
             try context.directory.requirePartials()
+            attempt.room = try await claimRoom(for: object.size)
             attempt.hasCheckpoint = false
             let transfer = transfer
             attempt.body = FileSink(holding: object.size) { transfer.add($0) }
@@ -166,6 +167,15 @@ extension Downloader {
                 ranges: []
             )
         )
+    }
+
+    private func claimRoom(for size: Int64) async throws -> ClaimedRoom {
+        let directory = context.directory
+        let room = directory.claimRoom(for: size)
+        if !room.isSure {
+            try await context.disk.run { () throws(LocalError) in try directory.check(room) }
+        }
+        return room
     }
 
     /// True for an object that is held in memory until it is whole.
@@ -199,6 +209,7 @@ extension Downloader {
                 }
             }
             attempt.ready = ready
+            attempt.room = nil
             attempt.partial = file.map { (ready.name, $0) }
         } catch {
             throw ItemFailure(ofTransfer: error)

@@ -25,7 +25,7 @@ struct ItemReports: Sendable {
             context.tracker.count { $0.vanished += 1 }
             ledger.countVanished()
             state = .skipped
-        case .nameTaken:
+        case .nameTaken, .nameRefused:
             // As any name that cannot be here: it says nothing of others.
             context.tracker.count { $0.skipped += 1 }
             ledger.countSkippedName(key)
@@ -85,13 +85,13 @@ struct ItemReports: Sendable {
 
     /// With the filter that silences it, if only its name is in the way.
     private func message(of failure: ItemFailure, _ key: ObjectKey) -> String {
-        guard case .nameTaken(let message) = failure,
-            let hint = FilterHint(key, isFileOnly: true)
-        else {
+        switch failure {
+        case .nameTaken, .nameRefused:
+            return failure.message + (FilterHint(key, isFileOnly: true)?.text ?? "")
+        default:
             // The key stands beside it.
             return failure.message.removing(" of '\(context.objectKey(key).display)'")
         }
-        return message.dropLast() + hint.text
     }
 
     /// Counts and reports what says nothing of any other key: it holds no deletion back.

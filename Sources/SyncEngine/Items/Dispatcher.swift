@@ -48,6 +48,11 @@ struct Dispatcher {
         case .download, .upload, .uploadMarker, .compare, .adopt, .refresh, .carryMode, .conflict:
             let work = ItemExecutor.Work(entry: entry, decision: decision)
             executor.countAsPlanned(work)
+            if case .download = decision {
+                executor.ledger.countGrowth(
+                    (entry.remote?.size ?? 0) - (entry.local?.identity?.size ?? 0)
+                )
+            }
             try await queue?.push(work, work.size > context.limits.largeItem ? .large : .small)
         }
     }

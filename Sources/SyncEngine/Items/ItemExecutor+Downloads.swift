@@ -51,6 +51,10 @@ extension ItemExecutor {
         if path.isLink, entry.local == nil, await isFile(path) {
             return await carryOut(.skip(.fileAtLink), entry)
         }
+        if fetched == nil, let refusal = await placeRefusal(path, replaces: entry.local != nil) {
+            context.tracker.abandonedItem(bytes: object.size)
+            return fail(.download, entry.key, size: object.size, ItemFailure(ofChange: refusal))
+        }
         if entry.key != IgnoreFile.key, !path.isLink, entry.base == nil, entry.local == nil,
             mayHaveCopies(object.size), await copyLocal(entry, object, path)
         {
@@ -159,6 +163,20 @@ extension ItemExecutor {
             return nil
         } catch {
             context.tracker.end(transfer, isFailed: true)
+            return error
+        }
+    }
+
+    /// Why a file could not get its name, found before it is fetched; nil if nothing is known.
+    private func placeRefusal(_ path: RelativePath, replaces: Bool) async -> LocalError? {
+        let directory = context.directory
+        if !replaces, directory.isKnownPlace(of: path) { return nil }
+        do {
+            try await context.disk.run { () throws(LocalError) in
+                try directory.requirePlace(of: path, replaces: replaces)
+            }
+            return nil
+        } catch {
             return error
         }
     }

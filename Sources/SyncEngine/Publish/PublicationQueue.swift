@@ -147,6 +147,7 @@ actor PublicationQueue {
     func finish() async {
         await flush()
         await recordRows()
+        tellRefusals()
     }
 
     /// Waits until no other task publishes or records.
@@ -162,6 +163,7 @@ actor PublicationQueue {
         let permissions: [UInt32?]
         do {
             (outcomes, permissions) = try await publish(group.map(\.publication))
+            tellRefusals()
         } catch {
             for item in group {
                 await discard(item, dropsCheckpoint: error.isMediaFailure)
@@ -181,7 +183,11 @@ actor PublicationQueue {
             case .failed(let error):
                 let isTaken = if case .nameTaken = error { true } else { false }
                 if isTaken { await FoldedNames.record(in: context.manifest) }
-                await discard(item, dropsCheckpoint: error.isMediaFailure || isTaken)
+                let isRefused = if case .nameRefused = error { true } else { false }
+                await discard(
+                    item,
+                    dropsCheckpoint: error.isMediaFailure || isTaken || isRefused
+                )
                 fail(item, ItemFailure(ofChange: error))
             }
         }
@@ -204,6 +210,13 @@ actor PublicationQueue {
         return try await queue.run { () throws(LocalError) in
             try directory.requireLock()
             return try directory.publishing(publications, durability: durability)
+        }
+    }
+
+    /// Says once what this disk does not do.
+    private func tellRefusals() {
+        for refusal in context.directory.takeRefusals() {
+            context.emit(.warning(message: refusal.message))
         }
     }
 

@@ -35,7 +35,8 @@ extension MirrorRun {
                 try await writer?.add(item, shown.action, outcome: shown.outcome)
             }
             if let error = coverage.listingFailure { throw error }
-            try await RoomMaking(executor: parts.executor).warn()
+            let room = RoomMaking(executor: parts.executor)
+            await room.warn(try await room.start())
             let names = parts.ledger.skippedNames
             let held = preview.heldBack(by: names)
             let deletions = parts.context.tracker.summary.deleted - held
