@@ -171,6 +171,7 @@ struct Publisher {
         let publication = group[item.index]
         let path = publication.path
         guard !path.isDirectory else { throw .targetIsDirectory(path) }
+        try directory.refuseIdentity(path, partials, directory.fileName(item.name))
         let parent = try parent(of: path)
         let name = PathBytes(path.name)
         var kept: RelativePath?

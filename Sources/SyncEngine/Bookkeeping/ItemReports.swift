@@ -30,8 +30,12 @@ struct ItemReports: Sendable {
             context.tracker.count { $0.skipped += 1 }
             ledger.countSkippedName(key)
             state = .skipped
-        case .needsRestore, .targetChanged, .objectExists, .fileExists, .sourceKeepsChanging,
-            .tooLarge:
+        case .sourceKeepsChanging, .sourceUnreadable:
+            context.tracker.count { $0.skipped += 1 }
+            // A file that is there is no doubt of others, but as rules are.
+            if key == IgnoreFile.key { ledger.countSkipped() }
+            state = .skipped
+        case .needsRestore, .targetChanged, .objectExists, .fileExists, .tooLarge:
             context.tracker.count { $0.skipped += 1 }
             ledger.countSkipped()
             state = .skipped
@@ -79,6 +83,9 @@ struct ItemReports: Sendable {
 
     /// With the filter that silences it, if only its name is in the way.
     private func message(of failure: ItemFailure, _ key: ObjectKey) -> String {
+        if case .sourceUnreadable(let message) = failure {
+            return message + (FilterHint(key, isFileOnly: true)?.text ?? "")
+        }
         guard case .nameTaken(let message) = failure,
             let hint = FilterHint(key, isFileOnly: true)
         else { return failure.message }
@@ -135,7 +142,7 @@ struct ItemReports: Sendable {
     func report(_ issue: WalkIssue) {
         let key = ObjectKey(issue.path)
         switch issue.reason {
-        case .nestedMirror:
+        case .nestedMirror, .state, .pseudoFileSystem:
             context.item(.skip, .skipped, key, size: 0, message: issue.message)
         case .symbolicLink, .unfollowedLink, .special, .reservedName, .noEscapedName:
             context.neverMirrored(key, message: issue.message)
@@ -150,6 +157,16 @@ struct ItemReports: Sendable {
                     rule: displayText(tag.utf8)
                 )
             )
+        case .otherFileSystem:
+            guard context.options.namesExcluded else { break }
+            let directory = ObjectKey(issue.path + [UInt8(ascii: "/")])
+            context.emit(
+                .excluded(
+                    key: directory.text,
+                    displayKey: directory.display,
+                    rule: "--one-file-system"
+                )
+            )
         case .unreadableTag: context.emit(.warning(message: issue.message))
         case .linkName, .nameNotUTF8, .tooDeep, .unreadableDirectory, .unreadableEntry,
             .changedDuringWalk, .notMounted:
@@ -157,6 +174,8 @@ struct ItemReports: Sendable {
             var message = issue.message
             if issue.reason == .nameNotUTF8, let hint = FilterHint(key, isFileOnly: false) {
                 message += "; rename it" + hint.text
+            } else if !issue.makesScanIncomplete, let hint = FilterHint(issue) {
+                message += hint.text
             }
             context.keptItem(.skip, .skipped, key, size: 0, message: message)
         }
