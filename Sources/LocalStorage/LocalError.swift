@@ -46,6 +46,8 @@ package enum LocalError: Error, Sendable, Hashable {
     case notADirectory(path: String)
     /// The directory is one that no mirror may fill: `/`, the home directory, a system directory.
     case refusedDirectory(path: String, reason: String)
+    /// An object would make a directory pass for the state of a mirror.
+    case identityOfState(RelativePath)
     /// Other users can access our own state.
     case unsafeDirectory(path: String, reason: String)
     /// This component of a path is a symbolic link, and links are never followed.
@@ -92,7 +94,10 @@ package enum LocalError: Error, Sendable, Hashable {
         case .missingFile: "it does not exist; check its name"
         case .notADirectory(let path): "'\(path)' is not a directory"
         case .refusedDirectory(let path, let reason):
-            "'\(path)' is not mirrored: \(reason); choose a separate directory"
+            "'\(path)' is not mirrored: \(reason). A push with --state-dir PATH can send it; "
+                + "anything else needs a separate directory"
+        case .identityOfState(let path):
+            "'\(path.display)' is a file of the state of a mirror, and is not downloaded."
         case .unsafeDirectory(let path, let reason): "'\(path)' is not safe to use: \(reason)"
         case .symlinkInPath(let path):
             "'\(path.display)' is a symbolic link, and links are never followed"
@@ -152,6 +157,9 @@ package enum LocalError: Error, Sendable, Hashable {
         default: isOutOfRoom
         }
     }
+
+    /// True if this user may not read something.
+    package var refusesReading: Bool { errno == EACCES || errno == EPERM }
 
     /// True if a disk, its inodes or a quota are used up.
     package var isOutOfRoom: Bool { errno == ENOSPC || errno == EDQUOT }

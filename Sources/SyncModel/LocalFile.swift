@@ -30,6 +30,11 @@ package struct FileIdentity: Sendable, Hashable {
         let nanoseconds = changed.nanosecondsSince1970
         return nanoseconds < 0 ? nil : nanoseconds
     }
+
+    /// True for the same file with more bytes, as far as that can be told without reading it.
+    package func hasGrown(since earlier: FileIdentity) -> Bool {
+        inode == earlier.inode && device == earlier.device && size > earlier.size
+    }
 }
 
 /// One element of a directory walk, in key order.

@@ -63,9 +63,10 @@ def _(place):
         between.on("InitiateMultipartUpload", effect, key, first=1)
         result = place.push("--delete", "--part-size", "1M")
         if words is None:
-            # It is another file by now, and sent as that, whole.
+            # It is another file by now, and sent as that, whole; one that grew as it was.
             place.in_step(result)
-            expect(place.get(key) == place.tree()[key], f"a mixture after {key}: {result}")
+            sent = ramp(2_500_000) if change is append else place.tree()[key]
+            expect(place.get(key) == sent, f"a mixture after {key}: {result}")
         else:
             equal((result.status, result.count("failed"), result.count("deleted")), (1, 1, 0),
                   f"the end after {key}: {result}")
@@ -86,12 +87,14 @@ def _(place):
     place.write("old", OLD)
     place.in_step(place.push())
     between = place.wire()
-    for key, size in (("shrinks", -1_000), ("grows", 1_000), ("old", 1_000)):
+    for key, size in (("shrinks", -1_000), ("changes", 0), ("old", -1_000)):
         place.write(key, content)
         path = place.path(key)
 
         def effect(request, forward, path=path, size=size):
             os.truncate(path, os.stat(path).st_size + size)
+            with open(path, "r+b") as file:
+                file.write(os.urandom(8))
             return None
         between.on("UploadPart", effect, key)
         result = place.push("--delete", "--part-size", "1M")

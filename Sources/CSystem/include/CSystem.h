@@ -67,6 +67,8 @@ int osssync_open_link(int directory, const char *name);
 ssize_t osssync_read_link(int descriptor, char *buffer, size_t size);
 /// 1 if `descriptor` is on a network or user-space file system, 0 if not, -1 with errno.
 int osssync_is_network_file_system(int descriptor);
+/// What the kernel shows instead of files, as `proc`; NULL for an ordinary file system, and where it cannot be asked.
+const char *osssync_pseudo_file_system(int descriptor);
 /// 1 if files keep their inode numbers from mount to mount, as far as is known of the file system; 0 if not, -1 with
 /// errno.
 int osssync_keeps_inode_numbers(int descriptor);

@@ -19,6 +19,7 @@ extension MirrorDirectory {
                 target = try root.directory(beneath: directory, creatingWithMode: 0o777)
             }
             let (name, newName) = (PathBytes(path.name), PathBytes(newPath.name))
+            try refuseIdentity(newPath, parent, name)
             sharedFiles.note(status)
             let isRenamed = try calls.renameExclusively(
                 from: parent.descriptor,

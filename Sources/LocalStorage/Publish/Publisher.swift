@@ -175,6 +175,7 @@ struct Publisher {
     private mutating func publish(_ item: Prepared) throws(LocalError) -> PublicationOutcome {
         let path = group[item.index].path
         guard !path.isDirectory else { throw .targetIsDirectory(path) }
+        try directory.refuseIdentity(path, partials, directory.fileName(item.name))
         let parent: OpenDirectory
         do throws(LocalError) {
             parent = try self.parent(of: path)

@@ -267,6 +267,11 @@ extension SystemCalls {
         try check("fstatfs") { osssync_is_network_file_system(descriptor) } == 1
     }
 
+    /// The name of a file system that shows the kernel, and holds no files; nil for any other.
+    func pseudoFileSystem(_ descriptor: Int32) -> String? {
+        unsafe osssync_pseudo_file_system(descriptor).map { unsafe String(cString: $0) }
+    }
+
     /// False if the file system is known to give files other inode numbers from time to time.
     func keepsInodeNumbers(_ descriptor: Int32) throws(LocalError) -> Bool {
         try check("fstatfs") { osssync_keeps_inode_numbers(descriptor) } == 1

@@ -12,7 +12,7 @@ extension DirectoryTags {
     ///
     /// What cannot be looked at may be a tag.
     func reason(_ names: DirectoryNames, in directory: OpenDirectory) -> WalkIssue.Reason? {
-        guard !isEmpty else { return nil }
+        guard hasFiles else { return nil }
         guard names.areAll else { return reason(in: directory) }
         let marks = self.names.map { (text: $0, bytes: [UInt8]($0.utf8)) }
         for element in names.elements {
@@ -74,9 +74,11 @@ extension MirrorDirectory {
         return isTagged(parent, tags)
     }
 
-    /// True if a walk leaves out this directory for a tag in it or above it.
+    /// True if a walk leaves out this directory for a tag in it or above it, or because it is on
+    /// another file system.
     package func isTagged(_ path: RelativePath, _ tags: DirectoryTags) -> Bool {
-        guard !tags.isEmpty else { return false }
+        if tags.staysOnFileSystem, isOnOtherFileSystem(path) { return true }
+        guard tags.hasFiles else { return false }
         return sequence(first: path, next: \.parent).contains { path in
             do throws(LocalError) {
                 let directory = try root.directory(beneath: path)
@@ -86,5 +88,12 @@ extension MirrorDirectory {
                 return false
             }
         }
+    }
+
+    private func isOnOtherFileSystem(_ path: RelativePath) -> Bool {
+        guard let directory = try? root.directory(beneath: path),
+            let (own, found) = try? (root.status(), directory.status())
+        else { return false }
+        return !found.isSameMount(as: own)
     }
 }

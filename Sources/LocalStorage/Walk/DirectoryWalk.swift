@@ -259,7 +259,8 @@ extension DirectoryWalk.State {
         if level.prefix.isEmpty {
             if isState { return nil }
             let name = level.names.bytes(of: element)
-            if element.isDirectory, name.elementsEqual(EscapedName.directoryName.utf8) {
+            for own in [EscapedName.directoryName, RelativePath.workDirectoryName]
+            where element.isDirectory && name.elementsEqual(own.utf8) {
                 return nil
             }
         }
@@ -304,8 +305,8 @@ extension DirectoryWalk.State {
             case .file where links == .store && ObjectKey(path).isOfLink:
                 batch.issues.append(WalkIssue(path: path, reason: .linkName))
             case .file:
-                if let around = levels.last, status.isMountPoint(in: around.status) {
-                    mountPoints.append(path)
+                if let reason = noteMount(ofFile: path, name, in: directory, status) {
+                    return batch.issues.append(WalkIssue(path: path, reason: reason))
                 }
                 batch.entries.append(
                     LocalEntry(
@@ -343,13 +344,17 @@ extension DirectoryWalk.State {
         do throws(LocalError) {
             let opened = try directory.subdirectory(name)
             let status = try opened.status()
+            if let reason = noteMount(at: path, opened, status) {
+                batch.issues.append(WalkIssue(path: path, reason: reason))
+                return
+            }
             let names = try DirectoryNames(
                 of: opened,
                 prefix: prefix,
                 within: ranges,
                 links: links
             )
-            if let reason = tags.reason(names, in: opened) {
+            if let reason = leftOut(names, opened) {
                 batch.issues.append(WalkIssue(path: path, reason: reason))
                 return
             }
@@ -361,9 +366,6 @@ extension DirectoryWalk.State {
                         permissions: status.permissions & 0o777
                     )
                 )
-            }
-            if let around = levels.last, status.isMountPoint(in: around.status) {
-                mountPoints.append(path)
             }
             guard !names.elements.isEmpty else { return }
             levels.append(

@@ -254,6 +254,17 @@ public struct MirrorDoctor: Sendable {
                     + "is yours"
             )
         }
+        let refusal = MirrorLink.placeRefusal(
+            directory: directory,
+            stateDirectory: sources.options.stateDirectory
+        )
+        if let refusal {
+            return DoctorFinding(
+                subject: "disk",
+                state: .warning,
+                message: "only a push is possible: \(refusal)"
+            )
+        }
         return DoctorFinding(
             subject: "disk",
             state: free < Self.scarceBytes ? .warning : .good,

@@ -30,8 +30,12 @@ struct ItemReports: Sendable {
             context.tracker.count { $0.skipped += 1 }
             ledger.countSkippedName(key)
             state = .skipped
-        case .needsRestore, .targetChanged, .objectExists, .fileExists, .sourceKeepsChanging,
-            .tooLarge:
+        case .sourceKeepsChanging, .sourceUnreadable:
+            context.tracker.count { $0.skipped += 1 }
+            // A file that is there is no doubt of others, but as rules are.
+            if key == IgnoreFile.key { ledger.countSkipped() }
+            state = .skipped
+        case .needsRestore, .targetChanged, .objectExists, .fileExists, .tooLarge:
             context.tracker.count { $0.skipped += 1 }
             ledger.countSkipped()
             state = .skipped
@@ -86,7 +90,7 @@ struct ItemReports: Sendable {
     /// With the filter that silences it, if only its name is in the way.
     private func message(of failure: ItemFailure, _ key: ObjectKey) -> String {
         switch failure {
-        case .nameTaken, .nameRefused:
+        case .nameTaken, .nameRefused, .sourceUnreadable:
             return failure.message + (FilterHint(key, isFileOnly: true)?.text ?? "")
         default:
             // The key stands beside it.
@@ -144,7 +148,7 @@ struct ItemReports: Sendable {
     func report(_ issue: WalkIssue) {
         let key = ObjectKey(issue.path)
         switch issue.reason {
-        case .nestedMirror:
+        case .nestedMirror, .state, .pseudoFileSystem:
             context.item(.skip, .skipped, key, size: 0, message: issue.message)
         case .symbolicLink, .unfollowedLink, .special, .reservedName, .noEscapedName:
             context.neverMirrored(key, message: issue.message)
@@ -159,6 +163,16 @@ struct ItemReports: Sendable {
                     rule: displayText(tag.utf8)
                 )
             )
+        case .otherFileSystem:
+            guard context.options.namesExcluded else { break }
+            let directory = ObjectKey(issue.path + [UInt8(ascii: "/")])
+            context.emit(
+                .excluded(
+                    key: directory.text,
+                    displayKey: directory.display,
+                    rule: "--one-file-system"
+                )
+            )
         case .unreadableTag: context.emit(.warning(message: issue.message))
         case .linkName, .nameNotUTF8, .tooDeep, .unreadableDirectory, .unreadableEntry,
             .changedDuringWalk, .notMounted:
@@ -166,6 +180,8 @@ struct ItemReports: Sendable {
             var message = issue.message
             if issue.reason == .nameNotUTF8, let hint = FilterHint(key, isFileOnly: false) {
                 message += "; rename it" + hint.text
+            } else if !issue.makesScanIncomplete, let hint = FilterHint(issue) {
+                message += hint.text
             }
             context.keptItem(.skip, .skipped, key, size: 0, message: message)
         }

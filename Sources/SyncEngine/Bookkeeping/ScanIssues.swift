@@ -82,8 +82,7 @@ final class ScanIssues: Sendable {
             if !issue.isReserved { state.hidden.insert(issue.path) }
             guard issue.isLeftOutByDesign else { return true }
             state.leftOut += 1
-            // The state of a mirror within this one is not a user's file.
-            if issue.reason != .nestedMirror { state.notMirrored += 1 }
+            if !issue.isOfNoUser { state.notMirrored += 1 }
             return state.leftOut <= Self.namedLimit
         }
         if isNamed { onIssue(issue) }

@@ -76,6 +76,7 @@ public struct FileFilter: Sendable, Hashable {
         let marks = tags.names.sorted().map { [UInt8]("/\($0)\n".utf8) }
         return lines.joined() + bounds.text + marks.joined()
             + (tags.recognizesCaches ? [UInt8(ascii: "/")] : [])
+            + (tags.staysOnFileSystem ? [UInt8]("//".utf8) : [])
     }
 
     /// Excludes what the pattern fits, unless a later pattern includes it.

@@ -124,7 +124,7 @@ extension ItemExecutor {
         let directory = context.directory
         if let digest = etag.md5Digest, file.size <= Self.largestDigest {
             let (found, checksum) = try await context.hashing.run {
-                let open = try directory.openForReading(path)
+                let open = try Self.openForReading(path, in: directory)
                 guard try open.identity() == file else { throw ItemFailure.sourceKeepsChanging }
                 let bytes = try open.read(at: 0, length: Int(file.size))
                 return (hexadecimalText(Digest.md5(bytes)), CRC64(of: bytes))
@@ -154,9 +154,7 @@ extension ItemExecutor {
         let directory = context.directory
         let path = try context.path(of: entry)
         let checksum = try await checksum(of: path, expected: file)
-        let open = try await context.disk.run { () throws(LocalError) in
-            try directory.openForReading(path)
-        }
+        let open = try await context.disk.run { try Self.openForReading(path, in: directory) }
         let metadata = await context.transfer.withPartSize(metadata, of: entry.key)
         let verdict = try await context.transfer.compare(open, checksum: checksum, with: metadata)
         guard try open.identity() == file else { throw ItemFailure.sourceKeepsChanging }

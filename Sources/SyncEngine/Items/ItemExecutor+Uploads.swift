@@ -313,11 +313,23 @@ extension ItemExecutor {
         return .settled
     }
 
+    /// - Throws: `ItemFailure`.
+    static func openForReading(
+        _ path: RelativePath,
+        in directory: MirrorDirectory
+    ) throws -> OpenFile {
+        do {
+            return try directory.openForReading(path)
+        } catch {
+            throw ItemFailure(ofReading: error)
+        }
+    }
+
     /// The checksum of the whole file, which must still be the one the walk saw.
     func checksum(of path: RelativePath, expected: FileIdentity) async throws -> CRC64 {
         let directory = context.directory
         return try await context.reading { interruption in
-            let file = try directory.openForReading(path)
+            let file = try Self.openForReading(path, in: directory)
             guard try file.identity() == expected else { throw ItemFailure.sourceKeepsChanging }
             let range = ByteRange(offset: 0, length: expected.size)
             let checksum = try directory.checksum(of: file, range: range, unless: interruption)

@@ -195,13 +195,13 @@ extension RunOptions {
         case .apply(let plan):
             guard
                 plan.remote != settings.displayRemote
-                    || plan.endpoint != settings.identity.endpointHost
+                    || plan.endpoint != settings.identity.endpoint
             else { return }
             reason =
                 "'\(displayText(plan.path.utf8))' is a plan for "
                 + "'\(displayText(plan.remote.utf8))' at \(displayText(plan.endpoint.utf8)), and "
                 + "'\(displayText(settings.directory.utf8))' is linked with "
-                + "'\(settings.displayRemote)' at \(settings.identity.endpointHost)"
+                + "'\(settings.displayRemote)' at \(settings.identity.endpoint)"
         }
         throw SyncError(
             code: .configuration,

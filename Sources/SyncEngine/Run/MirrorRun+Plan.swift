@@ -38,6 +38,7 @@ extension MirrorRun {
     /// True for a recorded mount that this run leaves out: what is known of it stays recorded.
     func isLeftOut(_ mount: [UInt8]) -> Bool {
         if scope.isExcludedFromWalk(mount, true) { return true }
+        if filter.tags.staysOnFileSystem { return true }
         guard let path = try? RelativePath(key: ObjectKey(mount)) else { return false }
         return session.directory.isTagged(path, filter.tags)
     }
@@ -205,9 +206,13 @@ extension MirrorRun {
         notesMounts: Bool
     ) -> LocalScan {
         let isExcluded = scope.isExcludedFromWalk
-        let unmounted = Set(session.known.unmounted.filter { !isLeftOut($0) })
+        let staysHere = filter.tags.staysOnFileSystem
+        let unmounted = Set(session.known.unmounted.filter { staysHere || !isLeftOut($0) })
         // What they hide is hidden from the first entry on.
-        for path in unmounted { issues.report(WalkIssue(path: path, reason: .notMounted)) }
+        for path in unmounted {
+            let reason = staysHere ? WalkIssue.Reason.otherFileSystem : .notMounted
+            issues.report(WalkIssue(path: path, reason: reason))
+        }
         let mounted = session.known.mounted.filter { !isLeftOut($0) }
         let leftOut = LeftOutTally(paths.ranges)
         return LocalScan(

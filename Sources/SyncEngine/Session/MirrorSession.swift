@@ -335,7 +335,12 @@ struct MirrorSession: Sendable {
 
     /// Refuses a run that writes into a directory where nothing can be written.
     func requireWritable(_ settings: MirrorSettings) throws(SyncError) {
-        guard let refusal = known.writingRefusal else { return }
+        do throws(LocalError) {
+            try directory.requireOwn()
+        } catch {
+            throw SyncError(error)
+        }
+        guard let refusal = known.writingRefusal ?? directory.placeRefusal else { return }
         guard case .systemCall(let call) = refusal else { throw SyncError(refusal) }
         throw SyncError(
             code: .localState,

@@ -90,6 +90,7 @@ extension MirrorCutter {
         // nothing.
         try directory.removeStateFile(Cutting.fileName)
         try removeOld(except: nil, [])
+        Round.removeAll(in: directory)
     }
 
     /// Closes the manifests, and tells of the unfinished downloads in each.
