@@ -79,6 +79,15 @@ package struct WalkIssue: Sendable, Hashable {
         }
     }
 
+    /// True for what stands at a path in the place of what a mirror can hold there; it is known,
+    /// and says nothing of any other path.
+    package var replacesWhatWasThere: Bool {
+        switch reason {
+        case .symbolicLink, .unfollowedLink, .special: true
+        default: false
+        }
+    }
+
     /// True for a name that no key is planned for in any case, so that it hides nothing.
     package var isReserved: Bool { reason == .nestedMirror || reason == .reservedName }
 

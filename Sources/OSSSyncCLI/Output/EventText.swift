@@ -109,6 +109,7 @@ enum EventText {
     static func summary(
         _ summary: RunSummary,
         isDryRun: Bool,
+        verbosity: Int = 0,
         _ paint: Paint = Paint(isOn: false)
     ) -> [String] {
         let isStopped = summary.stopped != nil
@@ -171,7 +172,7 @@ enum EventText {
             let changes = countText(summary.localChanges, "local change", "local changes")
             lines.append("kept \(changes); use --force to replace them")
         }
-        return lines + differences(summary)
+        return lines + differences(summary, verbosity: verbosity)
     }
 
     /// What was asked for and is not done, each with its number.
@@ -205,7 +206,7 @@ enum EventText {
     private static let limitNames = 3
 
     /// What differs and was not changed, each with the option that would change it.
-    private static func differences(_ summary: RunSummary) -> [String] {
+    private static func differences(_ summary: RunSummary, verbosity: Int) -> [String] {
         var lines: [String] = []
         func add(_ count: Int, _ ending: String) {
             guard count > 0 else { return }
@@ -215,17 +216,31 @@ enum EventText {
         add(summary.deletedThere, "deleted in the bucket and kept here; --delete removes them here")
         add(summary.onlyRemote, "only in the bucket; a pull or sync fetches them")
         add(summary.onlyLocal, "only here; a push or sync sends them")
-        add(
-            summary.notMirrored,
-            "only here and not mirrored (symbolic links, special files, reserved names; -v names "
-                + "them)"
-        )
+        // Of a run that failed, the error is what counts.
+        let hasFailed = summary.stopped != nil && summary.reachedLimit == nil
+        if !hasFailed, let line = notMirrored(summary, verbosity) { lines.append(line) }
         add(summary.notInPlan, "not in the plan and left")
-        if summary.excluded > 0 {
+        if summary.excluded > 0, !hasFailed {
             let names = countText(summary.excluded, "name", "names")
-            lines.append("\(names) left out by filters and options; -vv shows which, and by what")
+            let hint = verbosity < 2 ? "; -vv shows which, and by what" : ""
+            lines.append("\(names) left out by filters and options\(hint)")
         }
         return lines
+    }
+
+    /// What no run mirrors, by the one kind there is, or by all that there are.
+    private static func notMirrored(_ summary: RunSummary, _ verbosity: Int) -> String? {
+        let count = summary.notMirrored
+        guard count > 0 else { return nil }
+        let verb = count == 1 ? "is" : "are"
+        let kinds = NotMirroredKind.allCases.filter { summary.notMirroredKinds.contains($0) }
+        let hint = verbosity < 1 ? "-v names them" : nil
+        guard kinds.count == 1, let kind = kinds.first else {
+            let notes = kinds.map { $0.nouns } + [hint].compactMap(\.self)
+            let why = notes.isEmpty ? "" : " (" + notes.joined(separator: ", ") + ")"
+            return countText(count, "item", "items") + " \(verb) not mirrored\(why)"
+        }
+        return countText(count, kind.noun, kind.nouns) + " \(verb) not mirrored (\(kind.remedy))"
     }
 
     private static func size(_ item: ItemEvent) -> String {
@@ -238,6 +253,39 @@ enum EventText {
 
     private static func reason(_ item: ItemEvent) -> String {
         item.message.map { ": " + $0 } ?? ""
+    }
+}
+
+extension NotMirroredKind {
+    fileprivate var noun: String {
+        switch self {
+        case .symbolicLink: "symbolic link"
+        case .specialFile: "special file"
+        case .reservedName: "file with a reserved name"
+        case .reservedObject: "object with a reserved name"
+        case .tagged: "recorded file in a tagged directory"
+        @unknown default: rawValue
+        }
+    }
+
+    fileprivate var nouns: String {
+        switch self {
+        case .symbolicLink: "symbolic links"
+        case .specialFile: "special files"
+        case .reservedName: "files with reserved names"
+        case .reservedObject: "objects with reserved names"
+        case .tagged: "recorded files in tagged directories"
+        @unknown default: rawValue
+        }
+    }
+
+    /// The option that changes it, or that leaves it out.
+    fileprivate var remedy: String {
+        switch self {
+        case .symbolicLink: "--links"
+        case .specialFile, .reservedName, .reservedObject, .tagged: "--exclude"
+        @unknown default: "--exclude"
+        }
     }
 }
 

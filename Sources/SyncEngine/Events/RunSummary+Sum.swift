@@ -18,6 +18,7 @@ extension RunSummary {
         damaged += other.damaged
         onlyLocal += other.onlyLocal
         notMirrored += other.notMirrored
+        notMirroredKinds.formUnion(other.notMirroredKinds)
         onlyRemote += other.onlyRemote
         deletedHere += other.deletedHere
         deletedThere += other.deletedThere

@@ -91,6 +91,9 @@ struct ItemExecutor: Sendable {
             keepLocalChange(entry)
         case .skip(let reason) where reason.isDamage:
             reportDamage(entry, reason)
+        case .skip(.replaced):
+            if let cover = issues.cover(of: entry.key) { issues.count(entry, under: cover) }
+            reports.skipReplaced(entry)
         case .skip(.shadowedByDirectory) where await adoptMarker(entry):
             break
         case .skip(.needsRestore(let storageClass, isOngoing: false)):

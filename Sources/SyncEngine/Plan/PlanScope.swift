@@ -179,7 +179,11 @@ struct PlanScope: Sendable {
     /// The entry to decide on; nil if the run skips it, also for a file that the walk found.
     func choose(_ entry: JoinedEntry, _ issues: ScanIssues) -> JoinedEntry? {
         guard !filter.tags.isEmpty, issues.isTagged(entry.key) else { return choose(entry) }
-        if entry.remote != nil { countExcluded() }
+        if entry.base != nil {
+            issues.countTagged(entry)
+        } else if entry.remote != nil {
+            countExcluded()
+        }
         return nil
     }
 

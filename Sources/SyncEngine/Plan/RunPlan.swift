@@ -1,3 +1,4 @@
+internal import LocalStorage
 internal import SyncModel
 internal import SyncPlanner
 
@@ -108,9 +109,14 @@ struct RunPlan {
             return item.decision.dependsOnWalk || isDeletion
                 ? item.replacing(.skip(.behindLink)) : item
         }
-        guard issues.hides(item.entry.key) else { return item }
-        if item.decision.dependsOnWalk { return item.replacing(.skip(.hidden)) }
+        guard let cover = issues.cover(of: item.entry.key) else { return item }
+        let skipped = Decision.skip(cover.replacesWhatWasThere ? .replaced : .hidden)
+        if item.decision.dependsOnWalk { return item.replacing(skipped) }
+        // What was mirrored and is not any more is no less than what could not be fetched.
+        let isRecorded = cover.replacesWhatWasThere && item.entry.base != nil
         return switch item.decision {
+        case .deleteRemote where isRecorded, .nothing(.deletedLocally) where isRecorded:
+            item.replacing(skipped)
         case .forget, .deleteLocal, .deleteRemote: item.replacing(.nothing(.hidden))
         default: item
         }

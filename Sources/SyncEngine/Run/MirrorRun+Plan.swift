@@ -122,17 +122,20 @@ extension MirrorRun {
         for item in rest { try await body(item) }
         tracker.count { summary in
             summary.excluded = scope.excludedCount + issues.taggedCount
-            summary.notMirrored = issues.notMirroredCount
+            summary.notMirrored = issues.notMirroredCount + plan.reserved.kept
+            summary.notMirroredKinds = issues.notMirroredKinds
+            if plan.reserved.kept > 0 { summary.notMirroredKinds.insert(.reservedObject) }
             summary.skipped += scope.withheldCount
             summary.directoryChanged = issues.hasLostNames
         }
+        for message in issues.coverMessages { onEvent(.warning(message: message)) }
         for message in [
             plan.reserved.message, scope.withheldMessage, scope.heldLinksMessage,
             scope.heldNamesMessage,
         ] {
             if let message { onEvent(.warning(message: message)) }
         }
-        return coverage(loop, issues, plan.reserved)
+        return coverage(loop, issues)
     }
 
     /// Lists and walks side by side: every key that the selection leaves goes to `onEntry`,
@@ -164,6 +167,11 @@ extension MirrorRun {
             names: options.names,
             rowsAtOnce: settings.limits.batch
         )
+        func give(_ entry: JoinedEntry, _ loop: inout PlanLoop) async throws {
+            let chosen = scope.choose(entry, issues)
+            loop.note(entry, isSelected: chosen != nil)
+            if let chosen { try await onEntry(chosen) }
+        }
         try await withThrowingTaskGroup(of: Void.self) { group in
             // Their failures reach the plan through their channels.
             group.addTask { await lister.run() }
@@ -189,13 +197,9 @@ extension MirrorRun {
                 }
                 guard let found = try await loop.next() else { break }
                 // Also what the filter hides: a later run may have another one.
-                for entry in try await staleRows.entries(found) {
-                    if let entry = scope.choose(entry, issues) { try await onEntry(entry) }
-                }
+                for entry in try await staleRows.entries(found) { try await give(entry, &loop) }
             }
-            for entry in try await staleRows.flush() {
-                if let entry = scope.choose(entry, issues) { try await onEntry(entry) }
-            }
+            for entry in try await staleRows.flush() { try await give(entry, &loop) }
         }
         return loop
     }

@@ -303,7 +303,7 @@ extension MirrorRun {
         try Task.checkCancellation()
         guard parts.ledger.cancelledItems == 0 else { throw CancellationError() }
         // Nothing was planned from a listing without a first page: its failure is the run's.
-        if let error = coverage.listingFailure, coverage.listedObjects == 0 { throw error }
+        if let error = coverage.listingFailure, !coverage.hasListing { throw error }
         // Also if deletions are refused, which they are in just that run that comes to know another
         // directory. But what is to be deleted for being there only would go in the next one.
         let planned = try await session.manifest.plannedDeletionCount(run: parts.context.run)
