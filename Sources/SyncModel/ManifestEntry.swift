@@ -19,6 +19,10 @@ package struct ManifestEntry: Sendable, Hashable {
     /// True if the file is a symbolic link: whose text is the content if the key is of a link, else
     /// one that was followed.
     package let isLink: Bool
+    /// True if a run left the key out by its filters, and none has seen it on both sides since.
+    package var isLeftOut = false
+    /// True if a run put the file there, as the bucket has it.
+    package var isFetched = false
 
     package init(
         key: ObjectKey,

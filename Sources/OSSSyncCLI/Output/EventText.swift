@@ -208,18 +208,23 @@ enum EventText {
     /// What differs and was not changed, each with the option that would change it.
     private static func differences(_ summary: RunSummary, verbosity: Int) -> [String] {
         var lines: [String] = []
-        func add(_ count: Int, _ ending: String) {
+        func add(_ count: Int, _ ending: (_ them: String) -> String) {
             guard count > 0 else { return }
-            lines.append("\(countText(count, "item", "items")) \(ending)")
+            let what = ending(count == 1 ? "it" : "them")
+            lines.append("\(countText(count, "item", "items")) \(what)")
         }
-        add(summary.deletedHere, "deleted here and kept in the bucket; --delete removes them there")
-        add(summary.deletedThere, "deleted in the bucket and kept here; --delete removes them here")
-        add(summary.onlyRemote, "only in the bucket; a pull or sync fetches them")
-        add(summary.onlyLocal, "only here; a push or sync sends them")
+        add(summary.deletedHere) {
+            "deleted here and kept in the bucket; --delete removes \($0) there"
+        }
+        add(summary.deletedThere) {
+            "deleted in the bucket and kept here; --delete removes \($0) here"
+        }
+        add(summary.onlyRemote) { "only in the bucket; a pull or sync fetches \($0)" }
+        add(summary.onlyLocal) { "only here; a push or sync sends \($0)" }
         // Of a run that failed, the error is what counts.
         let hasFailed = summary.stopped != nil && summary.reachedLimit == nil
         if !hasFailed, let line = notMirrored(summary, verbosity) { lines.append(line) }
-        add(summary.notInPlan, "not in the plan and left")
+        add(summary.notInPlan) { _ in "not in the plan and left" }
         if summary.excluded > 0, !hasFailed {
             let names = countText(summary.excluded, "name", "names")
             let hint = verbosity < 2 ? "; -vv shows which, and by what" : ""

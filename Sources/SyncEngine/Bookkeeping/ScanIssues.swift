@@ -19,6 +19,8 @@ final class ScanIssues: Sendable {
         var hidden: [[UInt8]: WalkIssue.Reason] = [:]
         /// Links that are entries of other keys: nothing else can be at and beneath them.
         var links: Set<[UInt8]> = []
+        /// Files that earlier runs made of what are links now.
+        var copies: [(path: [UInt8], file: FileIdentity)] = []
         /// Paths that were gone when the walk came to them.
         var lost: Set<[UInt8]> = []
         /// Directories that a file in them excludes.
@@ -174,6 +176,13 @@ final class ScanIssues: Sendable {
     func count(_ entry: JoinedEntry, under cover: WalkIssue) {
         state.withLock { $0.covers.add(entry, cover) }
     }
+
+    /// Notes a file that an earlier run made of the object of a link.
+    func addCopy(of path: [UInt8], _ file: FileIdentity) {
+        state.withLock { $0.copies.append((path, file)) }
+    }
+
+    var copiesOfLinks: [(path: [UInt8], file: FileIdentity)] { state.withLock { $0.copies } }
 
     /// Where a stored link is, of a key.
     enum PlaceOfLink: Sendable, Hashable {

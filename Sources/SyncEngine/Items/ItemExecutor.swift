@@ -233,7 +233,7 @@ extension ItemExecutor {
     ) async {
         guard let object = entry.remote, let file = entry.local?.identity else { return }
         let checksum = object.size == 0 ? CRC64() : checksum
-        let row = ManifestEntry(
+        var row = ManifestEntry(
             key: entry.key,
             size: object.size,
             etag: etag ?? object.etag,
@@ -245,6 +245,8 @@ extension ItemExecutor {
             isThroughLink: object.isThroughLink,
             isLink: entry.local?.isLink == true
         )
+        // Another tag of the same content does not make it this machine's.
+        row.isFetched = entry.base?.isFetched == true && entry.base?.inode == file.inode
         // Checkpoints stay: one leads the end of the run to the partial file that a kill right
         // after the download left, or to an upload that did not make this object.
         await record([.upsert(row)], .adopt, entry)

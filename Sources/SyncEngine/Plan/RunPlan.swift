@@ -16,6 +16,7 @@ struct RunPlan {
     private let issues: ScanIssues
     private var decider: PrefixConflicts
     private(set) var reserved = ReservedObjects()
+    private(set) var links: LinkObjects
     /// Directories to delete, each beneath the one before, until the keys beneath them have come.
     private var directories: [(item: PlannedItem, keepsEntries: Bool)] = []
     private var output: [PlannedItem] = []
@@ -23,6 +24,7 @@ struct RunPlan {
 
     init(_ policy: DecisionPolicy, _ issues: ScanIssues) {
         self.issues = issues
+        links = LinkObjects(policy.links)
         decider = PrefixConflicts(policy: policy)
     }
 
@@ -65,6 +67,7 @@ struct RunPlan {
         while let found = decider.next() {
             reserved.note(found)
             let item = visible(found)
+            links.note(item)
             let key = item.entry.key
             release { !key.hasPrefix($0) }
             if item.keepsEntry {
@@ -115,7 +118,8 @@ struct RunPlan {
         // What was mirrored and is not any more is no less than what could not be fetched.
         let isRecorded = cover.replacesWhatWasThere && item.entry.base != nil
         return switch item.decision {
-        case .deleteRemote where isRecorded, .nothing(.deletedLocally) where isRecorded:
+        case .deleteRemote where isRecorded, .nothing(.deletedLocally) where isRecorded,
+            .nothing(.onlyRemote) where isRecorded:
             item.replacing(skipped)
         case .forget, .deleteLocal, .deleteRemote: item.replacing(.nothing(.hidden))
         default: item

@@ -245,7 +245,7 @@ actor PublicationQueue {
         _ identity: FileIdentity,
         since start: Timestamp
     ) -> ManifestEntry {
-        ManifestEntry(
+        var row = ManifestEntry(
             key: item.key,
             size: item.object.size,
             etag: item.object.etag,
@@ -261,6 +261,8 @@ actor PublicationQueue {
             isThroughLink: item.isThroughLink,
             isLink: item.publication.path.isLink
         )
+        row.isFetched = true
+        return row
     }
 
     private func fail(_ item: PendingPublication, _ failure: ItemFailure) {

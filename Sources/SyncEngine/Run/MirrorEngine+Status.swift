@@ -211,7 +211,8 @@ private struct DifferenceCounter {
         guard !entry.key.isEmpty else { return }
         var hasEntries = false
         if case .directory(isEmpty: false)? = entry.local?.kind { hasEntries = true }
-        switch (entry.base, entry.local, entry.remote) {
+        let base = entry.hasVanishedUnseen ? nil : entry.base
+        switch (base, entry.local, entry.remote) {
         case (_, nil, nil): break
         case (nil, .some, nil): if !hasEntries { found.onlyLocal += 1 }
         case (nil, nil, .some):

@@ -35,22 +35,16 @@ extension MirrorRun {
         )
     }
 
-    /// True for a recorded mount that this run leaves out: what is known of it stays recorded.
-    func isLeftOut(_ mount: [UInt8]) -> Bool {
-        if scope.isExcludedFromWalk(mount, true) { return true }
-        guard let path = try? RelativePath(key: ObjectKey(mount)) else { return false }
-        return session.directory.isTagged(path, filter.tags)
-    }
-
     /// Notes the mounts that the walk has met so far.
     private func note(
         _ found: [[UInt8]],
         new: ArraySlice<[UInt8]>,
         _ issues: ScanIssues,
+        leavingOut leftOut: Set<[UInt8]>,
         records: Bool
     ) async throws {
         let foreign = try await session.known.foreign(among: new, session.manifest)
-        for path in foreign where !isLeftOut(path) && issues.addForeign(path) {
+        for path in foreign where !leftOut.contains(path) && issues.addForeign(path) {
             let message =
                 "'\(displayText(path))' is a different disk or mount than in the last run; "
                 + "nothing is deleted in this run, and what differs beneath it is treated as new"
@@ -130,7 +124,8 @@ extension MirrorRun {
         }
         for message in issues.coverMessages { onEvent(.warning(message: message)) }
         for message in [
-            plan.reserved.message, scope.withheldMessage, scope.heldLinksMessage,
+            plan.reserved.message, plan.links.message, scope.withheldMessage,
+            scope.heldLinksMessage,
             scope.heldNamesMessage,
         ] {
             if let message { onEvent(.warning(message: message)) }
@@ -145,7 +140,8 @@ extension MirrorRun {
     /// as `skips` says so of each: that goes to `onUnchanged`. `policy` is one of the plans', which
     /// agree about what is unchanged.
     ///
-    /// Without `notesMounts` nothing is recorded: so for what only looks.
+    /// Without `notesMounts` nothing is recorded, neither mounts nor what is left out: so for what
+    /// only looks.
     func join(
         rows: RecordedRows,
         _ scope: PlanScope,
@@ -158,7 +154,7 @@ extension MirrorRun {
         onEntry: (JoinedEntry) async throws -> Void
     ) async throws -> PlanLoop {
         let lister = try await makeLister(rows: rows)
-        let scan = makeScan(scope, issues, notesMounts: notesMounts)
+        let scan = try await makeScan(scope, issues, notesMounts: notesMounts)
         var loop = PlanLoop(
             manifest: session.manifest,
             lister: lister,
@@ -167,10 +163,16 @@ extension MirrorRun {
             names: options.names,
             rowsAtOnce: settings.limits.batch
         )
+        // Where the ignore file cannot be used, nothing is looked at.
+        var leftOut = LeftOutRows(
+            session.manifest,
+            records: notesMounts && session.rulesProblem == nil
+        )
         func give(_ entry: JoinedEntry, _ loop: inout PlanLoop) async throws {
             let chosen = scope.choose(entry, issues)
             loop.note(entry, isSelected: chosen != nil)
-            if let chosen { try await onEntry(chosen) }
+            if let chosen { return try await onEntry(chosen) }
+            try await leftOut.add(entry)
         }
         try await withThrowingTaskGroup(of: Void.self) { group in
             // Their failures reach the plan through their channels.
@@ -200,6 +202,7 @@ extension MirrorRun {
                 for entry in try await staleRows.entries(found) { try await give(entry, &loop) }
             }
             for entry in try await staleRows.flush() { try await give(entry, &loop) }
+            try await leftOut.flush()
         }
         return loop
     }
@@ -208,12 +211,13 @@ extension MirrorRun {
         _ scope: PlanScope,
         _ issues: ScanIssues,
         notesMounts: Bool
-    ) -> LocalScan {
+    ) async throws -> LocalScan {
         let isExcluded = scope.isExcludedFromWalk
-        let unmounted = Set(session.known.unmounted.filter { !isLeftOut($0) })
+        let leftOutMounts = try await leftOutMounts()
+        let unmounted = Set(session.known.unmounted.filter { !leftOutMounts.contains($0) })
         // What they hide is hidden from the first entry on.
         for path in unmounted { issues.report(WalkIssue(path: path, reason: .notMounted)) }
-        let mounted = session.known.mounted.filter { !isLeftOut($0) }
+        let mounted = session.known.mounted.filter { !leftOutMounts.contains($0) }
         let leftOut = LeftOutTally(paths.ranges)
         return LocalScan(
             directory: session.directory,
@@ -235,7 +239,17 @@ extension MirrorRun {
             },
             countingIn: leftOut,
             reportingTo: issues,
-            noteMounts: { try await note($0, new: $1, issues, records: notesMounts) }
+            reasonOfTags: { try await reason(of: $0) },
+            copyOfLink: { try await copyOfLink(at: $0) },
+            noteMounts: {
+                try await note(
+                    $0,
+                    new: $1,
+                    issues,
+                    leavingOut: leftOutMounts,
+                    records: notesMounts
+                )
+            }
         )
     }
 }
