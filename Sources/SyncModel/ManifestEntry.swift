@@ -29,6 +29,10 @@ package struct ManifestEntry: Sendable, Hashable {
     package let mode: UInt32?
     /// True if the file was found to have other content than this, and nobody wrote it.
     package let isDamaged: Bool
+    /// True if a run left the key out by its filters, and none has seen it on both sides since.
+    package var isLeftOut = false
+    /// True if a run put the file there, as the bucket has it.
+    package var isFetched = false
 
     package init(
         key: ObjectKey,

@@ -95,7 +95,17 @@ package enum Comparison: Sendable, Hashable {
 /// **Changed tags** are not always changed content: an object rewritten in other parts has another
 /// ETag. Equal content is never a conflict and not worth a transfer, so where sizes are equal and
 /// the tags are not both MD5s the object's CRC-64 is asked for first.
+///
+/// **What vanished while filters left it out** counts as never recorded, and goes nowhere: a laptop
+/// that excludes a folder, removes it for its room and includes it again is to get it back.
 package func decide(_ entry: JoinedEntry, _ policy: DecisionPolicy) -> Decision {
+    guard entry.hasVanishedUnseen else { return decideSeen(entry, policy) }
+    var policy = policy
+    policy.deletesExtra = false
+    return decideSeen(entry.withoutBase, policy)
+}
+
+private func decideSeen(_ entry: JoinedEntry, _ policy: DecisionPolicy) -> Decision {
     if entry.key.isEmpty { return .nothing(.prefixItself) }
     let isEscaped = policy.escapes(entry.key)
     if let reason = impossibility(of: entry, policy.links, isEscaped: isEscaped) {
@@ -114,8 +124,8 @@ package func decide(_ entry: JoinedEntry, _ policy: DecisionPolicy) -> Decision 
         return .skip(.linkObject)
     }
     // A row of a file says nothing of the stored link that has its key now.
-    guard let base = entry.base,
-        policy.links != .store || base.isLink || entry.local?.isLink != true
+    let isOfLink = entry.local?.isLink == true || entry.key.isOfLink
+    guard let base = entry.base, policy.links != .store || base.isLink || !isOfLink
     else { return FileTable(entry, policy).decideUnrecorded() }
     return FileTable(entry, policy).decideRecorded(base)
 }
@@ -129,7 +139,7 @@ func isUnchanged(
     _ remote: RemoteObject,
     _ policy: DecisionPolicy
 ) -> Bool {
-    guard !policy.comparesContent, remote.kind != .symlink, !local.isDirectory,
+    guard !policy.comparesContent, !base.isLeftOut, remote.kind != .symlink, !local.isDirectory,
         remote.isThroughLink == base.isThroughLink, base.isLink == local.isLink,
         remote.size <= RemoteObject.largestSize,
         LocalChange(of: local, since: base, judgesInodes: policy.judgesInodes) == .same,
@@ -215,8 +225,14 @@ private struct FileTable {
         switch (remote, policy.direction) {
         case (.same, _):
             // Whether it is a link is part of the row.
-            entry.remote?.isThroughLink == base.isThroughLink
-                && entry.local?.isLink == base.isLink ? unchanged(base) : .adopt
+            if entry.remote?.isThroughLink != base.isThroughLink
+                || entry.local?.isLink != base.isLink
+            {
+                .adopt
+            } else {
+                // It was seen on both sides, which the row is to say.
+                base.isLeftOut ? .refresh(.unchanged) : unchanged(base)
+            }
         case (.changed, .pull), (.changed, .sync): newVersion(base, different: download(.changed))
         case (.changed, .push): newVersion(base, different: conflict(.remoteNewer))
         case (.absent, .pull), (.absent, .sync):

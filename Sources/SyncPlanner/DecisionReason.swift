@@ -144,6 +144,8 @@ package enum SkipReason: Sendable, Hashable {
     case beneathIgnoreFile
     /// Something that the walk could not look at is in its place.
     case hidden
+    /// A symbolic link or special file, which is not mirrored, is in its place or above it.
+    case replaced
     /// A symbolic link that is mirrored itself is in its place or above it.
     case behindLink
     /// The key is that of a stored link, and a file has the link's name.
@@ -170,7 +172,7 @@ package enum SkipReason: Sendable, Hashable {
     /// True for what says nothing of any other key, and so holds no deletion back.
     package var holdsNothingBack: Bool {
         switch self {
-        case .linkObject, .linkIsGone: true
+        case .linkObject, .linkIsGone, .replaced: true
         default: false
         }
     }
@@ -236,6 +238,9 @@ package enum SkipReason: Sendable, Hashable {
         case .hidden:
             "a link, a special file or something unreadable exists at this path; both it and "
                 + "the object are skipped"
+        case .replaced:
+            "a symbolic link or special file is at this path or above it, and hides it; neither "
+                + "side was changed"
         case .behindLink:
             "a symbolic link is at this path or above it, and nothing is read or written through "
                 + "links; the object is skipped. Remove the link, or the object"

@@ -14,7 +14,8 @@ extension DirectoryWalk.State {
         if let kind = directory.calls.pseudoFileSystem(directory.descriptor) {
             return .pseudoFileSystem(kind)
         }
-        mountPoints.append(path)
+        // Where the walk asks of tags, it comes again.
+        if mountPoints.last != path { mountPoints.append(path) }
         return tags.staysOnFileSystem ? .otherFileSystem : nil
     }
 
@@ -36,11 +37,5 @@ extension DirectoryWalk.State {
         }
         mountPoints.append(path)
         return nil
-    }
-
-    /// Why a directory with these names is left out; nil if it is not.
-    func leftOut(_ names: DirectoryNames, _ directory: OpenDirectory) -> WalkIssue.Reason? {
-        if names.mayBeState, MirrorDirectory.isState(directory) { return .state }
-        return tags.reason(names, in: directory)
     }
 }

@@ -98,16 +98,17 @@ package struct WalkIssue: Sendable, Hashable {
         }
     }
 
-    /// True for a name that no key is planned for in any case, so that it hides nothing.
-    package var isReserved: Bool { reason == .nestedMirror || reason == .reservedName }
-
-    /// True for osssync's own and the kernel's, which are no user's files.
-    package var isOfNoUser: Bool {
+    /// True for what stands at a path in the place of what a mirror can hold there; it is known,
+    /// and says nothing of any other path.
+    package var replacesWhatWasThere: Bool {
         switch reason {
-        case .nestedMirror, .state, .pseudoFileSystem: true
+        case .symbolicLink, .unfollowedLink, .special, .state, .pseudoFileSystem: true
         default: false
         }
     }
+
+    /// True for a name that no key is planned for in any case, so that it hides nothing.
+    package var isReserved: Bool { reason == .nestedMirror || reason == .reservedName }
 
     /// True for a directory that is excluded by a file in it, or by its file system.
     package var isTag: Bool {

@@ -100,7 +100,7 @@ struct StatusCommand: Sendable {
         add(differences.deletedThere, "deleted in the bucket")
         add(differences.unknown, "to be compared")
         add(differences.excluded, "left out")
-        add(differences.notMirrored, "never mirrored")
+        add(differences.notMirrored, "not mirrored")
         return parts.isEmpty ? "none" : parts.joined(separator: ", ")
     }
 
@@ -143,6 +143,7 @@ struct StatusCommand: Sendable {
         line.add("remote_changes", report.differences.remoteChanges)
         line.add("deleted_here", report.differences.deletedHere)
         line.add("deleted_there", report.differences.deletedThere)
+        line.add("not_mirrored", report.differences.notMirrored)
         line.add("unknown", report.differences.unknown)
         line.add("excluded", report.differences.excluded)
         if let run = report.running {

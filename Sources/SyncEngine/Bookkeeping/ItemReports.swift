@@ -116,6 +116,18 @@ struct ItemReports: Sendable {
         context.keptItem(.skip, .skipped, key, size: size, message: reason.message + hint)
     }
 
+    /// The same of what a link or special file hides, whose path is named with all that it hides.
+    func skipReplaced(_ entry: JoinedEntry) {
+        context.tracker.count { $0.skipped += 1 }
+        let message = SkipReason.replaced.message
+        context.journal.add(.skip, .skipped, entry.key, message)
+        context.neverMirrored(
+            entry.key,
+            message: "skipped '\(entry.key.display)': \(message)",
+            size: entry.remote?.size ?? 0
+        )
+    }
+
     func skip(_ key: ObjectKey, size: Int64, message: String) {
         context.tracker.count { $0.skipped += 1 }
         ledger.countSkipped()

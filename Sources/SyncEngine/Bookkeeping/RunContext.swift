@@ -142,13 +142,13 @@ struct RunContext: Sendable {
     }
 
     /// Reports a name that no run mirrors.
-    func neverMirrored(_ key: ObjectKey, message: String) {
+    func neverMirrored(_ key: ObjectKey, message: String, size: Int64 = 0) {
         var event = ItemEvent(
             action: .skip,
             state: .skipped,
             key: key.text,
             displayKey: key.display,
-            size: 0,
+            size: size,
             bytesTransferred: 0,
             bytesResumed: 0,
             message: message,

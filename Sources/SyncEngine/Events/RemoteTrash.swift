@@ -16,6 +16,15 @@ extension RemoteTrash {
     /// What the keys of ``ownPrefix`` begin with, without the remote's prefix.
     static let keys = ObjectKey(RelativePath.stateDirectoryName + "/trash/")
 
+    /// True for what is in the trash of this mirror, or of one beneath it.
+    static func holds(_ key: ObjectKey) -> Bool {
+        let names = key.bytes.split(separator: UInt8(ascii: "/"), omittingEmptySubsequences: false)
+        return zip(names, names.dropFirst()).contains { name, next in
+            name.elementsEqual(RelativePath.stateDirectoryName.utf8)
+                && next.elementsEqual("trash".utf8)
+        }
+    }
+
     /// Behind all keys that runs put there: their names begin with the year.
     static let lastKey = ObjectKey(keys.bytes + [UInt8(ascii: "~")])
 

@@ -19,6 +19,7 @@ extension RunSummary {
         damaged += other.damaged
         onlyLocal += other.onlyLocal
         notMirrored += other.notMirrored
+        notMirroredKinds.formUnion(other.notMirroredKinds)
         onlyRemote += other.onlyRemote
         deletedHere += other.deletedHere
         deletedThere += other.deletedThere

@@ -218,8 +218,11 @@ public struct RunSummary: Sendable, Hashable {
     public var damaged = 0
     /// What only the directory has and was left there, without ``notMirrored``.
     public var onlyLocal = 0
-    /// Of those, what no run sends: symbolic links, special files, reserved names.
+    /// What no run mirrors: symbolic links, special files, reserved names on either side, and
+    /// recorded files in a directory that is left out because of a file in it.
     public var notMirrored = 0
+    /// Why those are not mirrored.
+    public var notMirroredKinds: Set<NotMirroredKind> = []
     /// What only the remote has and was left there.
     public var onlyRemote = 0
     /// What was deleted in the directory and kept in the remote.
@@ -297,15 +300,15 @@ public struct RunSummary: Sendable, Hashable {
             && (direction == .pull || vanished == 0)
     }
 
-    /// True if both sides are equal now, but for what the filters leave out; of a limited run, what
-    /// lies at and beneath its paths.
+    /// True if both sides are equal now, but for what the user's filters name; of a limited run,
+    /// what lies at and beneath its paths.
     ///
     /// A complete run need not leave them so: without being asked to, it deletes nothing, a pull
     /// sends nothing, and a push fetches nothing. The counts say what differs.
     public var isInStep: Bool {
         isComplete && vanished == 0 && localChanges == 0 && onlyLocal == 0 && onlyRemote == 0
-            && deletedHere == 0 && deletedThere == 0 && notInPlan == 0 && !directoryChanged
-            && unlistedSizes == 0
+            && deletedHere == 0 && deletedThere == 0 && notInPlan == 0 && notMirrored == 0
+            && !directoryChanged && unlistedSizes == 0
             && shards.map { $0.isInStep && $0.deletionsWaiting == 0 } ?? true
     }
 }

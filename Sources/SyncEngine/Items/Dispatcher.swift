@@ -35,6 +35,10 @@ struct Dispatcher {
             try await makeDirectory(entry)
         case .adopt where entry.local?.isDirectory == true:
             try await recordDirectory(entry)
+        case .refresh(let reason) where entry.local?.isDirectory == true:
+            if let base = entry.base { changes.append(.upsert(base.leftOut(false))) }
+            executor.leave(reason, entry)
+            if changes.count >= context.limits.batch { try await flush() }
         case .downloadAfterDeletions:
             leaveForLater(item)
         case .skip(.shadowedByDirectory) where executor.mayBeMarker(entry) && queue != nil:

@@ -44,12 +44,9 @@ extension ItemExecutor {
             context.tracker.abandonedItem(bytes: object.size)
             return fail(.download, entry.key, size: object.size, ItemFailure(collision))
         }
-        if entry.local == nil, await isDirectory(path) {
+        if let obstacle = await obstacle(of: entry, at: path) {
             context.tracker.abandonedItem(bytes: object.size)
-            return await carryOut(.skip(.shadowedByDirectory), entry)
-        }
-        if path.isLink, entry.local == nil, await isFile(path) {
-            return await carryOut(.skip(.fileAtLink), entry)
+            return await carryOut(.skip(obstacle), entry)
         }
         if fetched == nil, let refusal = await placeRefusal(path, replaces: entry.local != nil) {
             context.tracker.abandonedItem(bytes: object.size)
@@ -87,6 +84,14 @@ extension ItemExecutor {
             answer: failure.answer,
             stops: nil
         )
+    }
+
+    /// What is in the place of a file or link that the walk did not see; nil if nothing is.
+    func obstacle(of entry: JoinedEntry, at path: RelativePath) async -> SkipReason? {
+        guard entry.local == nil else { return nil }
+        if await isDirectory(path) { return .shadowedByDirectory }
+        if path.isLink, await isFile(path) { return .fileAtLink }
+        return nil
     }
 
     /// True if this run may delete files.

@@ -93,6 +93,9 @@ struct ItemExecutor: Sendable {
             keepLocalChange(entry)
         case .skip(let reason) where reason.isDamage:
             await reportDamage(entry, reason)
+        case .skip(.replaced):
+            if let cover = issues.cover(of: entry.key) { issues.count(entry, under: cover) }
+            reports.skipReplaced(entry)
         case .skip(.shadowedByDirectory) where await adoptMarker(entry):
             break
         case .skip(.needsRestore(let storageClass, isOngoing: false)):
@@ -224,7 +227,7 @@ extension ItemExecutor {
     ) async {
         guard let object = entry.remote, let file = entry.local?.identity else { return }
         let checksum = object.size == 0 ? CRC64() : checksum
-        let row = ManifestEntry(
+        var row = ManifestEntry(
             key: entry.key,
             size: object.size,
             etag: etag ?? object.etag,
@@ -238,6 +241,8 @@ extension ItemExecutor {
             changed: file.recordedChange,
             mode: entry.local?.permissions
         )
+        // Another tag of the same content does not make it this machine's.
+        row.isFetched = entry.base?.isFetched == true && entry.base?.inode == file.inode
         // Checkpoints stay: one leads the end of the run to the partial file that a kill right
         // after the download left, or to an upload that did not make this object.
         await record([.upsert(row)], .adopt, entry)

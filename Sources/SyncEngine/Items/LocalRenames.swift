@@ -31,7 +31,7 @@ struct LocalRenames: Sendable {
 
         /// The new key's row, once the file is `identity`.
         func row(_ identity: FileIdentity) -> ManifestEntry {
-            ManifestEntry(
+            var row = ManifestEntry(
                 key: source.entry.key,
                 size: source.object.size,
                 etag: source.object.etag,
@@ -44,6 +44,8 @@ struct LocalRenames: Sendable {
                 changed: identity.recordedChange,
                 mode: source.row.mode
             )
+            row.isFetched = true
+            return row
         }
     }
 

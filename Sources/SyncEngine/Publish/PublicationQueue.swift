@@ -263,7 +263,7 @@ actor PublicationQueue {
         since start: Timestamp
     ) -> ManifestEntry {
         let isLink = item.publication.path.isLink
-        return ManifestEntry(
+        var row = ManifestEntry(
             key: item.key,
             size: item.object.size,
             etag: item.object.etag,
@@ -281,6 +281,8 @@ actor PublicationQueue {
             changed: identity.recordedChange,
             mode: isLink ? nil : permissions
         )
+        row.isFetched = true
+        return row
     }
 
     private func fail(_ item: PendingPublication, _ failure: ItemFailure) {

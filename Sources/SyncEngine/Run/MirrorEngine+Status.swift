@@ -88,13 +88,14 @@ extension MirrorEngine {
             pull: works.pull.work,
             push: works.push.work,
             sync: works.sync.work,
-            differences: differences.counted(scope),
+            differences: differences.counted(scope, reserved: works.sync.reserved.kept),
             interrupted: try await interrupted(session.manifest, run.paths),
             running: try await PastRun.running(session),
             recorded: rows.count,
             lastSuccess: try await LastSuccess.read(session.manifest),
             issues: issues.texts + [hidden.unnamedMessage].compactMap(\.self),
-            warnings: run.warnings + [works.sync.reserved.message].compactMap(\.self)
+            warnings: run.warnings + hidden.coverMessages
+                + [works.sync.reserved.message].compactMap(\.self)
         )
     }
 
@@ -197,9 +198,9 @@ private struct DifferenceCounter {
         self.judgesInodes = judgesInodes
     }
 
-    func counted(_ scope: PlanScope) -> Differences {
+    func counted(_ scope: PlanScope, reserved: Int) -> Differences {
         var found = found
-        found.notMirrored = issues.notMirroredCount
+        found.notMirrored = issues.notMirroredCount + reserved
         found.excluded = scope.excludedCount + issues.taggedCount
         return found
     }
@@ -208,14 +209,20 @@ private struct DifferenceCounter {
         guard !entry.key.isEmpty else { return }
         var hasEntries = false
         if case .directory(isEmpty: false)? = entry.local?.kind { hasEntries = true }
-        switch (entry.base, entry.local, entry.remote) {
+        let base = entry.hasVanishedUnseen ? nil : entry.base
+        switch (base, entry.local, entry.remote) {
         case (_, nil, nil): break
         case (nil, .some, nil): if !hasEntries { found.onlyLocal += 1 }
         case (nil, nil, .some):
             if !issues.hides(entry.key), !Self.isReserved(entry.key) { found.onlyRemote += 1 }
         case (nil, .some, .some): if !RelativePath.isDirectory(entry.key) { found.unknown += 1 }
         case (.some, .some, nil): if !hasEntries { found.deletedThere += 1 }
-        case (.some, nil, .some): if !issues.hides(entry.key) { found.deletedHere += 1 }
+        case (.some, nil, .some):
+            guard let cover = issues.cover(of: entry.key) else {
+                found.deletedHere += 1
+                return
+            }
+            if cover.replacesWhatWasThere { issues.count(entry, under: cover) }
         case (let base?, let local?, let remote?): addChanges(base, local, remote)
         }
     }

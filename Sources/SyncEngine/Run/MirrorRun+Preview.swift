@@ -51,10 +51,13 @@ extension MirrorRun {
                 refusal = found
             }
             let message = refusal?.message ?? Self.heldBack(held, beneath: names)
+            if refusal == nil { preview.showDeletions(heldBackBy: names) }
             let renames = preview.renames
             parts.context.tracker.count { summary in
                 summary.deleted -= held + renames
                 summary.deletionsHeldBack = message
+                // As in the run itself, which ends with it.
+                if refusal?.isSafetyRefusal == true { summary.stopped = message }
             }
         } catch {
             throw SyncError(any: error)
@@ -89,6 +92,8 @@ private struct Preview {
     /// Files whose content a new key has, and that perhaps become it.
     private var renamed: Set<ObjectKey> = []
     private var deleted: Set<ObjectKey> = []
+    /// What is to be said of those once it is known that nothing holds them back.
+    private var deletions: [(action: ItemAction, key: ObjectKey, size: Int64, message: String)] = []
 
     init(parts: MirrorRun.Parts) {
         self.parts = parts
@@ -116,12 +121,22 @@ private struct Preview {
     func heldBack(by names: [ObjectKey]) -> Int {
         guard !names.isEmpty else { return 0 }
         let names = Set(names)
-        return deleted.count { key in
-            let bytes = key.bytes
-            return names.contains(key)
-                || bytes.indices.contains { index in
-                    bytes[index] == UInt8(ascii: "/") && names.contains(ObjectKey(bytes[..<index]))
-                }
+        return deleted.count { Self.isAtOrBeneath(names, $0) }
+    }
+
+    private static func isAtOrBeneath(_ names: Set<ObjectKey>, _ key: ObjectKey) -> Bool {
+        let bytes = key.bytes
+        return names.contains(key)
+            || bytes.indices.contains { index in
+                bytes[index] == UInt8(ascii: "/") && names.contains(ObjectKey(bytes[..<index]))
+            }
+    }
+
+    /// Shows the deletions that these names do not hold back.
+    func showDeletions(heldBackBy names: [ObjectKey]) {
+        let names = Set(names)
+        for (action, key, size, message) in deletions where !Self.isAtOrBeneath(names, key) {
+            context.item(action, .planned, key, size: size, message: message)
         }
     }
 
@@ -262,6 +277,12 @@ private struct Preview {
         guard !RelativePath.isDirectory(entry.key) else {
             return show(.download, entry, size: 0, "a new directory")
         }
+        // The plan has seen what is in the place of any other key.
+        if let path = try? context.path(of: entry), path.isLink || path.isEscaped,
+            let obstacle = await executor.obstacle(of: entry, at: path)
+        {
+            return await executor.carryOut(.skip(obstacle), entry)
+        }
         let isNew = entry.base == nil && entry.local == nil
         if isNew, let row = try await found({ try await executor.localSource(entry, object)?.row })
         {
@@ -324,9 +345,11 @@ private struct Preview {
         size: Int64,
         _ message: String
     ) {
-        if deleted.count < Self.limit { deleted.insert(entry.key) }
         context.tracker.count { $0.deleted += 1 }
-        report(action, entry, size: size, message)
+        guard deleted.count < Self.limit else { return report(action, entry, size: size, message) }
+        shown = action
+        deleted.insert(entry.key)
+        deletions.append((action, entry.key, size, message))
     }
 
     private mutating func report(
