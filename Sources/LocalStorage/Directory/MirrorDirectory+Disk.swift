@@ -30,27 +30,4 @@ extension MirrorDirectory {
     package func stateIsOnNetworkFileSystem() throws(LocalError) -> Bool {
         try calls.isNetworkFileSystem(state.descriptor)
     }
-
-    /// Adds the numbers to a "no space" error of any call.
-    package func explained(_ error: LocalError, neededBytes: Int64?) -> LocalError {
-        guard case .systemCall(let failed) = error else { return error }
-        let resource: DiskShortage.Resource
-        // A full disk that cannot be asked for its numbers is still full.
-        let free = try? calls.freeSpace(work.descriptor)
-        switch failed.errno {
-        case ENOSPC: resource = lacksInodes(free?.inodes) ? .inodes : .space
-        case EDQUOT: resource = .quota
-        default: return error
-        }
-        return .diskFull(
-            DiskShortage(
-                resource: resource,
-                call: failed.call,
-                errno: failed.errno,
-                path: failed.path,
-                neededBytes: neededBytes,
-                freeBytes: free?.bytes
-            )
-        )
-    }
 }
