@@ -114,7 +114,7 @@ struct HistoryTests {
     @Test func `log and undo need no DIR in a mirror`() throws {
         let all = try workplace.shell("cd tree; osssync log")
         #expect(all.output.split(separator: "\n").count == 3, "\(all.diagnostics)")
-        #expect(try workplace.shell("cd tree; osssync log 2").output.contains("delete-local d/x"))
+        #expect(try workplace.shell("cd tree; osssync log 2").output.contains("deleted here: d/x"))
         for (line, reason) in [
             ("osssync log", "DIR is missing"), ("osssync undo 2", "DIR is missing"),
             ("cd tree; osssync log 0", "RUN is the number of a run"),

@@ -98,8 +98,7 @@ struct ScheduleInstaller: Sendable {
         }
     }
 
-    /// The command and the directory of each timer's service, which two units of one name part differ
-    /// in.
+    /// The command and the directory of each timer's service: two of one name differ by a hash.
     private func commands() throws(SyncError) -> [String] {
         let folder = try folder()
         return try installedNames(".service").compactMap { name in

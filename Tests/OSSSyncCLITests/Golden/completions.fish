@@ -689,6 +689,7 @@ complete -c osssync -n '__fish_seen_subcommand_from log' -l retries -x -d 'retry
 complete -c osssync -n '__fish_seen_subcommand_from log' -l retry-wait -x -d 'wait at most TIME, in seconds or with a unit, before a retry'
 complete -c osssync -n '__fish_seen_subcommand_from log' -s h -l help -d 'show this help'
 complete -c osssync -n '__fish_seen_subcommand_from doctor' -l check-write -d 'also check that objects can be written, by starting and aborting an upload'
+complete -c osssync -n '__fish_seen_subcommand_from doctor' -l max-age -x -d 'fail if the last complete run ended longer ago, such as 26h'
 complete -c osssync -n '__fish_seen_subcommand_from doctor' -l json -d 'write one JSON object per line to stdout'
 complete -c osssync -n '__fish_seen_subcommand_from doctor' -s q -l quiet -d 'show only warnings and errors'
 complete -c osssync -n '__fish_seen_subcommand_from doctor' -s v -l verbose -d 'show each item'

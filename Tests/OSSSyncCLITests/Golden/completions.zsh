@@ -873,6 +873,7 @@ _osssync() {
         doctor)
             _arguments -s \
                 '*--check-write[also check that objects can be written, by starting and aborting an upload]' \
+                '*--max-age[fail if the last complete run ended longer ago, such as 26h]:value: ' \
                 '*--json[write one JSON object per line to stdout]' \
                 '*--quiet[show only warnings and errors]' \
                 '*-q[show only warnings and errors]' \
