@@ -69,15 +69,22 @@ public struct MirrorDoctor: Sendable {
                 message: "'\(displayText(directory))' is linked with '\(mirror.remote.display)'"
             )
             let credentials = await Self.credentials(mirror.credentials).finding
+            let missing = DoctorFinding(
+                subject: "disk",
+                state: .bad,
+                message: "'\(displayText(directory))' cannot be opened; check that it exists and "
+                    + "is yours"
+            )
             return [linked, credentials, mirror.place] + (await bucket(mirror, checksWrite))
-                + [disk(directory)] + (await runs(mirror))
+                + [disk(directory) ?? missing] + (await runs(mirror))
         } catch {
             let broken = DoctorFinding(
                 subject: "configuration",
                 state: .bad,
                 message: error.message
             )
-            return [broken, disk(directory)]
+            // A directory that is not there is what the first finding says.
+            return [broken] + [disk(directory)].compactMap(\.self)
         }
     }
 
@@ -241,19 +248,13 @@ public struct MirrorDoctor: Sendable {
         return DoctorFinding(subject: subject, state: .bad, message: error.message + request)
     }
 
-    private func disk(_ directory: String) -> DoctorFinding {
+    /// Nil for a directory that cannot be opened.
+    private func disk(_ directory: String) -> DoctorFinding? {
         let free = MirrorLink.freeBytes(
             directory: directory,
             stateDirectory: sources.options.stateDirectory
         )
-        guard let free else {
-            return DoctorFinding(
-                subject: "disk",
-                state: .bad,
-                message: "'\(displayText(directory))' cannot be opened; check that it exists and "
-                    + "is yours"
-            )
-        }
+        guard let free else { return nil }
         return DoctorFinding(
             subject: "disk",
             state: free < Self.scarceBytes ? .warning : .good,

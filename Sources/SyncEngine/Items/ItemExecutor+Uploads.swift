@@ -82,8 +82,8 @@ extension ItemExecutor {
         }
     }
 
-    /// What other tools put on the object that a new file had before it was renamed, for a file that
-    /// is too small to be looked for by its content; nil if there is none.
+    /// What other tools put on the object that a new file had before it was renamed; nil if there
+    /// is none, or the file is large enough to be looked for by its content.
     ///
     /// The file is known by its inode, size and time. Whatever fails here costs the properties, and
     /// not the upload.
@@ -155,13 +155,15 @@ extension ItemExecutor {
         if finished.hasCheckpoint { changes.append(.finishUpload(entry.key)) }
         await record(changes, .upload, entry)
         context.tracker.count { $0.transferred += 1 }
-        context.item(
+        context.doneItem(
             .upload,
-            .done,
             entry.key,
             size: finished.source.size,
-            transferred: transfer.bytesMoved,
-            resumed: transfer.bytesResumed
+            transfer,
+            replaced: entry.remote.map { _ in
+                context.options.remoteTrash == .none
+                    ? "replaced the object" : "replaced the object, of which the trash has a copy"
+            }
         )
     }
 
@@ -190,7 +192,7 @@ extension ItemExecutor {
             await noticeMarkerName(entry)
             context.tracker.count { $0.transferred += 1 }
             context.tracker.finishedItem(bytes: 0)
-            context.item(.upload, .done, entry.key, size: 0)
+            context.doneItem(.upload, entry.key, size: 0)
         } catch {
             context.tracker.finishedItem(bytes: 0)
             if mayBeBlocked(entry, error), ledger.deferUpload(entry, error) { return }
@@ -309,7 +311,7 @@ extension ItemExecutor {
         guard try await identity(of: entry.key) == file else { return .outdated(copy.etag) }
         context.tracker.count { $0.renamed += 1 }
         context.tracker.finishedItem(bytes: file.size)
-        context.item(.copyRemote, .done, entry.key, size: file.size)
+        context.doneItem(.copyRemote, entry.key, size: file.size)
         return .settled
     }
 

@@ -304,15 +304,21 @@ actor PublicationQueue {
         }
         noteSize(item)
         context.store.failures.stored()
-        context.item(
+        context.doneItem(
             item.action,
-            .done,
             item.key,
             size: item.object.size,
-            transferred: item.transfer?.bytesMoved ?? 0,
-            resumed: item.transfer?.bytesResumed ?? 0,
-            message: keptAs.map { "the local version was kept as '\($0.display)'" },
-            keptAs: keptAs?.text
+            item.transfer,
+            replaced: item.publication.replacedText,
+            keptAs: keptAs
         )
+    }
+}
+
+extension Publication {
+    /// What became of a file that had the name; nil if there was none, or it was the last run's.
+    fileprivate var replacedText: String? {
+        guard expected != .absent, case .moveToTrash = backup else { return nil }
+        return "replaced the file that was here, which is in the trash"
     }
 }
