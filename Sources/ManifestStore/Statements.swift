@@ -95,13 +95,15 @@ enum Query: String, CaseIterable, Sendable {
         SELECT key, size_bytes, etag, crc64, last_modified_seconds, last_modified_nanoseconds,
             storage_class, local_modified_seconds, local_modified_nanoseconds, inode, through_link,
             is_link, changed_nanoseconds, mode, is_damaged, row_check
-        FROM entry WHERE inode = ? AND inode <> 0 AND is_searchable IS NULL LIMIT ?
+        FROM entry INDEXED BY entry_small_by_inode
+        WHERE inode = ? AND inode <> 0 AND is_searchable IS NULL LIMIT ?
         """
     case selectDamagedEntries = """
         SELECT key, size_bytes, etag, crc64, last_modified_seconds, last_modified_nanoseconds,
             storage_class, local_modified_seconds, local_modified_nanoseconds, inode, through_link,
             is_link, changed_nanoseconds, mode, is_damaged, row_check
-        FROM entry WHERE key > ? AND is_damaged = 1 ORDER BY key LIMIT ?
+        FROM entry INDEXED BY entry_damaged
+        WHERE is_damaged = 1 AND key > ? ORDER BY key LIMIT ?
         """
     case selectDamagedEntriesLike = """
         SELECT key, size_bytes, etag, crc64, last_modified_seconds, last_modified_nanoseconds,

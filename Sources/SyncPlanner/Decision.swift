@@ -76,10 +76,11 @@ package enum Comparison: Sendable, Hashable {
 /// The closed table: base, local and remote, by direction and policy, to one decision.
 ///
 /// **Touched files.** A file whose size is the row's but whose mtime, inode or ctime moved was
-/// perhaps edited, perhaps copied back by a restore. It is never transferred on suspicion: the decision is
-/// a comparison of its CRC-64 with the row's, of which one branch is the cell "same" and the other
-/// the cell "changed". Where "same" asks for nothing, the row is refreshed, so that the next run
-/// need not read the file again. Where both cells come to the same effect, nothing is compared.
+/// perhaps edited, perhaps copied back by a restore. It is never transferred on suspicion: the
+/// decision is a comparison of its CRC-64 with the row's, of which one branch is the cell "same"
+/// and the other the cell "changed". Where "same" asks for nothing, the row is refreshed, so that
+/// the next run need not read the file again. Where both cells come to the same effect, nothing is
+/// compared.
 /// Where the row has no CRC-64, the file is compared with the object if that is still the recorded
 /// one; otherwise it counts as changed, which never loses it.
 ///

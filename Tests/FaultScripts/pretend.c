@@ -265,8 +265,9 @@ EXPORT int openat(int directory, const char *name, int flags, ...) {
     va_end(arguments);
     return (int)real(SYS_openat, directory, (long)folded(directory, name, buffer), flags, mode, 0);
 }
-/// A file system without fractions of seconds.
+/// A file system without fractions of seconds, or whose files are changed behind their ctime.
 static int seconds_only(int result, struct stat *status) {
+    if (result == 0 && getenv("PRETEND_CTIME")) status->st_ctim = status->st_mtim;
     if (result == 0 && getenv("PRETEND_SECONDS"))
         status->st_atim.tv_nsec = status->st_mtim.tv_nsec = status->st_ctim.tv_nsec = 0;
     return result;
@@ -285,6 +286,7 @@ EXPORT int statx(int directory, const char *restrict name, int flags, unsigned m
     const char *found = *name ? folded(directory, name, buffer) : name;
     int result = (int)real(SYS_statx, directory, (long)found, flags, mask, (long)status);
     const char *moved = getenv("PRETEND_INODES");
+    if (result == 0 && getenv("PRETEND_CTIME")) status->stx_ctime = status->stx_mtime;
     if (result == 0 && moved) status->stx_ino += strtoull(moved, NULL, 10);
     if (result == 0 && getenv("PRETEND_SECONDS"))
         status->stx_atime.tv_nsec = status->stx_mtime.tv_nsec = status->stx_ctime.tv_nsec = 0;

@@ -82,8 +82,8 @@ extension ItemExecutor {
         }
     }
 
-    /// What other tools put on the object that a new file had before it was renamed, for a file that
-    /// is too small to be looked for by its content; nil if there is none.
+    /// What other tools put on the object that a new file had before it was renamed; nil if there
+    /// is none, or the file is large enough to be looked for by its content.
     ///
     /// The file is known by its inode, size and time. Whatever fails here costs the properties, and
     /// not the upload.

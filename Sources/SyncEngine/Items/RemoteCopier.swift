@@ -51,7 +51,8 @@ struct RemoteCopier: Sendable {
         return (etag, metadata.lastModified)
     }
 
-    /// Writes an object anew, as a copy of itself, with the permissions `mode` and all else as it is.
+    /// Writes an object anew, as a copy of itself, with the permissions `mode` and all else as it
+    /// is.
     ///
     /// The result is what it is then, confirmed as by ``copy(_:of:to:)``; nil if it is another
     /// version than the one of `row`. An object that has the permissions already is not written.
