@@ -16,6 +16,9 @@ extension RemoteTrash {
     /// What the keys of ``ownPrefix`` begin with, without the remote's prefix.
     static let keys = ObjectKey(RelativePath.stateDirectoryName + "/trash/")
 
+    /// True for the key of a copy in ``ownPrefix``, without the remote's prefix.
+    static func contains(_ key: ObjectKey) -> Bool { key.hasPrefix(keys) }
+
     /// True for what is in the trash of this mirror, or of one beneath it.
     static func holds(_ key: ObjectKey) -> Bool {
         let names = key.bytes.split(separator: UInt8(ascii: "/"), omittingEmptySubsequences: false)
