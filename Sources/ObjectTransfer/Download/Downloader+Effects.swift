@@ -81,7 +81,7 @@ extension Downloader {
                 return state.abandon(ItemFailure(ofTransfer: error), keepsCheckpoint: false)
             }
         case .lookUp:
-            return await lookUp(&state)
+            return await lookUp(&state, attempt)
         case .confirm:
             return await confirm(&state, &attempt)
         case .finish(let object, let checksum):
@@ -169,7 +169,19 @@ extension Downloader {
         )
     }
 
+    /// Room for an object, once what is on its way has taken its own: only then is it known.
     private func claimRoom(for size: Int64) async throws -> ClaimedRoom {
+        while true {
+            do {
+                return try await claimRoomNow(for: size)
+            } catch let error as LocalError where error.isOutOfRoom {
+                guard context.directory.hasClaims else { throw error }
+            }
+            try await context.environment.sleep(.milliseconds(20))
+        }
+    }
+
+    private func claimRoomNow(for size: Int64) async throws -> ClaimedRoom {
         let directory = context.directory
         let room = directory.claimRoom(for: size)
         if !room.isSure {
@@ -228,9 +240,12 @@ extension Downloader {
         await context.removePartial(partialName)
     }
 
-    private func lookUp(_ state: inout DownloadState) async -> [DownloadState.Effect] {
+    private func lookUp(
+        _ state: inout DownloadState,
+        _ attempt: Attempt
+    ) async -> [DownloadState.Effect] {
         do {
-            let found = try await head()
+            let found = try await context.head(key, knownSize: attempt.object.size)
             guard !isUncheckedLink(found) else { return state.lookUpFailed(Self.uncheckedLink) }
             return state.lookedUp(found.object)
         } catch {
@@ -248,7 +263,7 @@ extension Downloader {
             return state.confirmed(attempt.object)
         }
         do {
-            let found = try await head()
+            let found = try await context.head(key, knownSize: attempt.object.size)
             let isSame = found.object.etag == attempt.object.etag
             guard isSame || !isUncheckedLink(found) else {
                 return state.confirmFailed(Self.uncheckedLink)
