@@ -54,7 +54,7 @@ def _(place):
     for name in names:
         place.put(name, OTHER)
     result = disk.run("pull", "--delete")
-    equal((result.status, result.count("deleted"), disk.tree().get("gone")), (1, 1, None),
+    equal((result.status, result.count("deleted"), disk.tree().get("gone")), (5, 1, None),
           f"exit and deletions of {result}")
     texts = [line.get("error", "") for line in result.all("item")]
     texts.append(result.error.get("message", ""))

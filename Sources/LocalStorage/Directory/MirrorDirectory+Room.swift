@@ -37,8 +37,12 @@ extension MirrorDirectory {
     /// Claims room for a file that is about to be fetched and is written only once it is whole.
     package func claimRoom(for size: Int64) -> ClaimedRoom { ClaimedRoom(self, size: size) }
 
-    /// Fails if the disk has no room for what was claimed, so that nothing is fetched to be thrown
-    /// away. Some stays free for the manifest.
+    /// True if something is on its way to the disk.
+    package var hasClaims: Bool { claimedBytes.load(ordering: .relaxed) > 0 }
+
+    /// Fails if the disk has no room for what was claimed: nothing is fetched to be thrown away.
+    ///
+    /// Some stays free for the manifest.
     ///
     /// - Throws: `diskFull`.
     package func check(_ room: ClaimedRoom) throws(LocalError) {

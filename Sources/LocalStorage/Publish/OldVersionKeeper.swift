@@ -154,8 +154,16 @@ struct OldVersionKeeper {
                 guard error.errno == EXDEV, old.kind == .file,
                     try directory.noteOutOfReach(parent)
                 else { throw error.naming(path) }
-                guard try copy(old, to: place, original) else { continue }
-                return try unlinkCopied(old, place)
+                let isMoved = try directory.moveByCopy(
+                    path,
+                    original,
+                    in: parent,
+                    to: original,
+                    in: place,
+                    old
+                )
+                if isMoved { return }
+                continue
             }
             guard moved else { continue }
             let found = try? place.status(of: original)
@@ -239,20 +247,6 @@ struct OldVersionKeeper {
             case .parentIsFile, .symlinkInPath: return nil
             default: throw error
             }
-        }
-    }
-
-    /// Removes the file of which the trash has a copy.
-    private func unlinkCopied(_ old: FileStatus, _ place: OpenDirectory) throws(LocalError) {
-        let kept = Kept(place: place, name: original, path: nil, originalIsGone: false)
-        do throws(LocalError) {
-            guard let found = try parent.status(of: original),
-                directory.isAsSeen(found.identity, old.identity)
-            else { throw .targetChanged(path) }
-            try calls.unlink(at: parent.descriptor, original)
-        } catch {
-            undo(kept)
-            throw error
         }
     }
 

@@ -141,4 +141,46 @@ extension MirrorDirectory {
             throw error
         }
     }
+
+    /// Gives a file another name where no rename leads to it, by a durable copy; false if that name
+    /// is taken.
+    ///
+    /// - Throws: `targetChanged` if the file is not `status`; it stays then.
+    func moveByCopy(
+        _ path: RelativePath,
+        _ name: PathBytes,
+        in source: OpenDirectory,
+        to newName: PathBytes,
+        in target: OpenDirectory,
+        _ status: FileStatus
+    ) throws(LocalError) -> Bool {
+        let temporary = PathBytes(
+            (RelativePath.temporaryNamePrefix + newNames.next().text).utf8
+        )
+        var last = temporary
+        do throws(LocalError) {
+            _ = try copy(name, in: source, to: temporary, in: target, status)
+            let isNamed = try calls.renameExclusively(
+                from: target.descriptor,
+                temporary,
+                to: target.descriptor,
+                newName
+            )
+            guard isNamed else {
+                try calls.unlink(at: target.descriptor, temporary)
+                return false
+            }
+            last = newName
+            try calls.synchronize(target.descriptor)
+            guard let found = try source.status(of: name),
+                isAsSeen(found.identity, status.identity)
+            else { throw .targetChanged(path) }
+            try calls.unlink(at: source.descriptor, name)
+            return true
+        } catch {
+            _ = try? calls.unlink(at: target.descriptor, last)
+            if case .unusablePartial = error { throw .targetChanged(path) }
+            throw error
+        }
+    }
 }

@@ -169,7 +169,19 @@ extension Downloader {
         )
     }
 
+    /// Room for an object, once what is on its way has taken its own: only then is it known.
     private func claimRoom(for size: Int64) async throws -> ClaimedRoom {
+        while true {
+            do {
+                return try await claimRoomNow(for: size)
+            } catch let error as LocalError where error.isOutOfRoom {
+                guard context.directory.hasClaims else { throw error }
+            }
+            try await context.environment.sleep(.milliseconds(20))
+        }
+    }
+
+    private func claimRoomNow(for size: Int64) async throws -> ClaimedRoom {
         let directory = context.directory
         let room = directory.claimRoom(for: size)
         if !room.isSure {

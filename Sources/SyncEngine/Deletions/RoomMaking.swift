@@ -76,6 +76,8 @@ struct RoomMaking: Sendable {
         let (needed, free) = (executor.ledger.growth - start.kept, start.free)
         guard needed > free else { return }
         let trash = context.paths.isLimited ? 0 : await executor.trashSize() ?? 0
+        // The run may put more there.
+        executor.ledger.trashSize = nil
         guard needed > free.addingClamped(trash) else { return }
         context.emit(
             .warning(
