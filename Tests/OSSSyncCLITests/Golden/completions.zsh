@@ -119,6 +119,7 @@ _osssync() {
                 '*--files-from[limit the run to the files and directories listed in FILE]:file:_files' \
                 '*--exclude-if-present[skip directories of this machine that contain a file NAME, on both sides]:value: ' \
                 '*--exclude-caches[skip directories of this machine that contain a valid CACHEDIR.TAG, on both sides]' \
+                '*--one-file-system[skip directories of this machine in which another file system is mounted, on both sides]' \
                 '*--min-size[skip files smaller than SIZE, such as 10K, on both sides]:value: ' \
                 '*--max-size[skip files larger than SIZE, such as 1G, on both sides]:value: ' \
                 '*--min-age[skip files changed less than TIME ago, such as 15m, on both sides]:value: ' \
@@ -190,6 +191,7 @@ _osssync() {
                 '*--files-from[limit the run to the files and directories listed in FILE]:file:_files' \
                 '*--exclude-if-present[skip directories of this machine that contain a file NAME, on both sides]:value: ' \
                 '*--exclude-caches[skip directories of this machine that contain a valid CACHEDIR.TAG, on both sides]' \
+                '*--one-file-system[skip directories of this machine in which another file system is mounted, on both sides]' \
                 '*--min-size[skip files smaller than SIZE, such as 10K, on both sides]:value: ' \
                 '*--max-size[skip files larger than SIZE, such as 1G, on both sides]:value: ' \
                 '*--min-age[skip files changed less than TIME ago, such as 15m, on both sides]:value: ' \
@@ -265,6 +267,7 @@ _osssync() {
                 '*--files-from[limit the run to the files and directories listed in FILE]:file:_files' \
                 '*--exclude-if-present[skip directories of this machine that contain a file NAME, on both sides]:value: ' \
                 '*--exclude-caches[skip directories of this machine that contain a valid CACHEDIR.TAG, on both sides]' \
+                '*--one-file-system[skip directories of this machine in which another file system is mounted, on both sides]' \
                 '*--min-size[skip files smaller than SIZE, such as 10K, on both sides]:value: ' \
                 '*--max-size[skip files larger than SIZE, such as 1G, on both sides]:value: ' \
                 '*--min-age[skip files changed less than TIME ago, such as 15m, on both sides]:value: ' \
@@ -368,6 +371,7 @@ _osssync() {
                 '*--exclude-from[read patterns from FILE, one per line, in gitignore syntax]:file:_files' \
                 '*--exclude-if-present[skip directories of this machine that contain a file NAME, on both sides]:value: ' \
                 '*--exclude-caches[skip directories of this machine that contain a valid CACHEDIR.TAG, on both sides]' \
+                '*--one-file-system[skip directories of this machine in which another file system is mounted, on both sides]' \
                 '*--min-size[skip files smaller than SIZE, such as 10K, on both sides]:value: ' \
                 '*--max-size[skip files larger than SIZE, such as 1G, on both sides]:value: ' \
                 '*--min-age[skip files changed less than TIME ago, such as 15m, on both sides]:value: ' \
@@ -496,6 +500,7 @@ _osssync() {
                 '*--files-from[limit the run to the files and directories listed in FILE]:file:_files' \
                 '*--exclude-if-present[skip directories of this machine that contain a file NAME, on both sides]:value: ' \
                 '*--exclude-caches[skip directories of this machine that contain a valid CACHEDIR.TAG, on both sides]' \
+                '*--one-file-system[skip directories of this machine in which another file system is mounted, on both sides]' \
                 '*--min-size[skip files smaller than SIZE, such as 10K, on both sides]:value: ' \
                 '*--max-size[skip files larger than SIZE, such as 1G, on both sides]:value: ' \
                 '*--min-age[skip files changed less than TIME ago, such as 15m, on both sides]:value: ' \
@@ -537,6 +542,7 @@ _osssync() {
                 '*--exclude-from[read patterns from FILE, one per line, in gitignore syntax]:file:_files' \
                 '*--exclude-if-present[skip directories of this machine that contain a file NAME, on both sides]:value: ' \
                 '*--exclude-caches[skip directories of this machine that contain a valid CACHEDIR.TAG, on both sides]' \
+                '*--one-file-system[skip directories of this machine in which another file system is mounted, on both sides]' \
                 '*--min-size[skip files smaller than SIZE, such as 10K, on both sides]:value: ' \
                 '*--max-size[skip files larger than SIZE, such as 1G, on both sides]:value: ' \
                 '*--min-age[skip files changed less than TIME ago, such as 15m, on both sides]:value: ' \
@@ -767,7 +773,7 @@ _osssync() {
             _arguments -s \
                 '*--dry-run[show what would be restored]' \
                 '*-n[show what would be restored]' \
-                '*--force[replace existing files, which are moved to the trash]' \
+                '*--force[replace existing files and objects, which are moved to the trash]' \
                 '*--links[how to handle symbolic links\: skip them]:value:(skip follow store)' \
                 '*--names[how to handle keys that cannot be file names, such as those with '\''//'\''\: skip them]:value:(skip escape)' \
                 '*--run[restore the version that run N removed]:value: ' \
@@ -797,7 +803,7 @@ _osssync() {
             _arguments -s \
                 '*--dry-run[show what would be restored]' \
                 '*-n[show what would be restored]' \
-                '*--force[replace existing files, which are moved to the trash]' \
+                '*--force[replace files and objects that have changed since]' \
                 '*--json[write one JSON object per line to stdout]' \
                 '*--quiet[show only warnings and errors]' \
                 '*-q[show only warnings and errors]' \
@@ -873,6 +879,7 @@ _osssync() {
         doctor)
             _arguments -s \
                 '*--check-write[also check that objects can be written, by starting and aborting an upload]' \
+                '*--max-age[fail if the last complete run ended longer ago, such as 26h]:value: ' \
                 '*--json[write one JSON object per line to stdout]' \
                 '*--quiet[show only warnings and errors]' \
                 '*-q[show only warnings and errors]' \
@@ -919,6 +926,7 @@ _osssync() {
                 '*--files-from[limit the run to the files and directories listed in FILE]:file:_files' \
                 '*--exclude-if-present[skip directories of this machine that contain a file NAME, on both sides]:value: ' \
                 '*--exclude-caches[skip directories of this machine that contain a valid CACHEDIR.TAG, on both sides]' \
+                '*--one-file-system[skip directories of this machine in which another file system is mounted, on both sides]' \
                 '*--min-size[skip files smaller than SIZE, such as 10K, on both sides]:value: ' \
                 '*--max-size[skip files larger than SIZE, such as 1G, on both sides]:value: ' \
                 '*--min-age[skip files changed less than TIME ago, such as 15m, on both sides]:value: ' \
