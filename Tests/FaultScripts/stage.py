@@ -10,8 +10,8 @@ import wire
 from case_table import equal, expect
 from line import Line
 from Support.files import contents, ramp, write_below  # noqa: F401
-from Support.processes import PATIENCE
 from Support.ports import forget_ports
+from Support.processes import PATIENCE
 from Support.program import account
 from Support.server import Server as AnyServer
 

@@ -53,7 +53,9 @@ extension EngineRuns {
             let engine = try fixture.engine("a") { store in
                 HookedStore(store) { call throws(StorageError) in
                     guard ["PutObject", "UploadPart"].contains(call.operation),
-                        call.key == "mirror/log", call.moment == .before, call.number <= times
+                        call.key == "mirror/log", call.number <= times,
+                        // What is written once all is sent is in no part.
+                        call.moment == (change == .writesWithin ? .after : .before)
                     else { return }
                     Self.make(change, at: path)
                 }
