@@ -146,6 +146,7 @@ struct ObjectRestorer: Sendable {
         _ outcome: inout Outcome
     ) async throws {
         let results = Mutex<[(item: RestoredFile, key: ObjectKey)]>([])
+        let failures = trash.store.failures
         var rest = copies[...]
         let next = { rest.popFirst() }
         try await forEachBounded(limit: Self.copiesAtOnce, next: next) { copy in
@@ -169,6 +170,11 @@ struct ObjectRestorer: Sendable {
                 throw error
             } catch {
                 item.message = SyncError(any: error).message
+                if let refusal = (error as? StorageError).map({ ItemFailure($0) }),
+                    let cause = refusal.sharedCause, failures.failed(cause)
+                {
+                    throw SyncError(refusal, repeated: cause)
+                }
             }
             onFile(item)
             results.withLock { $0.append((item, key)) }
