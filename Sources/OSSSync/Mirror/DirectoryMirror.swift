@@ -332,7 +332,10 @@ public struct DirectoryMirror: Sendable {
         asOf: StoreTime? = nil
     ) throws(SyncError) -> MirrorEngine {
         let (connection, prefix) = (connection, remote.prefixKey)
-        let storeObserver = StoreObserver { connection.notify($0, prefix: prefix) }
+        let failures = sources?.failures.streaks ?? FailureStreaks()
+        let storeObserver = StoreObserver(failures: failures) {
+            connection.notify($0, prefix: prefix)
+        }
         let store = try StoreFactory.store(
             connection,
             bucket: remote.bucket,
