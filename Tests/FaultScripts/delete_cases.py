@@ -127,7 +127,7 @@ def _(place):
     for index in range(250):
         place.write(f"d/{index:05}", b"")
     place.write("kept", OTHER)
-    place.in_step(place.push("--jobs", "16", limit=120))
+    place.in_step(place.push("--jobs", "16"))
     for index in range(250):
         os.remove(place.path(f"d/{index:05}"))
     place.server.forget_requests()

@@ -116,7 +116,7 @@ def _(place):
     write_lease(place, record(40, 1))
     running.send(signal.SIGCONT)
     place.faults()
-    result = running.result(60)
+    result = running.result()
     equal(result.status, 75, f"the end: {result}")
     expect("has taken this directory (process 1 on far)" in result.errors + result.output,
            f"what it says: {result}")

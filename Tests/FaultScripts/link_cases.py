@@ -97,12 +97,12 @@ def _(place):
     for index in range(2_000):
         link(place, f"l{index:04}", f"{place.prefix}/target" if index % 2 else "elsewhere/x")
     place.most_requests = 10_000
-    result = place.pull(limit=120)
+    result = place.pull()
     # With equal content most of them are copies on the disk.
     made = result.count("transferred") + result.count("renamed")
     equal((result.status, made, result.count("skipped")), (1, 1_001, 1_000), str(result))
     place.server.forget_requests()
-    result = place.pull(limit=120)
+    result = place.pull()
     equal((result.status, result.count("transferred")), (1, 0), str(result))
     asked = [request["operation"] for request in place.server.requests()]
     equal(asked.count("GetSymlink"), 2_000, "questions for links")

@@ -10,7 +10,7 @@ from listings import listing, with_field
 from machine import until
 from scenes import NEW, OLD, OTHER, ends_in_step, pulled, recovers, skips, stops
 from stage import BUCKET, ramp
-from Support.processes import Started
+from Support.processes import PATIENCE, Started
 from wire import CLOSE, changed
 
 COUNT = 9
@@ -261,14 +261,14 @@ def _(place):
     process = Started(command, place.full_environment())
 
     def memory_after(pages):
-        until(lambda: between.listing.asked >= pages, f"page {pages}", seconds=60)
+        until(lambda: between.listing.asked >= pages, f"page {pages}")
         with open(f"/proc/{process.pid}/status") as file:
             return next(int(line.split()[1]) for line in file if line.startswith("VmHWM"))
     # As many pages as are listed ahead are there by then.
     early, late = memory_after(150), memory_after(250)
     process.send(signal.SIGINT)
     begin = time.monotonic()
-    output, _ = process.wait(60)
+    output, _ = process.wait(PATIENCE)
     expect(time.monotonic() - begin < 5, "it took long to end")
     equal(process.status, 130, "exit")
     # A hundred thousand keys of a kibibyte came in between.

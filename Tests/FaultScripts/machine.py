@@ -10,7 +10,7 @@ import time
 import program
 from case_table import expect
 from stage import BUCKET
-from Support.processes import Started
+from Support.processes import PATIENCE, Started
 from Support.program import library
 
 HERE = os.path.dirname(os.path.abspath(__file__))
@@ -24,13 +24,13 @@ def arguments(place, command, *options):
             "--json", *quick, *options]
 
 
-def under(place, wrapper, command, *options, limit=60):
+def under(place, wrapper, command, *options, limit=PATIENCE):
     """One run that another program starts."""
     line = [*wrapper, *arguments(place, command, *options)]
     return program.run(line[0], line[1:], place.full_environment(), limit)
 
 
-def until(condition, what, seconds=60):
+def until(condition, what, seconds=PATIENCE):
     end = time.monotonic() + seconds
     while not (found := condition()):
         expect(time.monotonic() < end, f"{what} did not happen in {seconds} s")
@@ -60,7 +60,7 @@ class Running(Started):
         super().send(number)
         return time.monotonic()
 
-    def result(self, limit=60):
+    def result(self, limit=PATIENCE):
         """What it left behind, which a run that was cut off need not explain."""
         output, errors = self.wait(limit)
         return program.Result(self.words, self.status, output.decode(), errors.decode(),
@@ -118,7 +118,7 @@ class Disk:
 
     def close(self):
         self.holder.process.stdin.close()
-        self.holder.wait(60)
+        self.holder.wait(PATIENCE)
 
     def mount(self, *options):
         self.command("mount", *options)

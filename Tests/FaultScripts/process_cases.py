@@ -12,6 +12,7 @@ from case_table import case, equal, expect
 from machine import Running, arguments, runnable, skipped, stranger, under, until
 from scenes import OTHER, ends_in_step, pulled, recovers
 from stage import ramp
+from Support.processes import PATIENCE
 from wire import CLOSE, HANG, KEEP
 
 
@@ -105,7 +106,7 @@ def killed_at(place, command, number, moment, *options):
     between.on(None, kill, only=number)
     running = Running(place, command, "--delete", "--part-size", "1M", "--jobs", "1", *options)
     runs.append(running)
-    running.wait(60)
+    running.wait(PATIENCE)
     between.close()
     place.closers.remove(between.close)
     place.endpoint = place.server.url

@@ -3,7 +3,7 @@
 import time
 
 from case_table import expect
-from Support.processes import Started
+from Support.processes import PATIENCE, Started
 from Support.program import last, lines
 
 SECRET = "fault-secret-canary"
@@ -92,7 +92,7 @@ class Result:
         return self
 
 
-def run(program, arguments, environment, limit=60, most=REQUEST_LIMIT):
+def run(program, arguments, environment, limit=PATIENCE, most=REQUEST_LIMIT):
     """Runs osssync to its end and checks what always holds."""
     begin = time.monotonic()
     process = Started([program, *arguments], environment)

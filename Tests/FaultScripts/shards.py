@@ -6,6 +6,7 @@ import urllib.parse
 from case_table import equal, expect
 from machine import Running, until
 from stage import ramp
+from Support.processes import PATIENCE
 from wire import CLOSE
 
 
@@ -116,7 +117,7 @@ def killed_at(place, number, moment, command, *options):
     between.on(None, kill, only=number)
     running = Running(place, command, "--jobs", "1", *options)
     runs.append(running)
-    running.wait(60)
+    running.wait(PATIENCE)
     between.close()
     place.closers.remove(between.close)
     place.endpoint = place.server.url

@@ -10,6 +10,7 @@ import wire
 from case_table import equal, expect
 from line import Line
 from Support.files import contents, ramp, write_below  # noqa: F401
+from Support.processes import PATIENCE
 from Support.program import account
 from Support.server import Server as AnyServer
 
@@ -135,21 +136,21 @@ class Place:
                 **account(self.scheme, program.KEY, program.SECRET, REGION, self.endpoint),
                 **self.environment}
 
-    def start(self, *arguments, limit=60):
+    def start(self, *arguments, limit=PATIENCE):
         return program.run(self.server.osssync, arguments, self.full_environment(), limit,
                            self.most_requests)
 
-    def run(self, command, *options, limit=60):
+    def run(self, command, *options, limit=PATIENCE):
         remote = f"{self.scheme}://{BUCKET}/{self.prefix}"
         quick = [] if "--retry-wait" in options else ["--retry-wait", "0.05"]
         if "--timeout" not in options:
             quick += ["--timeout", "10"]
         return self.start(command, self.directory, remote, "--json", *quick, *options, limit=limit)
 
-    def pull(self, *options, limit=60):
+    def pull(self, *options, limit=PATIENCE):
         return self.run("pull", *options, limit=limit)
 
-    def push(self, *options, limit=60):
+    def push(self, *options, limit=PATIENCE):
         return self.run("push", *options, limit=limit)
 
     def in_step(self, result):

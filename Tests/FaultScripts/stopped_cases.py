@@ -92,7 +92,7 @@ def both_in_step(place, running, waiting):
     """The run that was stopped does the work, and after it the other one finds nothing to do."""
     result = place.in_step(running.finish())
     equal(result.count("transferred"), 1, f"what the stopped run did: {result}")
-    result = place.in_step(waiting.result(60).check())
+    result = place.in_step(waiting.result().check())
     equal((result.count("transferred"), result.count("unchanged")), (0, 2),
           f"what the other run did: {result}")
     equal(place.get("b"), OTHER, "the object")
@@ -154,6 +154,6 @@ def _(place):
         file.write(bytes(LARGE))
     before = os.stat(place.path("large")).st_mtime_ns
     running.send(signal.SIGCONT)
-    says(running.result(60), 75)
+    says(running.result(), 75)
     expect(place.tree()["large"] == bytes(LARGE), "the run that was stopped changed the file")
     equal(os.stat(place.path("large")).st_mtime_ns, before, "the time of the file")

@@ -195,7 +195,7 @@ def _(place):
     place.in_step(first.finish())
     place.put("0/f0", tree["0/f0"])
     tasks.append(Running(place, "pull", "--delete", "--shard", "0/4", "--round", "one"))
-    until(lambda: held(place) == 4, "a request of each task", 30)
+    until(lambda: held(place) == 4, "a request of each task")
     place.faults()
     for running in tasks:
         result = place.in_step(running.finish())

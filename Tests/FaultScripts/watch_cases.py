@@ -8,7 +8,7 @@ from case_table import case, equal, expect
 from machine import pretending
 from scenes import FRESH, NEW, OLD
 from stage import BUCKET
-from Support.processes import Started
+from Support.processes import PATIENCE, Started
 
 
 class Watch(Started):
@@ -32,7 +32,7 @@ class Watch(Started):
 
     def stop(self):
         self.send(signal.SIGTERM)
-        self.wait(60)
+        self.wait(PATIENCE)
         equal(self.status, 143, "the exit status of the watch")
 
 

@@ -12,6 +12,8 @@ import traceback
 CASE_LIMIT = 600
 # After so long it is said what a case waits for, and again.
 NOTICE = 120
+# A run of a few seconds, on a machine that does much else.
+PATIENCE = 240
 # What is killed ends at once; whoever still waits after it waits for something else.
 GRACE = 60
 # The case of each thread that has one.
@@ -71,7 +73,7 @@ class Started:
     def kill(self):
         self.process.kill()
 
-    def line(self, limit=60):
+    def line(self, limit=PATIENCE):
         """The next line of its output, as bytes; none at the end."""
         end = time.monotonic() + limit
         with self.changed:

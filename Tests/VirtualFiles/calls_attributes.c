@@ -47,7 +47,7 @@ static ssize_t get(
 static int set_value(struct inode *inode, const char *name, const void *value, size_t size) {
     struct acl *acl = acl_named(inode, name);
     if (acl == NULL || S_ISLNK(inode->now.mode)) return EOPNOTSUPP;
-    int code = check_owner(inode);
+    int code = refuse_owner(inode);
     if (code != 0) return code;
     bool is_default = acl == &inode->inherited;
     if (is_default && !is_directory(inode)) return EACCES;
@@ -84,7 +84,7 @@ static int take_away(int directory, const char *path, int flags, const char *nam
     if (begin_either(call, directory, path, flags, true, &inode) != 0) return -1;
     struct acl *acl = acl_named(inode, name);
     if (acl == NULL) return call_end(ENODATA);
-    int code = check_owner(inode);
+    int code = refuse_owner(inode);
     // What the mask allowed to the group stays in the mode.
     if (code == 0) acl->count = 0;
     if (code == 0) inode_touch(inode);

@@ -13,7 +13,7 @@ static int change_mode(int directory, const char *path, mode_t mode, int flags) 
     const char *call = path == NULL ? "fchmod" : "fchmodat";
     if (begin_either(call, directory, path, flags, true, &inode) != 0) return -1;
     if (S_ISLNK(inode->now.mode)) return call_end(EOPNOTSUPP);
-    int code = check_owner(inode);
+    int code = refuse_owner(inode);
     if (code != 0) return call_end(code);
     inode->now.mode = (inode->now.mode & S_IFMT) | (mode & 07777);
     acl_follow_mode(inode);
@@ -40,7 +40,7 @@ static int change_owner(int directory, const char *path, uid_t user, gid_t group
     struct inode *inode;
     const char *call = path == NULL ? "fchown" : "fchownat";
     if (begin_either(call, directory, path, flags, true, &inode) != 0) return -1;
-    int code = check_group(inode, user, group);
+    int code = refuse_group(inode, user, group);
     if (code != 0) return call_end(code);
     if (user != (uid_t)-1) inode->now.uid = user;
     if (group != (gid_t)-1) inode->now.gid = group;
@@ -88,8 +88,8 @@ static int change_times(
     bool is_valid = set_time(&accessed, times == NULL ? NULL : &times[0])
         && set_time(&modified, times == NULL ? NULL : &times[1]);
     if (!is_valid) return call_end(EINVAL);
-    int code = check_owner(inode);
-    if (code != 0 && times == NULL) code = check_rights(inode, 2);
+    int code = refuse_owner(inode);
+    if (code != 0 && times == NULL) code = refuse_access(inode, 2);
     if (code != 0) return call_end(code);
     inode->now.accessed = accessed;
     inode->now.modified = modified;

@@ -65,7 +65,7 @@ static int open_place(struct place *place, int flags, mode_t mode, int *descript
             if (access != O_RDWR && !(flags & O_NONBLOCK)) return EDEADLK;
         }
         int wanted = (access != O_WRONLY ? 4 : 0) | (access != O_RDONLY || flags & O_TRUNC ? 2 : 0);
-        int code = flags & O_PATH ? 0 : check_rights(inode, wanted);
+        int code = flags & O_PATH ? 0 : refuse_access(inode, wanted);
         if (code != 0) return code;
     }
     struct inode *inode = inode_of(place->inode);

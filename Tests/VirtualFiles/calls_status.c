@@ -224,7 +224,7 @@ int faccessat(int directory, const char *path, int mode, int flags) {
     if (begin_either("faccessat", directory, path, flags, false, &inode) != 0) return -1;
     // What nobody may execute is refused to the superuser, too.
     bool refused = (mode & X_OK) && !is_directory(inode) && !(inode->now.mode & 0111);
-    return call_end(refused ? EACCES : check_rights(inode, mode & 7));
+    return call_end(refused ? EACCES : refuse_access(inode, mode & 7));
 }
 
 int access(const char *path, int mode) {

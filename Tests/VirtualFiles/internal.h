@@ -272,11 +272,11 @@ static inline bool is_file(const struct inode *inode) { return S_ISREG(inode->no
 
 // These give 0 or an error number, and 0 for edits of the world.
 /// For reading (4), writing (2) and searching or running (1).
-int check_rights(struct inode *inode, int bits);
-int check_owner(const struct inode *inode);
-int check_group(const struct inode *inode, uid_t user, gid_t group);
+int refuse_access(struct inode *inode, int bits);
+int refuse_owner(const struct inode *inode);
+int refuse_group(const struct inode *inode, uid_t user, gid_t group);
 /// For giving and taking names in a directory; `victim` is what loses its name, or NULL.
-int check_names(struct inode *directory, const struct inode *victim);
+int refuse_names(struct inode *directory, const struct inode *victim);
 /// Gives what was made with a mode the rights that new files have in its directory.
 void inherit_rights(const struct inode *parent, struct inode *made);
 void set_acl(struct inode *inode, const struct acl *acl);

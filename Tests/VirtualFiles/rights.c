@@ -48,16 +48,16 @@ static int granted(struct inode *inode) {
     return is_in_group ? sum & mask : mode & 7;
 }
 
-int check_rights(struct inode *inode, int bits) {
+int refuse_access(struct inode *inode, int bits) {
     if (is_superuser()) return 0;
     return (granted(inode) & bits) == bits ? 0 : EACCES;
 }
 
-int check_owner(const struct inode *inode) {
+int refuse_owner(const struct inode *inode) {
     return is_superuser() || inode->now.uid == world.user ? 0 : EPERM;
 }
 
-int check_group(const struct inode *inode, uid_t user, gid_t group) {
+int refuse_group(const struct inode *inode, uid_t user, gid_t group) {
     if (is_superuser()) return 0;
     if (user != (uid_t)-1 && user != inode->now.uid) return EPERM;
     if (group == (gid_t)-1) return 0;
@@ -65,8 +65,8 @@ int check_group(const struct inode *inode, uid_t user, gid_t group) {
     return group == inode->now.gid || is_member(group) ? 0 : EPERM;
 }
 
-int check_names(struct inode *directory, const struct inode *victim) {
-    int code = check_rights(directory, 3);
+int refuse_names(struct inode *directory, const struct inode *victim) {
+    int code = refuse_access(directory, 3);
     if (code != 0 || victim == NULL || is_superuser()) return code;
     bool is_sticky = directory->now.mode & S_ISVTX;
     bool is_own = victim->now.uid == world.user || directory->now.uid == world.user;

@@ -12,7 +12,7 @@ static int check_new(const struct place *place) {
     if (place->is_long) return ENAMETOOLONG;
     // A removed directory that is still open.
     if (inode_of(place->directory)->links == 0) return ENOENT;
-    return check_names(inode_of(place->directory), NULL);
+    return refuse_names(inode_of(place->directory), NULL);
 }
 
 static void put(inode_id directory, struct name *name, struct inode *inode) {
@@ -73,7 +73,7 @@ int tree_unlink(struct place *place, bool directory) {
     if (!directory && is_directory(inode)) return EISDIR;
     if (!directory && place->has_trailing_slash) return ENOTDIR;
     if (directory && inode->present.count > 0) return ENOTEMPTY;
-    int code = check_names(inode_of(place->directory), inode);
+    int code = refuse_names(inode_of(place->directory), inode);
     if (code != 0) return code;
     struct entry *entry = table_find(
         &inode_of(place->directory)->present, place->name, place->length, place->hash);
@@ -102,8 +102,8 @@ static int check_rename(const struct place *from, const struct place *to, bool e
     if (exclusive && to->inode != 0) return EEXIST;
     struct inode *inode = inode_of(from->inode);
     struct inode *other = to->inode == 0 ? NULL : inode_of(to->inode);
-    int code = check_names(inode_of(from->directory), inode);
-    if (code == 0) code = check_names(inode_of(to->directory), other);
+    int code = refuse_names(inode_of(from->directory), inode);
+    if (code == 0) code = refuse_names(inode_of(to->directory), other);
     if (code != 0) return code;
     if (is_directory(inode)) {
         if (is_within(to->directory, from->inode)) return EINVAL;
@@ -159,7 +159,7 @@ static int check_exchange(const struct place *from, const struct place *to) {
     const struct place *places[2] = {from, to};
     for (int i = 0; i < 2; i++) {
         struct inode *directory = inode_of(places[i]->directory);
-        int code = check_names(directory, inode_of(places[i]->inode));
+        int code = refuse_names(directory, inode_of(places[i]->inode));
         if (code != 0) return code;
         bool is_tree = is_directory(inode_of(places[i]->inode));
         if (!is_tree && places[i]->has_trailing_slash) return ENOTDIR;

@@ -70,7 +70,7 @@ int walk(inode_id start, const char *path, int flags, struct place *place) {
         // In a directory that was removed nothing is looked for at all.
         bool is_long = length > NAME_MAX && inode_of(current)->links > 0;
         if (is_long && !(is_last && (flags & WALK_PARENT))) return ENAMETOOLONG;
-        int refusal = check_rights(inode_of(current), 1);
+        int refusal = refuse_access(inode_of(current), 1);
         if (refusal != 0) return refusal;
         uint32_t hash = name_hash(path, length);
         struct entry *entry = table_find(&inode_of(current)->present, path, length, hash);

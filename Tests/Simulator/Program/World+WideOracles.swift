@@ -181,6 +181,11 @@ extension World {
 
     // MARK: - Rights
 
+    /// True if a file has another name now, as in a conflict: it was not replaced.
+    private func isKept(_ file: WideState.Readers) -> Bool {
+        wide.readers.values.contains { $0.inode == file.inode }
+    }
+
     /// A file that a run put in place is readable for no more people than the one before it, and
     /// than a file that the user makes there.
     func judgeRights(_ run: RunState) {
@@ -194,7 +199,7 @@ extension World {
             let directory = String(decoding: full(path)[..<slash], as: UTF8.self)
             for (index, other) in WideState.others.enumerated() {
                 let fresh = unsafe virtual_files_granted_new(directory, other.user, other.group)
-                let most = before[path].map { $0.bits[index] } ?? fresh
+                let most = before[path].map { isKept($0) ? fresh : $0.bits[index] } ?? fresh
                 guard found.bits[index] & ~most != 0 else { continue }
                 report(
                     .rights,

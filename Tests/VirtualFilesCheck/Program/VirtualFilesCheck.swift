@@ -15,6 +15,7 @@ struct VirtualFilesCheck {
         checkRandomness()
         check_against_real_files(1, 1_000)
         check_world()
+        check_rights()
         check_threads()
         check_power(1_500)
         check_power_trees(4_000)

@@ -15,6 +15,9 @@ void check_against_real_files(uint64_t first, uint64_t count);
 /// Hooks, kills, copies and limits.
 void check_world(void);
 
+/// Modes, access control lists, times of changes, and damage.
+void check_rights(void);
+
 /// What power cuts leave of names, contents and metadata.
 void check_power(uint64_t seeds);
 void check_power_trees(uint64_t seeds);
