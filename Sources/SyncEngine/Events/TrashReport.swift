@@ -55,11 +55,14 @@ public struct RestoreRequest: Sendable, Hashable {
     public var version: TrashVersion
     /// Where it goes beneath the mirror's directory, for a single path; nil for where it was.
     public var target: String?
-    /// An absolute path outside the mirror's directory, to which copies go instead; nothing changes
-    /// in the directory or in the bucket then. Nil unless set.
+    /// An absolute path outside the mirror's directory, to which copies go instead.
+    ///
+    /// Nothing changes in the directory or in the bucket then. Nil unless set.
     public var outside: String?
-    /// True if what is there and differs goes to the trash first, a file here and an object in the
-    /// bucket; without that it stays. With a time, also what changed after it comes back.
+    /// True if what is there and differs goes to the trash first.
+    ///
+    /// That are files here and objects in the bucket; without it they stay. With a time, also what
+    /// changed after it comes back.
     public var replaces: Bool
     /// True to replace what is in the way if the run that removed the version put it there, and
     /// nothing changed it since; false unless set.

@@ -75,8 +75,8 @@ extension MirrorEngine {
     ///   - isUndo: True for the copies of this machine's runs only, whether there are files or not.
     ///   - past: The bucket as it was, whose versions are restored; nil to restore from the trash.
     ///   - readsBucket: True for the objects that are in the bucket now instead of the trash.
-    ///   - fetch: Downloads an object to a path, for a request for outside of the directory.
     ///   - names: What becomes of keys that fit no file name; one whose path is given is escaped.
+    ///   - fetch: Downloads an object to a path, for a request for outside of the directory.
     ///   - onFile: Called with each, from any thread.
     /// - Returns: What came back, and the paths of objects that are there.
     /// - Throws: `SyncError`; `locked` while another run is active.
