@@ -45,6 +45,7 @@ enum Main {
     /// Writes a short text and ends the process.
     private static func say(_ text: String) -> Never {
         let isWritten = OutputStream.standardOutput.write(text)
+        if let loss = OutputStream.lossOfOutput { complain(loss) }
         exit((isWritten ? ExitCode.success : .incomplete).rawValue)
     }
 

@@ -4,9 +4,9 @@ internal import Synchronization
 /// the line and the service.
 ///
 /// The bound begins at ``ConnectionGrowth/firstLevel`` and grows up to the user's limit while that
-/// moves more. A throttled or late answer halves it, at most once a second; every
-/// ``successesPerStep`` answers raise it by one, up to what it was. A throttled answer also sets a
-/// ``RequestPace``. Large and small files wait in one line for each
+/// moves more. A late answer, or so many throttled ones that they show a limit, halve it, at most
+/// once a second; every ``successesPerStep`` answers raise it by one, up to what it was. Throttled
+/// answers also set a ``RequestPace``. Large and small files wait in one line for each
 /// request. While the head of the line lacks nothing but bytes, smaller requests pass it: as many
 /// as there are where they cannot delay it, ``maximumPasses`` where they can; so neither starves.
 package final class ConnectionLimiter: Sendable {
@@ -155,7 +155,7 @@ package final class ConnectionLimiter: Sendable {
     package func throttled() {
         let now = monotonic()
         state.withLock { state in
-            if halve(&state, now) { state.pace.throttled(now: now) }
+            if state.pace.refused(), halve(&state, now) { state.pace.throttle(now: now) }
         }
     }
 

@@ -31,8 +31,10 @@ extension ItemFailure {
         if error.isExpired { return .expired }
         if error.isAccessDenied { return error.refusesCredentials ? .permission : .forbidden }
         if error.isMisconfigured { return .usage }
+        if error.refusesParts { return .parts }
         switch (error.kind, error.retryClass) {
         case (.integrity(.rangeIgnored), _): return .rangesIgnored
+        case (.integrity(.unpacked), _): return .unsupported
         case (.integrity, _): return .corrupt
         case (.unsupported, _): return .unsupported
         case (.transport(.tlsFailed), _), (.transport(.proxyFailed), _): return .other
@@ -147,7 +149,12 @@ extension StorageError {
     package var answer: ItemFailure.ServiceAnswer? {
         guard status != nil || requestID != nil else { return nil }
         let code = serviceCode.flatMap { $0.isEmpty ? nil : displayText($0.utf8) }
-        return ItemFailure.ServiceAnswer(requestID: requestID, status: status, code: code)
+        return ItemFailure.ServiceAnswer(
+            requestID: requestID,
+            status: status,
+            code: code,
+            operation: operation
+        )
     }
 }
 
@@ -161,6 +168,7 @@ extension SyncError.Code {
             case .expired: .expired
             case .usage: .configuration
             case .corrupt: .corrupt
+            case .parts: .cannotResume
             case .rangesIgnored, .unsupported: .unsupportedServer
             case .passing, .other: .remoteUnreachable
             }

@@ -61,11 +61,19 @@ package enum ItemFailure: Error, Sendable, Hashable {
         package var status: Int?
         /// The service's own code, safe to show.
         package var code: String?
+        /// What was asked for.
+        package var operation: String?
 
-        package init(requestID: String?, status: Int? = nil, code: String? = nil) {
+        package init(
+            requestID: String?,
+            status: Int? = nil,
+            code: String? = nil,
+            operation: String? = nil
+        ) {
             self.requestID = requestID
             self.status = status
             self.code = code
+            self.operation = operation
         }
     }
 
@@ -84,6 +92,8 @@ package enum ItemFailure: Error, Sendable, Hashable {
         case usage
         /// What arrived is not what was sent.
         case corrupt
+        /// The parts of an upload make no object.
+        case parts
         /// The server sends whole objects only.
         case rangesIgnored
         /// The server lacks something else without which nothing can be transferred safely.

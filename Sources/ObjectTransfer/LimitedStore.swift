@@ -11,6 +11,8 @@ package struct LimitedStore: ObjectStore {
     private let limiter: ConnectionLimiter
     private let budget: TransferBudget?
     private let mayChange: (@Sendable () async -> Bool)?
+    /// What fails again and again.
+    package let failures: FailureStreaks
 
     /// `mayChange` is asked before each attempt of a request that makes, replaces or deletes an
     /// object; one that may not be made is cancelled.
@@ -18,12 +20,14 @@ package struct LimitedStore: ObjectStore {
         _ store: any ObjectStore,
         _ limiter: ConnectionLimiter,
         _ budget: TransferBudget? = nil,
+        failures: FailureStreaks = FailureStreaks(),
         mayChange: (@Sendable () async -> Bool)? = nil
     ) {
         self.store = store
         self.limiter = limiter
         self.budget = budget
         self.mayChange = mayChange
+        self.failures = failures
     }
 
     package var dialect: StorageDialect { store.dialect }
@@ -34,6 +38,7 @@ package struct LimitedStore: ObjectStore {
         _ key: ObjectKey?,
         bytes: Int64 = 0,
         changes: Bool = false,
+        isSuccess: (Value) -> Bool = { _ in true },
         _ request: () async throws(StorageError) -> Value
     ) async throws(StorageError) -> Value {
         let cancelled = StorageError(kind: .cancelled, operation: operation, key: key)
@@ -56,7 +61,9 @@ package struct LimitedStore: ObjectStore {
             result = await Self.result(request)
         }
         switch result {
-        case .success: limiter.release(bytes: bytes, isSuccess: true)
+        case .success(let value):
+            limiter.release(bytes: bytes, isSuccess: true)
+            if isSuccess(value) { failures.succeeded(operation) }
         case .failure: limiter.release(bytes: bytes, isSuccess: false)
         }
         return try result.get()
@@ -156,9 +163,13 @@ extension LimitedStore {
 
     package func delete(_ keys: [ObjectKey]) async throws(StorageError) -> [ObjectKey: StorageError]
     {
-        try await limited("DeleteMultipleObjects", nil, changes: true) { () throws(StorageError) in
-            try await store.delete(keys)
-        }
+        try await limited(
+            "DeleteMultipleObjects",
+            nil,
+            changes: true,
+            isSuccess: { $0.count < keys.count },
+            { () throws(StorageError) in try await store.delete(keys) }
+        )
     }
 }
 

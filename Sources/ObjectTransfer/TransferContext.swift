@@ -105,6 +105,24 @@ package struct TransferContext: Sendable {
         return (try pinned(metadata), metadata)
     }
 
+    /// The current object, where it had `known` bytes so far.
+    ///
+    /// Some gateways send 0 as the size of every HEAD, and a file made of that would be empty: a
+    /// size of 0 that nothing else says is proven by a GET.
+    func head(
+        _ key: ObjectKey,
+        knownSize: Int64
+    ) async throws(ItemFailure) -> (object: PinnedObject, metadata: ObjectMetadata) {
+        let found = try await head(key)
+        guard found.object.size == 0, knownSize > 0 else { return found }
+        do {
+            let proven = try await store.provingEmptiness(of: objectKey(key), found.metadata)
+            return (try pinned(proven), proven)
+        } catch {
+            throw ItemFailure(ofTransfer: error)
+        }
+    }
+
     /// The version that an answer is of.
     func pinned(_ metadata: ObjectMetadata) throws(ItemFailure) -> PinnedObject {
         guard let etag = metadata.etag else { throw .withoutETag(metadata) }

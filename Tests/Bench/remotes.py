@@ -29,11 +29,15 @@ class Embedded:
     def requests(self):
         return self.server.requests()
 
-    def slow(self, delay=0, rate=None):
-        """Each answer comes later by `delay` seconds; beyond `rate` requests a second it is 503."""
+    def slow(self, delay=0, rate=None, every=None):
+        """Each answer comes later by `delay` seconds; beyond `rate` requests a second, and of
+        every so many-th GET, it is 503."""
         rules = [{"match": {}, "effect": {"delay": delay}}] if delay else []
         if rate:
             rules.append({"match": {"above": rate},
+                          "effect": {"fail": {"status": 503, "code": "SlowDown"}}})
+        if every:
+            rules.append({"match": {"operation": "GetObject", "every": every},
                           "effect": {"fail": {"status": 503, "code": "SlowDown"}}})
         status, _, body = self.server.plain("POST", "/-/faults", json.dumps(rules).encode())
         if status >= 300:

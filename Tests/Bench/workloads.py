@@ -81,6 +81,8 @@ class Workloads:
             "L2": ("W1 with 100 ms a request", self.pull_small_farther),
             "R1": ("W1 with 100 ms a request, of which the service takes 200 a second",
                    self.pull_small_limited),
+            "R2": ("W1, and every 200th GET is refused once", self.pull_small_rarely_refused),
+            "R3": ("W1, and every 20th GET is refused once", self.pull_small_often_refused),
             "L6": ("W6 pull with 20 ms a request", self.unchanged_far),
             "M1": (f"{self.scaled(1_000_000):,} objects of 16 B: first push, nothing changed",
                    self.million),
@@ -188,6 +190,12 @@ class Workloads:
 
     def pull_small_limited(self):
         self.pull_new("R1", self.small(), "small", delay=0.1, rate=200)
+
+    def pull_small_rarely_refused(self):
+        self.pull_new("R2", self.small(), "small", every=200)
+
+    def pull_small_often_refused(self):
+        self.pull_new("R3", self.small(), "small", every=20)
 
     def push_small(self):
         self.push_new("W2", self.small())

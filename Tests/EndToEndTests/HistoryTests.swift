@@ -49,7 +49,7 @@ struct HistoryTests {
         #expect(tree.content("d/x") == ramp(1_500, seed: 3))
         try tree.write("d/\u{1B}[31my", ramp(7))
         let keeps = try workplace.run("restore", "-n", tree.path, "d")
-        #expect(keeps.status == 1 && keeps.diagnostics.contains("would be kept d/\\x1B[31my"))
+        #expect(keeps.status == 1 && keeps.diagnostics.contains("would not replace d/\\x1B[31my"))
         let replaces = try workplace.run("restore", "-n", "--force", tree.path, "d")
         #expect(replaces.output.hasPrefix("would be replaced d/\\x1B[31my\n"))
         let kept = try workplace.run("restore", "-q", tree.path, "d", "nothing")
@@ -79,7 +79,7 @@ struct HistoryTests {
         #expect(tree.content("n/o") == ramp(1_500, seed: 3))
         for wrong in [
             ["--run", "0"], ["--at", "yesterday"], ["--run", "1", "--at", "1d ago"],
-            ["--to", "x", "d/y"], ["--to", "../x"],
+            ["--to", "x", "d/y"], ["--to", ""],
         ] {
             let result = try workplace.start(["restore", tree.path, "d/x"] + wrong).finish()
             #expect(result.status == 2, "\(wrong): \(result.diagnostics)")
@@ -114,7 +114,7 @@ struct HistoryTests {
     @Test func `log and undo need no DIR in a mirror`() throws {
         let all = try workplace.shell("cd tree; osssync log")
         #expect(all.output.split(separator: "\n").count == 3, "\(all.diagnostics)")
-        #expect(try workplace.shell("cd tree; osssync log 2").output.contains("delete-local d/x"))
+        #expect(try workplace.shell("cd tree; osssync log 2").output.contains("deleted here: d/x"))
         for (line, reason) in [
             ("osssync log", "DIR is missing"), ("osssync undo 2", "DIR is missing"),
             ("cd tree; osssync log 0", "RUN is the number of a run"),
@@ -128,12 +128,68 @@ struct HistoryTests {
         }
     }
 
+    @Test func `a version is copied outside of DIR with a key that may only read`() throws {
+        let push = ["push", "--delete", "--trash", "remote"]
+        let source = workplace.folder.path + "/source"
+        try #require(try workplace.start(push + [source]).finish().status == 0)
+        let local = Tree(URL(fileURLWithPath: source))
+        try local.write("kept", ramp(900, seed: 8))
+        try #require(try workplace.start(push + [source]).finish().status == 0)
+        try workplace.setFaults(
+            #"[{"match": {"operation": "CopyObject"}, "effect": {"fail": {"status": 403, "#
+                + #""code": "AccessDenied"}}}, {"match": {"operation": "PutObject"}, "effect": "#
+                + #"{"fail": {"status": 403, "code": "AccessDenied"}}}]"#
+        )
+        let refused = try workplace.run("restore", "--force", source, "kept")
+        #expect(refused.status == 1)
+        #expect(refused.diagnostics.contains("restore with --to PATH, outside of DIR"))
+        let before = try workplace.run("ls", workplace.remote + "/").output
+        let out = workplace.folder.path + "/out"
+        for (target, file) in [(out + "/old", "/old"), (source + "/../out/again", "/again")] {
+            let restored = try workplace.run("restore", source, "kept", "--to", target)
+            #expect(restored.status == 0, "\(restored.diagnostics)")
+            let content = FileManager.default.contents(atPath: out + file)
+            #expect(content == ramp(1_500, seed: 4))
+        }
+        let taken = try workplace.run("restore", source, "kept", "--to", out + "/old")
+        #expect(taken.status == 1 && taken.diagnostics.contains("--force replaces it"))
+        // What is in no trash is what the bucket has now.
+        try local.write("plain", ramp(70))
+        try workplace.clearFaults()
+        try #require(try workplace.start(["push", source]).finish().status == 0)
+        let now = try workplace.run("restore", source, "plain", "--to", out)
+        #expect(now.status == 0, "\(now.diagnostics)")
+        #expect(FileManager.default.contents(atPath: out + "/plain") == ramp(70))
+        let inside = try workplace.run("restore", source, "kept", "--to", source + "/beside")
+        #expect(inside.status == 0 && local.content("beside") == ramp(1_500, seed: 4))
+        #expect(try workplace.run("restore", source, "kept", "--to", source).status == 2)
+        #expect(before.split(separator: "\n").count < 9)
+    }
+
+    @Test func `restore of what was just removed names the pull`() throws {
+        try tree.remove("kept")
+        let missing = try workplace.run("restore", tree.path, "kept")
+        #expect(missing.status == 1)
+        let command = "osssync pull \(tree.path) kept"
+        #expect(missing.diagnostics.contains("'\(command)' fetches it"), "\(missing.diagnostics)")
+        #expect(try workplace.shell(command).status == 0)
+        #expect(tree.exists("kept"))
+        try tree.write("kept", ramp(7))
+        let kept = try workplace.run("pull", tree.path, "kept")
+        #expect(
+            kept.output.contains("kept 1 local change; 'osssync pull --force DIR kept' moves it")
+        )
+    }
+
     @Test func `undo brings back what the last run deleted`() throws {
         let nothing = try workplace.makeDirectory("nothing")
         try #require(try workplace.run("push", nothing.path, "oss://test-bucket/n").status == 0)
         let none = try workplace.run("undo", nothing.path)
         #expect(none.status == 1)
-        #expect(none.diagnostics == "osssync: no run left anything in the trash\n")
+        #expect(
+            none.diagnostics
+                == "osssync: the trash is empty: no run deleted or replaced anything that is kept\n"
+        )
         let undo = try workplace.run("undo", tree.path, "-q")
         #expect(undo.status == 0, "\(undo.diagnostics)")
         #expect(tree.content("d/x") == ramp(1_500, seed: 3))
@@ -189,7 +245,7 @@ struct HistoryTests {
         #expect(lines[2].hasSuffix("  0 transferred (0 B), 2 deleted"))
         #expect(lines[3].contains("  push  incomplete  "))
         let run = try workplace.run("log", tree.path, "2").output.split(separator: "\n")
-        #expect(run.contains("done delete-local d/\\x1B[31my"), "\(run)")
+        #expect(run.contains("deleted here: d/\\x1B[31my"), "\(run)")
         #expect(run.count == 4)
         let events = try workplace.run("log", tree.path, "--json").events
         #expect(events.map { $0["run"] as? Int } == [1, 2, 3, 4, 5])

@@ -107,6 +107,17 @@ struct OutputTests {
         #expect(try other.entries() == source.entries())
     }
 
+    @Test func `results that cannot be written say why`() throws {
+        let workplace = try Workplace()
+        for command in ["ls oss://\(Workplace.bucket)", "--version", "doctor"] {
+            // The listing has something to write only with an object.
+            _ = try workplace.shell("echo x >f; osssync put -q f oss://\(Workplace.bucket)/f")
+            let full = try workplace.shell("osssync \(command) >/dev/full")
+            #expect(full.status == 1 && full.diagnostics.contains("No space left on device"))
+        }
+        #expect(try workplace.shell("osssync ls buck").diagnostics.contains("use oss://buck or"))
+    }
+
     @Test func `help and version need no account`() throws {
         let workplace = try Workplace()
         let version = try workplace.run("--version")

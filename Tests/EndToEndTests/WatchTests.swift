@@ -57,7 +57,11 @@ struct WatchTests {
         #expect(try objects() == ["a"])
         let result = stop(program, SIGINT)
         #expect(result.status == 130)
-        #expect(result.output.hasPrefix("watching 1 directory\npushing everything: "))
+        let lines = result.output.split(separator: "\n")
+        #expect(lines.first?.hasSuffix("  watching 1 directory") == true)
+        #expect(lines.dropFirst().first?.contains("  pushing everything: ") == true)
+        // Each begins with its time.
+        #expect(lines.allSatisfy { $0.hasPrefix("20") && $0.dropFirst(19).hasPrefix("  ") })
     }
 
     @Test func `a directory that comes with all it has is pushed, and followed`() throws {

@@ -112,7 +112,7 @@ struct RunArgumentsTests {
     @Test(arguments: [
         ("--jobs", "0"), ("--jobs", "257"), ("--jobs", "-1"), ("--jobs", "+4"), ("--jobs", "4.0"),
         ("--jobs", "Auto"),
-        ("--part-size", "99K"), ("--part-size", "6G"), ("--part-size", "8m"),
+        ("--part-size", "99K"), ("--part-size", "6G"), ("--part-size", "8x"),
         ("--part-size", ""), ("--max-delete", "101%"), ("--max-delete", "%"),
         ("--max-delete", "-5"), ("--trash-days", "1d"), ("--trash-days", "36501"),
     ])
@@ -200,8 +200,9 @@ struct RunArgumentsTests {
         #expect(parseTimetable("off") == BandwidthTimetable([.init(minuteOfDay: 0)]))
         let day = parseTimetable("08:00,1M  19:00,off 23:59,5")
         #expect([0, 480, 1_140, 1_439].map { day?.limit(atMinute: $0) } == [5, 1 << 20, nil, 5])
+        #expect(parseTimetable("8:00,512k")?.limit(atMinute: 480) == 512 << 10)
         for text in [
-            "", "0", "1X", "-1", "08:00", "8:00,1M", "08:00,0", "24:00,1M", "08:60,1M",
+            "", "0", "1X", "-1", "08:00", "8:0,1M", "08:00,0", "24:00,1M", "08:60,1M",
             "08:00,1M,2M", "08:00,1M 08:00,2M", "1M 08:00,1M", "08:00 1M",
         ] {
             #expect(parseTimetable(text) == nil, "\(text)")
@@ -232,7 +233,7 @@ struct RunArgumentsTests {
             ("0", 0), ("8388608", 8 << 20), ("8K", 8 << 10), ("8M", 8 << 20), ("3G", 3 << 30),
             ("2T", 2 << 40), ("8KB", 8_000), ("8MB", 8_000_000), ("1GB", 1_000_000_000),
             ("1TB", 1_000_000_000_000), ("8388607T", 8_388_607 << 40), ("8388608T", nil),
-            ("8k", nil), ("8KiB", nil), ("1.5M", nil), ("-1", nil), ("", nil), ("M", nil),
+            ("8k", 8 << 10), ("8KiB", nil), ("1.5M", nil), ("-1", nil), ("", nil), ("M", nil),
             ("99999999999999999999", nil), ("８", nil), ("8 M", nil),
         ] as [(String, Int64?)]
     )

@@ -156,6 +156,18 @@ struct CredentialsOrderTests {
         #expect(try await keyID(home) { $0.profile = "default" } == "own")
     }
 
+    @Test func `an unknown profile is named before what it would have said`() async throws {
+        let home = try TemporaryHome()
+        for remote in ["oss://bucket", "s3://bucket"] {
+            let error = #expect(throws: SyncError.self) {
+                try home.resolve(Self.variables, remote: remote) {
+                    ($0.profile, $0.endpoint, $0.region) = ("typo", nil, nil)
+                }
+            }
+            #expect(error?.message.hasPrefix("there is no profile 'typo'") == true)
+        }
+    }
+
     @Test func `takes the profile that AWS_PROFILE names before any default`() async throws {
         let home = try TemporaryHome()
         try home.write(

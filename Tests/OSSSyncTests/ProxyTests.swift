@@ -62,4 +62,42 @@ struct ProxyTests {
         let lower = ["https_proxy": "s", "no_proxy": "other", "NO_PROXY": value]
         #expect(try proxy(Self.https, lower) == "s", "lower case comes first")
     }
+
+    @Test(
+        arguments: [
+            ("10.160.2.3", "10.0.0.0/8", true), ("10.160.2.3", "10.160.*", true),
+            ("10.160.2.3", "10.161.0.0/16", false), ("10.160.2.3", "10.16.*", false),
+            ("10.160.2.3", "10.160.2.3:9000", true), ("10.160.2.3", "10.160.2.2/31", true),
+            ("10.160.2.3", "0.0.0.0/0", true), ("10.160.2.3", "::/0", false),
+            ("fd00::12", "fd00::/8", true), ("fd00::12", "[fd00::]/8", true),
+            ("fd00::12", "[fd00::12]", true), ("fd00::12", "fe80::/10", false),
+            ("oss.corp.example", "*.corp.example", true), ("corp.example", "*.example", true),
+            ("oss.corp.example", "*corp.example", true),
+            ("osscorp.example", "*.corp.example", false),
+        ]
+    )
+    func `are left out for ranges of addresses and for stars`(
+        host: String,
+        value: String,
+        isExcepted: Bool
+    ) throws {
+        let environment = ["https_proxy": "s", "no_proxy": "a.example," + value]
+        let found = ResolvedConnection.proxy(forHost: host, isHTTPS: true, environment)
+        #expect((found == nil) == isExcepted)
+    }
+
+    @Test func `an entry that names nothing is warned of, if there is a proxy`() {
+        func warnings(_ environment: [String: String]) -> [String] {
+            ConfigurationSources(
+                options: ConnectionOptions(),
+                environment: environment,
+                homeDirectory: nil,
+                hostName: "h"
+            ).warnings
+        }
+        let value = "10.0.0.0/33, a.example, 10.*.1.2 , http://x"
+        let found = warnings(["https_proxy": "s", "no_proxy": value])
+        #expect(found.count == 3 && found[0].hasPrefix("'10.0.0.0/33' in no_proxy is ignored"))
+        #expect(warnings(["no_proxy": value]).isEmpty)
+    }
 }

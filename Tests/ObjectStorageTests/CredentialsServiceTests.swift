@@ -24,6 +24,14 @@ struct CredentialsServiceTests {
 
     @Test(arguments: [
         ("/bin/false", "the credentials process ended with status 1; run it by hand to see why"),
+        (
+            "/bin/sh -c 'echo first >&2; echo sign in again >&2; exit 3'",
+            "the credentials process ended with status 3: sign in again"
+        ),
+        (
+            "/bin/sh -c 'echo key=wJalrXUtnFEMI7MDENG is wrong >&2; exit 1'",
+            "the credentials process ended with status 1: … is wrong"
+        ),
         ("/nonexistent/tool", "the credentials process was not started: there is no such program"),
         (
             "/bin/echo canary",
@@ -44,6 +52,15 @@ struct CredentialsServiceTests {
     ) async {
         let error = await #expect(throws: CredentialsError.self) { try await run(command) }
         #expect(error?.message == message)
+    }
+
+    @Test func `a process gets what it needs to reach its service, and no key`() {
+        let names = [
+            "AWS_CONFIG_FILE", "HTTPS_PROXY", "PATH", "SSH_AUTH_SOCK", "XDG_RUNTIME_DIR",
+            "AWS_CA_BUNDLE", "AWS_SECRET_ACCESS_KEY", "AWS_SESSION_TOKEN", "OSS_ACCESS_KEY_SECRET",
+            "AWS_ACCESS_KEY_ID", "GITHUB_TOKEN",
+        ]
+        #expect(names.filter(CredentialsProcess.isInherited) == Array(names.prefix(6)))
     }
 
     @Test(arguments: ["/bin/sleep 600", "/bin/sh -c '/bin/sleep 600 & exec 1>&-; wait'"])

@@ -114,12 +114,18 @@ struct RetryTests {
     }
 
     @Test(arguments: [
-        (Duration?.none, Duration.milliseconds(500)), (.seconds(3), .milliseconds(3_500)),
-        (.seconds(1_000_000_000), .milliseconds(120_500)), (.seconds(-5), .milliseconds(500)),
+        (Duration?.none, Duration.milliseconds(100)), (.seconds(3), .milliseconds(3_100)),
+        (.seconds(1_000_000_000), .milliseconds(120_100)), (.seconds(-5), .milliseconds(100)),
     ])
     func `a service may ask for a pause within limits`(asked: Duration?, pause: Duration) {
         var state = RetryState(policy)
         #expect(state.next(.throttled(retryAfter: asked), random: 0.5) == .wait(pause))
+    }
+
+    @Test func `a second refusal of one request is waited for longer`() {
+        var state = RetryState(policy)
+        let pauses = (1...3).map { _ in state.next(.throttled(retryAfter: nil), random: 0.5) }
+        #expect(pauses == [100, 1_000, 1_000].map { .wait(.milliseconds($0)) })
     }
 
     @Test(arguments: [

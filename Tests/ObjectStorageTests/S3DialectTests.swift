@@ -220,7 +220,8 @@ struct S3DialectTests {
         let error = await #expect(throws: StorageError.self) {
             try await fixture.client.head("k", versionID: nil)
         }
-        #expect(error?.message == "HeadObject of 'k' failed: the service answered 403. " + advice)
+        let expected = "HeadObject of 'k' failed: the service answered 403. " + advice
+        #expect(error?.message.hasPrefix(expected) == true)
     }
 
     /// Without the size of parts, only a proof is lost: it is not worth a pause.

@@ -81,7 +81,7 @@ struct UploadTests {
         #expect(fixture.server.requests.last?.body == content)
         #expect(fixture.recorder.throttles == [.seconds(3)])
         // The connection was used before, so its loss says nothing, and another is tried at once.
-        #expect(fixture.recorder.pauses == [.milliseconds(3_500)])
+        #expect(fixture.recorder.pauses == [.milliseconds(3_100)])
         #expect(Set(fixture.server.requests.map(\.connection)).count == 2)
     }
 

@@ -21,6 +21,14 @@ struct StreamTests {
         if preferred <= 8 << 20 { #expect(all[9_999] < 5 << 28) }
     }
 
+    @Test func `a store that takes parts of one size gets no others`() throws {
+        let sizes = try GrowingParts(length: nil, preferred: 8 << 20, .s3(.r2))
+        #expect([0, 999, 1_000, 9_999].allSatisfy { sizes.size(ofPartAt: $0) == 8 << 20 })
+        #expect(sizes.capacity == Int64(8 << 20) * 10_000)
+        let others = try GrowingParts(length: nil, preferred: 8 << 20, .s3(.minio))
+        #expect(others.size(ofPartAt: 9_999) > 8 << 20 && others.capacity == 5 << 40)
+    }
+
     private func metadata(_ size: Int, etag: String, crc64: CRC64? = nil) -> ObjectMetadata {
         ObjectMetadata(size: Int64(size), etag: ETag(wire: etag), crc64: crc64)
     }

@@ -98,37 +98,73 @@ struct AdaptiveLimitTests {
         #expect(growth.level == 128)
     }
 
+    /// A service that ``RequestPace`` asks, sixteen requests at a time; time is a number.
+    private struct Service {
+        /// Requests a second, with a burst of a twentieth; infinite for no limit.
+        var allowed = Double.infinity
+        /// Every so many-th request is refused at any pace; nil for none.
+        var refusesEvery: Int?
+        var now = 0.0
+        private(set) var answered = 0
+        private(set) var sent = 0
+        private var tokens = 0.0
+        private var credited = 0.0
+        private var lastHalving = -1.0
+
+        /// 3,500 a second without a pace.
+        private static let latency = 1.0 / 3_500
+
+        init(allowed: Double = .infinity, refusesEvery: Int? = nil) {
+            (self.allowed, self.refusesEvery) = (allowed, refusesEvery)
+            tokens = allowed / 20
+        }
+
+        private mutating func takes() -> Bool {
+            sent += 1
+            if let refusesEvery, sent % refusesEvery == 0 { return false }
+            guard allowed < .infinity else { return true }
+            tokens = min(allowed / 20, tokens + (now - credited) * allowed)
+            credited = now
+            guard tokens >= 1 else { return false }
+            tokens -= 1
+            return true
+        }
+
+        mutating func ask(_ pace: inout RequestPace) {
+            now += max(Self.latency, pace.wait(now: .seconds(now)) / .seconds(1))
+            guard !takes() else {
+                answered += 1
+                return pace.succeeded(now: .seconds(now))
+            }
+            // One of sixteen waits up to 0.2 seconds before it asks again.
+            now += 0.1 / 16
+            guard pace.refused(), now - lastHalving >= 1 else { return }
+            lastHalving = now
+            pace.throttle(now: .seconds(now))
+        }
+    }
+
     @Test(arguments: [50.0, 200, 2_000])
     func `a service that allows so many requests a second refuses few`(allowed: Double) {
         var pace = RequestPace(now: .zero)
-        var (now, tokens, credited) = (0.0, allowed / 20, 0.0)
-        var (sent, refused, late) = (0, 0, 0)
-        var lastHalving = -1.0
-        while now < 60 {
-            // Without a pace a request takes a millisecond.
-            now += max(0.001, pace.wait(now: .seconds(now)) / .seconds(1))
-            tokens = min(allowed / 20, tokens + (now - credited) * allowed)
-            credited = now
-            sent += 1
-            if now > 30 { late += 1 }
-            guard tokens < 1 else {
-                tokens -= 1
-                pace.succeeded(now: .seconds(now))
-                continue
-            }
-            refused += 1
-            if now - lastHalving >= 1 {
-                lastHalving = now
-                pace.throttled(now: .seconds(now))
-            }
-        }
-        #expect(refused * 20 <= sent)
-        #expect(Double(late) >= 30 * min(allowed, 1_000) * 0.75)
+        var service = Service(allowed: allowed)
+        while service.now < 60 { service.ask(&pace) }
+        #expect((service.sent - service.answered) * 12 <= service.sent)
+        #expect(Double(service.answered) >= 60 * allowed * 0.9)
+    }
+
+    @Test(arguments: [(1_000, 1.5), (200, 1.5), (20, 3.0)])
+    func `refusals now and then cost what they are worth`(every: Int, factor: Double) {
+        var pace = RequestPace(now: .zero)
+        var service = Service(refusesEvery: every)
+        while service.answered < 6_000 { service.ask(&pace) }
+        #expect(service.now <= 6_000.0 / 3_500 * factor)
+        #expect(pace.rate == nil)
     }
 
     @Test func `a service that refused once is soon asked as fast as before`() {
         var pace = RequestPace(now: .zero)
-        pace.throttled(now: .zero)
+        pace.throttle(now: .zero)
         #expect(pace.rate != nil)
         for second in 1...60 { _ = pace.wait(now: .seconds(second)) }
         #expect(pace.rate == nil)

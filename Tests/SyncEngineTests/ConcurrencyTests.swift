@@ -43,11 +43,13 @@ struct ConcurrencyTests {
             monotonic: { time.value.withLock { $0 } },
             sleep: { _ in }
         )
-        limiter.throttled()
-        limiter.throttled()
+        // A few refusals say nothing yet.
+        for _ in 0..<10 { limiter.throttled() }
+        #expect(limiter.limit == 16)
+        for _ in 0..<40 { limiter.throttled() }
         #expect(limiter.limit == 8)
         time.value.withLock { $0 = .seconds(2) }
-        limiter.throttled()
+        for _ in 0..<40 { limiter.throttled() }
         #expect(limiter.limit == 4)
         for _ in 0..<32 { limiter.succeeded() }
         #expect(limiter.limit == 5)

@@ -43,6 +43,12 @@ extension MirrorDirectory {
         }
     }
 
+    /// Bytes that this user may still write on the disk of a directory, be it a mirror or not.
+    package static func freeBytes(at path: String) throws(LocalError) -> Int64 {
+        let root = try openRoot(path, createsIfMissing: false, calls: .standard)
+        return try root.calls.freeSpace(root.descriptor).bytes
+    }
+
     /// Bytes that this user may still write; of a directory that is not there yet, above it.
     package func freeBytes() throws(LocalError) -> Int64 {
         guard scratch != nil else { return try calls.freeSpace(work.descriptor).bytes }

@@ -21,6 +21,14 @@ extension MirrorDirectory {
         /// True if it was a run of one shard, of which each has numbers of its own.
         package var isOfShard: Bool { TrashRun.isOfShard(name) }
 
+        /// True for what a restoration replaced, here or in the bucket.
+        package var isOfRestoration: Bool {
+            time != nil && name.dropFirst(16).starts(with: Self.restorationSuffix.utf8)
+        }
+
+        /// What names the trash of a restoration, after the time.
+        package static let restorationSuffix = "-restore"
+
         /// The name for a run that began at `stamp`.
         package static func name(stamp: String, number: Int64, isOfShard: Bool) -> String {
             "\(stamp)-run-\(number)" + (isOfShard ? TrashRun.shardSuffix : "")

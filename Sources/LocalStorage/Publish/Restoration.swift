@@ -23,13 +23,15 @@ extension MirrorDirectory {
     /// path, and never both sides of an exchange without a name. A file that is replaced has its
     /// name in the trash first, durably.
     ///
-    /// `replacing` is the run whose trash takes a file that has the path and differs; nil leaves
-    /// that one as it is. Throws `targetChanged` if one of them is written meanwhile.
+    /// `replacing` is the run whose trash takes a file that has the path and differs, if it is
+    /// `replaceable` (nil: whatever it is); nil leaves that one as it is. Throws `targetChanged` if
+    /// one of them is written meanwhile.
     package func restore(
         _ path: RelativePath,
         from run: TrashOfRun,
         to target: RelativePath,
         replacing: String?,
+        _ replaceable: FileIdentity? = nil,
         unless interruption: Interruption
     ) throws(LocalError) -> RestorationOutcome {
         do throws(LocalError) {
@@ -39,7 +41,11 @@ extension MirrorDirectory {
                 path: path,
                 target: target
             )
-            return try restoration.carryOut(replacing: replacing, unless: interruption)
+            return try restoration.carryOut(
+                replacing: replacing,
+                replaceable,
+                unless: interruption
+            )
         } catch {
             throw explained(error, neededBytes: nil)
         }
@@ -47,12 +53,13 @@ extension MirrorDirectory {
 }
 
 extension MirrorDirectory {
-    /// What ``restore(_:from:to:replacing:unless:)`` would do; changes nothing.
+    /// What ``restore(_:from:to:replacing:_:unless:)`` would do; changes nothing.
     package func restorationOutcome(
         of path: RelativePath,
         from run: TrashOfRun,
         to target: RelativePath,
         replaces: Bool,
+        _ replaceable: FileIdentity?,
         unless interruption: Interruption
     ) throws(LocalError) -> RestorationOutcome {
         // A parent that is missing would be made.
@@ -60,7 +67,7 @@ extension MirrorDirectory {
             return .restored(replaced: false)
         }
         let restoration = try Restoration(directory: self, run: run, path: path, target: target)
-        return try restoration.outcome(replaces: replaces, unless: interruption)
+        return try restoration.outcome(replaces: replaces, replaceable, unless: interruption)
     }
 }
 
@@ -100,23 +107,28 @@ private struct Restoration {
 
     func carryOut(
         replacing: String?,
+        _ replaceable: FileIdentity?,
         unless interruption: Interruption
     ) throws(LocalError) -> RestorationOutcome {
         if try move() { return .restored(replaced: false) }
         guard let present = try present() else { throw .targetChanged(target) }
         if try isEqual(to: present, unless: interruption) { return .alreadyThere }
-        guard let replacing else { return .occupied }
+        guard let replacing, replaceable.map({ $0 == present.identity }) ?? true else {
+            return .occupied
+        }
         try replace(present, replacing)
         return .restored(replaced: true)
     }
 
     func outcome(
         replaces: Bool,
+        _ replaceable: FileIdentity?,
         unless interruption: Interruption
     ) throws(LocalError) -> RestorationOutcome {
         guard let present = try present() else { return .restored(replaced: false) }
         if try isEqual(to: present, unless: interruption) { return .alreadyThere }
-        return replaces ? .restored(replaced: true) : .occupied
+        let isReplaced = replaces && replaceable.map { $0 == present.identity } ?? true
+        return isReplaced ? .restored(replaced: true) : .occupied
     }
 
     /// The file that has the path; nil if there is none.

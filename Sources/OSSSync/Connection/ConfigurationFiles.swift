@@ -155,6 +155,7 @@ struct ConfigurationFiles: Sendable {
     ///
     /// - Throws: `SyncError` of code `configuration`.
     func credentials() throws(SyncError) -> any CredentialsProvider {
+        try requireUsedProfile()
         let environment = EnvironmentCredentials(
             environment: sources.environment,
             families: dialect == .s3 ? [.aws] : [.oss, .alibabaCloud]
@@ -163,7 +164,6 @@ struct ConfigurationFiles: Sendable {
         let comesFirst = sources.options.profile != nil
         if comesFirst || !environment.isSetUp {
             do throws(CredentialsError) {
-                try requireProfile()
                 for file in files {
                     if try file.isSetUp() { break }
                 }
@@ -206,6 +206,23 @@ struct ConfigurationFiles: Sendable {
     }
 
     /// Throws if the specified profile is in no file: another one would act as a different user.
+    ///
+    /// First of all: without the profile its endpoint and region are missing, too.
+    ///
+    /// - Throws: `SyncError` of code `configuration`.
+    func requireUsedProfile() throws(SyncError) {
+        let environment = EnvironmentCredentials(
+            environment: sources.environment,
+            families: dialect == .s3 ? [.aws] : [.oss, .alibabaCloud]
+        )
+        guard sources.options.profile != nil || !environment.isSetUp else { return }
+        do throws(CredentialsError) {
+            try requireProfile()
+        } catch {
+            throw SyncError(code: .configuration, message: error.message, underlying: error)
+        }
+    }
+
     private func requireProfile() throws(CredentialsError) {
         let wanted = profile ?? (dialect == .s3 ? awsProfile : nil)
         guard let wanted, wanted != "default" else { return }

@@ -1,4 +1,6 @@
+internal import ObjectStorage
 public import ObjectTransfer
+internal import SyncModel
 
 /// What a caller says of the connection; nil leaves it to the environment and the configuration.
 public struct ConnectionOptions: Sendable, Hashable {
@@ -55,6 +57,16 @@ public struct ConfigurationSources: Sendable {
     /// Called from any thread for each failed request that is retried; a run reports its own as
     /// events.
     public var onRetry: (@Sendable (RetryEvent) -> Void)?
+
+    /// What of the environment is ignored, each in a sentence.
+    public var warnings: [String] {
+        let names = ["https_proxy", "HTTPS_PROXY", "http_proxy", "all_proxy", "ALL_PROXY"]
+        guard names.contains(where: { environment[$0]?.isEmpty == false }) else { return [] }
+        return ResolvedConnection.exceptions(environment).unusable.map { entry in
+            "'\(displayText(entry.utf8))' in no_proxy is ignored: it is no host, address, range of "
+                + "addresses or '*.' with a name"
+        }
+    }
 
     /// Makes sources; the library itself never reads the process's environment.
     public init(

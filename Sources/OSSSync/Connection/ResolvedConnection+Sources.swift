@@ -12,6 +12,7 @@ extension ResolvedConnection {
         sources: ConfigurationSources
     ) throws(SyncError) {
         let files = ConfigurationFiles(sources, link: link, dialect: remote.dialect)
+        try files.requireUsedProfile()
         let variables = EnvironmentLocation(remote.dialect, sources.environment)
         let options = sources.options
         try options.check()
@@ -117,6 +118,10 @@ extension ResolvedConnection {
         return proxy(forHost: host, isHTTPS: endpoint.scheme == .https, environment)
     }
 
+    static func exceptions(_ environment: [String: String]) -> HostPatterns {
+        HostPatterns(environment["no_proxy"] ?? environment["NO_PROXY"] ?? "")
+    }
+
     /// The same for a host that is not this machine.
     static func proxy(
         forHost host: String,
@@ -127,14 +132,7 @@ extension ResolvedConnection {
         let names = isHTTPS ? ["https_proxy", "HTTPS_PROXY"] : ["http_proxy"]
         let proxy = (names + ["all_proxy", "ALL_PROXY"]).compactMap { environment[$0] }.first
         guard let proxy, !proxy.isEmpty else { return nil }
-        let exceptions = environment["no_proxy"] ?? environment["NO_PROXY"] ?? ""
-        let isExcepted = exceptions.utf8.split { $0 == UInt8(ascii: ",") || $0 <= 0x20 }
-            .contains { pattern in
-                let name = String(decoding: pattern, as: UTF8.self).lowercased()
-                    .drop { $0 == "." }
-                return name == "*" || host == name || host.hasSuffix("." + name)
-            }
-        return isExcepted ? nil : proxy
+        return exceptions(environment).contains(host) ? nil : proxy
     }
 }
 

@@ -3,7 +3,7 @@ internal import ObjectStorage
 
 extension RetryAndTimeout {
     /// Attempts while a user waits for the first response.
-    private static let hastyAttempts = 3
+    private static let hastyAttempts = 2
 
     init(_ options: ConnectionOptions) {
         self.init()

@@ -64,7 +64,8 @@ extension DirectoryMirror {
     /// Copies objects back from the trash in the bucket, where there are none now, and downloads
     /// their files.
     ///
-    /// What is there, in the bucket or in the directory, stays.
+    /// What is there, in the bucket or in the directory, stays unless the request replaces it: then
+    /// it goes to the trash first, an object by a proven copy.
     ///
     /// - Parameters:
     ///   - request: What comes back, and where.
@@ -108,9 +109,51 @@ extension DirectoryMirror {
         return try await restoreObjects(request, from: past, downloading: options, onFile: onFile)
     }
 
+    /// Downloads objects that are in the bucket now to a place outside of the directory; nothing
+    /// else changes.
+    ///
+    /// - Parameters:
+    ///   - request: What is downloaded, and where; its version means nothing here.
+    ///   - options: Those of a pull, of which the policy for names counts.
+    ///   - onFile: Called with each object from any thread.
+    /// - Returns: What was downloaded.
+    /// - Throws: `SyncError`.
+    public func copyOut(
+        _ request: RestoreRequest,
+        downloading options: RunOptions,
+        onFile: @escaping @Sendable (RestoredFile) -> Void
+    ) async throws(SyncError) -> RestoreReport {
+        try await restoreObjects(
+            request,
+            from: nil,
+            readsBucket: true,
+            downloading: options,
+            onFile: onFile
+        )
+    }
+
+    /// What downloads an object to a path; nil if nothing goes outside of the directory.
+    private func fetching(
+        _ request: RestoreRequest
+    ) throws(SyncError) -> (@Sendable (ObjectKey, PastStore?, String) async throws -> Void)? {
+        guard request.outside != nil else { return nil }
+        let client = try bucketClient()
+        return { key, past, path in
+            var options = DownloadOptions()
+            options.ifExists = request.replaces ? .replace : .fail
+            options.streams = Self.streamsOfCopies
+            let source = DownloadSource.object(client, key: key, in: past)
+            let download = try ResumableDownload(from: source, to: path, options: options)
+            _ = try await download.run()
+        }
+    }
+
+    private static let streamsOfCopies = 4
+
     private func restoreObjects(
         _ request: RestoreRequest,
         from past: PastStore?,
+        readsBucket: Bool = false,
         downloading options: RunOptions?,
         onFile: @escaping @Sendable (RestoredFile) -> Void
     ) async throws(SyncError) -> RestoreReport {
@@ -120,14 +163,20 @@ extension DirectoryMirror {
                 request,
                 isUndo: options == nil,
                 from: past,
+                readsBucket: readsBucket,
                 names: options?.names ?? .skip,
+                fetch: try fetching(request),
                 onFile: onFile
             )
-        guard var options, !request.isDryRun, !paths.isEmpty else { return report }
+        guard var options, !request.isDryRun, request.outside == nil, !paths.isEmpty else {
+            return report
+        }
         (options.deletesKnown, options.deletesExtra) = (false, false)
         (options.deletesExcluded, options.filter) = (false, FileFilter())
         (options.maximumTransfer, options.maximumDuration) = (nil, nil)
-        options.replacesLocalChanges = false
+        options.replacesLocalChanges = request.replaces
+        // What is replaced goes to the trash, whatever pulls do otherwise.
+        if options.trashDays == 0 { options.trashDays = RunOptions.standard.trashDays }
         options.paths = paths
         // What has such a name is restored as such.
         if paths.contains(where: LocalSettings.isEscaped) { options.names = .escape }

@@ -69,15 +69,22 @@ public struct MirrorDoctor: Sendable {
                 message: "'\(displayText(directory))' is linked with '\(mirror.remote.display)'"
             )
             let credentials = await Self.credentials(mirror.credentials).finding
+            let missing = DoctorFinding(
+                subject: "disk",
+                state: .bad,
+                message: "'\(displayText(directory))' cannot be opened; check that it exists and "
+                    + "is yours"
+            )
             return [linked, credentials, mirror.place] + (await bucket(mirror, checksWrite))
-                + [disk(directory)] + (await runs(mirror))
+                + [disk(directory) ?? missing] + (await runs(mirror))
         } catch {
             let broken = DoctorFinding(
                 subject: "configuration",
                 state: .bad,
                 message: error.message
             )
-            return [broken, disk(directory)]
+            // A directory that is not there is what the first finding says.
+            return [broken] + [disk(directory)].compactMap(\.self)
         }
     }
 
@@ -175,7 +182,7 @@ public struct MirrorDoctor: Sendable {
             let finding = DoctorFinding(
                 subject: "credentials",
                 state: .good,
-                message: "\(kind), \(masked(found.accessKeyID)), from \(displayText(provider.name))"
+                message: "\(kind), \(found.maskedID), from \(displayText(provider.name))"
             )
             return (finding, false)
         } catch {
@@ -184,14 +191,6 @@ public struct MirrorDoctor: Sendable {
             let finding = DoctorFinding(subject: "credentials", state: .bad, message: error.message)
             return (finding, isAbsence)
         }
-    }
-
-    /// The first and last characters of a key's id, which is no secret but need not be shown.
-    private static func masked(_ id: String) -> String {
-        let bytes = Array(id.utf8)
-        guard bytes.count > 8 else { return "****" }
-        return displayText(String(decoding: bytes.prefix(4), as: UTF8.self)) + "…"
-            + displayText(String(decoding: bytes.suffix(2), as: UTF8.self))
     }
 
     private func bucket(_ mirror: DirectoryMirror, _ checksWrite: Bool) async -> [DoctorFinding] {
@@ -249,19 +248,13 @@ public struct MirrorDoctor: Sendable {
         return DoctorFinding(subject: subject, state: .bad, message: error.message + request)
     }
 
-    private func disk(_ directory: String) -> DoctorFinding {
+    /// Nil for a directory that cannot be opened.
+    private func disk(_ directory: String) -> DoctorFinding? {
         let free = MirrorLink.freeBytes(
             directory: directory,
             stateDirectory: sources.options.stateDirectory
         )
-        guard let free else {
-            return DoctorFinding(
-                subject: "disk",
-                state: .bad,
-                message: "'\(displayText(directory))' cannot be opened; check that it exists and "
-                    + "is yours"
-            )
-        }
+        guard let free else { return nil }
         return DoctorFinding(
             subject: "disk",
             state: free < Self.scarceBytes ? .warning : .good,

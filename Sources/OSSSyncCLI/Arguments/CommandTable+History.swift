@@ -22,9 +22,11 @@ extension CommandTable {
                 + "moved anything to the trash. A first argument that is a number is RUN. For "
                 + "files, this is the same as 'osssync restore --run RUN DIR .'.",
             "Objects that the run deleted or replaced with --trash remote are copied back within "
-                + "the bucket; an existing object is never replaced.",
-            "An existing file with different content is kept and reported (exit status 1). With "
-                + "--force, it is moved to the trash first.",
+                + "the bucket. The local files stay; a pull fetches the objects.",
+            "What the run itself put in the place of an old version is moved to the trash, an "
+                + "object by a copy in the bucket, and replaced. What has changed since is kept "
+                + "and reported (exit status 1); --force replaces it, too. A name that the "
+                + "run gave to a file or an object stays beside the old name.",
         ],
         options: [.dryRun, .force] + trashOptions,
         examples: [
@@ -33,7 +35,7 @@ extension CommandTable {
         ],
         optionHelp: [
             .dryRun: "show what would be restored",
-            .force: "replace existing files, which are moved to the trash",
+            .force: "replace files and objects that have changed since; the trash keeps them",
         ]
     )
 
@@ -66,13 +68,14 @@ extension CommandTable {
         discussion: [
             "Prints one line for each of the last 1,000 runs, the latest last: number, start, "
                 + "direction, outcome, duration and counts. With RUN, the number of a run, it also "
-                + "prints the items that failed, were skipped or were deleted; these are kept for "
-                + "the last 20 runs. A first argument that is a number is RUN."
+                + "prints up to 5,000 of its items, those that failed, were skipped, deleted or "
+                + "replaced before those that were transferred; these are kept for the last 20 "
+                + "runs. A first argument that is a number is RUN."
         ],
         options: [.html, .stateDirectory] + commonOptions,
         examples: [
             ("osssync log ~/Photos", "show past runs"),
-            ("osssync log ~/Photos 12", "show what failed in run 12"),
+            ("osssync log ~/Photos 12", "show what run 12 did, and what failed"),
             ("osssync log --html ~/photos.html ~/Photos", "write a page for a browser"),
         ]
     )
@@ -108,15 +111,20 @@ extension CommandTable {
         discussion: [
             "PATH, relative to DIR, is a file, or a directory of which everything in the trash is "
                 + "restored; '.' is everything, or in a mirror everything beneath the current "
-                + "directory. --to is relative to the same directory as PATH. A file gets its "
-                + "path, modification time and mode back, and is removed from the trash.",
+                + "directory. A file gets its path, modification time and mode back, and is "
+                + "removed from the trash.",
+            "--to PATH restores beside it; it is relative to the same directory as PATH. With an "
+                + "absolute path, or one with '..', outside of DIR, the file, or all that is in "
+                + "the directory, is only copied there, from the trash, the versions or the "
+                + "bucket: nothing changes in DIR or the bucket, and a key that may only read "
+                + "suffices.",
             "Files that are not in the local trash are restored from the trash in the bucket, if "
                 + "there is one (push --trash remote): the object is copied back if there is none, "
                 + "and then downloaded. If the bucket keeps versions, --at uses the versions of "
                 + "that time instead of the trash.",
-            "An existing file with different content is kept and reported (exit status 1). With "
-                + "--force, and a version from the local trash, it is moved to the trash first, "
-                + "from where it can be restored, too.",
+            "What exists with different content is kept and reported (exit status 1). With "
+                + "--force, it is moved to the trash first, an object by a copy in the bucket, and "
+                + "replaced. With --at, files that changed after TIME are left out without it.",
             "A restored file is a local file like any other: a push uploads it, a pull keeps it.",
         ],
         options: [.run, .at, .to, .links, .names, .dryRun, .force] + trashOptions,
@@ -127,10 +135,11 @@ extension CommandTable {
                 "osssync restore --to old.jpg ~/Photos a.jpg",
                 "restore the old version beside the current one"
             ),
+            ("osssync restore --to /tmp/old.jpg ~/Photos a.jpg", "only look at the old version"),
         ],
         optionHelp: [
             .dryRun: "show what would be restored",
-            .force: "replace existing files, which are moved to the trash",
+            .force: "replace existing files and objects, which are moved to the trash",
         ]
     )
 }

@@ -339,10 +339,18 @@ enum CommandTable {
         summary: "check configuration, credentials, clock, network, disk and timers",
         discussion: [
             "Prints one line for each check, with the fix if it failed. Secrets are never shown. "
-                + "Changes nothing, except that --check-write starts an upload and aborts it."
+                + "Changes nothing, except that --check-write starts an upload and aborts it. The "
+                + "exit status is 1 if a check failed."
         ],
-        options: [.checkWrite, .stateDirectory] + commonOptions,
-        examples: [("osssync doctor ~/Photos", "find out why a run fails")]
+        options: [.checkWrite, .maximumAge, .stateDirectory] + commonOptions,
+        examples: [
+            ("osssync doctor ~/Photos", "find out why a run fails"),
+            (
+                "osssync doctor --max-age 26h ~/Photos",
+                "fail if no run was complete since yesterday"
+            ),
+        ],
+        optionHelp: [.maximumAge: "fail if the last complete run ended longer ago, such as 26h"]
     )
 
     private static let completions = CommandSpecification(

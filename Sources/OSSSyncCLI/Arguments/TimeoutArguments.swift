@@ -12,8 +12,8 @@ extension ConnectionOptions {
         }
         bandwidth = try arguments.given(
             .bandwidthLimit,
-            expected: "expected bytes in a second, such as 2M, or a timetable, such as "
-                + "'08:00,1M 19:00,off'",
+            expected: "expected bytes per second in K, M or G, such as 2M, 'off' for no limit, or "
+                + "a timetable, such as '08:00,1M 19:00,off'",
             parse: parseTimetable
         )
         retryWait = try arguments.given(

@@ -1,6 +1,6 @@
 internal import OSSSync
 
-/// Reads `8M`, `8MB` or `8388608`: `K M G T` count in 1024, `KB MB GB TB` in 1000; nil for
+/// Reads `8M`, `8m`, `8MB` or `8388608`: `K M G T` count in 1024, `KB MB GB TB` in 1000; nil for
 /// anything else, for negative numbers and for sizes beyond `Int64`.
 func parseSize(_ text: String) -> Int64? {
     let digits = text.utf8.prefix { $0 >= UInt8(ascii: "0") && $0 <= UInt8(ascii: "9") }
@@ -13,6 +13,7 @@ func parseSize(_ text: String) -> Int64? {
 
 private let sizeUnits: [String: Int64] = [
     "": 1, "K": 1 << 10, "M": 1 << 20, "G": 1 << 30, "T": 1 << 40,
+    "k": 1 << 10, "m": 1 << 20, "g": 1 << 30, "t": 1 << 40,
     "KB": 1_000, "MB": 1_000_000, "GB": 1_000_000_000, "TB": 1_000_000_000_000,
 ]
 
@@ -97,10 +98,11 @@ func parseTimetable(_ text: String) -> BandwidthTimetable? {
     return entries.isEmpty ? nil : BandwidthTimetable(entries)
 }
 
-/// Reads `08:00`, in minutes since midnight; nil for anything else.
+/// Reads `08:00` or `8:00`, in minutes since midnight; nil for anything else.
 func parseMinuteOfDay(_ text: String) -> Int? {
     let fields = text.split(separator: ":", omittingEmptySubsequences: false)
-    guard fields.map(\.utf8.count) == [2, 2], let hour = parseCount(String(fields[0]), in: 0...23),
+    guard [[2, 2], [1, 2]].contains(fields.map(\.utf8.count)),
+        let hour = parseCount(String(fields[0]), in: 0...23),
         let minute = parseCount(String(fields[1]), in: 0...59)
     else { return nil }
     return hour * 60 + minute

@@ -73,6 +73,7 @@ struct CommandContext: Sendable {
         )
         sources.onRetry = { reporter.handle(.retry($0)) }
         self.sources = sources
+        for warning in sources.warnings { reporter.handle(.warning(message: warning)) }
     }
 
     private static func defaults(

@@ -18,6 +18,7 @@ enum CommandRunner {
             return report(error, isJSON: arguments.has(.json))
         }
         do {
+            defer { if let loss = OutputStream.lossOfOutput { context.complain(loss) } }
             let code = try await run(context)
             // The reader of stdout has not received all results.
             return code == .success && context.hasLostOutput ? .incomplete : code
@@ -48,7 +49,7 @@ enum CommandRunner {
         case .undo: try await RestoreCommand(context: context).run()
         case .verify: try await VerifyCommand(context: context).run()
         case .log: try await LogCommand(context: context).run()
-        case .doctor: await DoctorCommand(context: context).run()
+        case .doctor: try await DoctorCommand(context: context).run()
         case .schedule:
             try await ScheduleCommand(context: context, environment: context.sources.environment)
                 .run()

@@ -4,13 +4,22 @@ internal import OSSSync
 struct DoctorCommand: Sendable {
     let context: CommandContext
 
-    func run() async -> ExitCode {
+    func run() async throws -> ExitCode {
         let doctor = MirrorDoctor(directory: context.place?.directory, sources: context.sources)
         let checksWrite = context.arguments.has(.checkWrite)
         if checksWrite, context.place == nil {
             context.complain("--check-write needs DIR; nothing was written")
         }
         var findings = await doctor.examine(checksWrite: checksWrite)
+        let age = try context.arguments.given(
+            .maximumAge,
+            expected: "expected a time, such as 26h or 2d",
+            parse: parseDuration
+        )
+        if let age, let old = await tooOld(age) {
+            findings.removeAll { $0.subject == old.subject }
+            findings.append(old)
+        }
         let end = findings.firstIndex { ["run", "last success"].contains($0.subject) }
         findings.insert(contentsOf: await trash() + timers(), at: end ?? findings.endIndex)
         for finding in findings {
@@ -27,9 +36,31 @@ struct DoctorCommand: Sendable {
         return findings.contains { $0.state == .bad } ? .incomplete : .success
     }
 
+    /// What is wrong if no run has been complete for so long; nil if one has.
+    private func tooOld(_ age: Duration) async -> DoctorFinding? {
+        func finding(_ message: String) -> DoctorFinding {
+            DoctorFinding(subject: "last success", state: .bad, message: message)
+        }
+        let limit = elapsedText(age / .seconds(1))
+        guard context.place != nil else { return finding("--max-age needs DIR") }
+        do {
+            let last = try await context.localMirror().lastSuccess().values.max()
+            guard let last else { return finding("no complete run of the whole mirror yet") }
+            guard WallClock.now().seconds - last.secondsSince1970 > age.components.seconds else {
+                return nil
+            }
+            return finding(
+                "\(last.localText) (\(CommandContext.zoneText)), longer ago than \(limit); "
+                    + "'osssync log DIR' shows why runs failed"
+            )
+        } catch {
+            return finding(EventText.failure(error))
+        }
+    }
+
     /// What is in the trash here; nothing before the first run.
     private func trash() async -> [DoctorFinding] {
-        guard context.place != nil else { return [] }
+        guard let directory = context.place?.directory, isDirectory(directory) else { return [] }
         do {
             guard let report = try await context.localMirror().trash() else { return [] }
             let files = countText(report.files, "file", "files")

@@ -103,6 +103,15 @@ struct ListCommand: Sendable {
         // Another kind of address is a mistake, and no directory.
         let isAddress = text.utf8.drop { $0 != UInt8(ascii: ":") }.starts(with: "://".utf8)
         guard isAddress else {
+            guard isDirectory(text) else {
+                let shown = String(terminalSafe: text)
+                throw SyncError(
+                    code: .configuration,
+                    message:
+                        "there is no directory '\(shown)'; to list a bucket, use oss://\(shown) "
+                        + "or s3://\(shown)"
+                )
+            }
             let mirror = try DirectoryMirror(
                 directory: text,
                 remote: nil,

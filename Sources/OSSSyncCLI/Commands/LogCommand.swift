@@ -30,11 +30,22 @@ struct LogCommand: Sendable {
                 expected: "RUN is the number of a run, as 'osssync log DIR' shows it"
             )
         }
-        guard let run = try await mirror.pastItems(ofRun: Int64(number), onItem: say) else {
+        let actions: [ItemAction] = [.download, .upload, .copyLocal, .copyRemote]
+        let transfers = Set(actions.map(\.rawValue))
+        var shown: Int64 = 0
+        let found = try await mirror.pastItems(ofRun: Int64(number)) { item in
+            if item.state == ItemState.done.rawValue, transfers.contains(item.action) { shown += 1 }
+            return say(item)
+        }
+        guard let run = found else {
             throw SyncError(
                 code: .notFound,
                 message: "there is no record of run \(number); 'osssync log DIR' lists them"
             )
+        }
+        if let end = run.end, !context.output.isJSON {
+            let more = end.transferred + end.renamed - shown
+            if more > 0 { context.say("and \(more) more; --log-file has all of a run") }
         }
         sayHeading()
         say(run)
@@ -76,7 +87,7 @@ struct LogCommand: Sendable {
     private func say(_ item: PastItem) -> Bool {
         guard context.output.isJSON else {
             let reason = item.message.map { ": " + $0 } ?? ""
-            return context.say("\(item.state) \(item.action) \(item.displayKey)\(reason)")
+            return context.say("\(EventText.past(item)): \(item.displayKey)\(reason)")
         }
         var line = EventJSON.line("past_item", time: WallClock.text())
         line.add("action", item.action)

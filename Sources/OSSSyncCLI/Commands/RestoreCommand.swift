@@ -7,8 +7,8 @@ struct RestoreCommand: Sendable {
     func run() async throws -> ExitCode {
         let isUndo = context.arguments.command == .undo
         let paths = isUndo ? ["."] : context.paths
-        let target = context.place?.target
-        if target != nil, paths.count > 1 {
+        let (target, outside) = try target()
+        if context.place?.target != nil, paths.count > 1 {
             throw UsageError.badArgument(
                 String(terminalSafe: paths[1]),
                 expected: "with --to, only one PATH can be restored"
@@ -21,25 +21,16 @@ struct RestoreCommand: Sendable {
             replaces: context.arguments.has(.force)
         )
         request.isDryRun = context.arguments.has(.dryRun)
+        (request.isUndo, request.outside) = (isUndo, outside)
         let report = try await restore(request, isUndo: isUndo)
-        if request.version == .lastRun, !report.missing.isEmpty {
-            context.complain("no run left anything in the trash")
-        }
-        for path in report.missing where request.version != .lastRun {
-            let subject =
-                isUndo
-                ? "what run \(context.arguments.run ?? "") removed"
-                : "'\(String(terminalSafe: path))'"
-            var places = "in the trash"
-            if case .at = request.version { places = "there at that time, nor in the trash" }
-            context.complain("\(subject) is not \(places); 'osssync trash DIR' lists what is")
-        }
+        await explain(report.missing, request)
         if context.output.isJSON {
             var line = EventJSON.line("restore", time: WallClock.text())
             line.add("restored", report.restored)
             line.add("bytes", report.bytes)
             line.add("unchanged", report.unchanged)
             line.add("kept", report.kept)
+            line.add("later", report.later)
             line.add("failed", report.failed)
             line.add("missing", report.missing.count)
             line.add("dry_run", request.isDryRun)
@@ -53,6 +44,66 @@ struct RestoreCommand: Sendable {
         return report.isComplete ? .success : .incomplete
     }
 
+    /// Says of what was found nowhere where it may be.
+    private func explain(_ missing: [String], _ request: RestoreRequest) async {
+        guard !missing.isEmpty else { return }
+        guard request.version != .lastRun else {
+            context.complain(
+                "the trash is empty: no run deleted or replaced anything that is kept"
+            )
+            return
+        }
+        let directory = String(terminalSafe: context.place?.directory ?? "DIR")
+        for path in missing {
+            let shown = String(terminalSafe: path)
+            let subject =
+                request.isUndo
+                ? "what run \(context.arguments.run ?? "") removed" : "'\(shown)'"
+            if case .at = request.version {
+                context.complain(
+                    "\(subject) was not there at that time, or that version is in no trash; see "
+                        + "'osssync trash \(directory)' and 'osssync ls --versions'"
+                )
+                continue
+            }
+            // What was just removed here is in no trash, but where the last run put it.
+            let isRecorded = try? await context.localMirror().hasRecord(of: path)
+            if !request.isUndo, isRecorded == true {
+                context.complain(
+                    "\(subject) is not in the trash, but in the bucket: 'osssync pull "
+                        + "\(directory) \(shown)' fetches it"
+                )
+            } else {
+                context.complain(
+                    "\(subject) is not in the trash; see 'osssync trash \(directory)'"
+                )
+            }
+        }
+    }
+
+    /// What --to names: a path in DIR, or one outside of it.
+    ///
+    /// A path without ".." is relative to DIR, as PATH is; any other leads where it leads from the
+    /// current directory.
+    private func target() throws(UsageError) -> (inside: String?, outside: String?) {
+        guard let text = context.place?.target else { return (nil, nil) }
+        let names = text.utf8.split(separator: UInt8(ascii: "/"))
+        let isOfSystem =
+            text.utf8.first == UInt8(ascii: "/") || names.contains { $0.elementsEqual("..".utf8) }
+        guard isOfSystem else { return (text, nil) }
+        guard let path = MirrorPlace.realPath(text),
+            let root = MirrorPlace.realPath(try context.directory()), path != root, path != ""
+        else {
+            throw .badValue(
+                option: "--to",
+                value: String(terminalSafe: text),
+                expected: "expected a path in DIR, or one outside of it"
+            )
+        }
+        guard path.utf8.starts(with: (root + "/").utf8) else { return (nil, path) }
+        return (String(decoding: path.utf8.dropFirst(root.utf8.count + 1), as: UTF8.self), nil)
+    }
+
     /// Restores each file from the trash that has the version, here or in the bucket.
     private func restore(_ request: RestoreRequest, isUndo: Bool) async throws -> RestoreReport {
         let local = try context.localMirror()
@@ -61,11 +112,29 @@ struct RestoreCommand: Sendable {
         {
             return report
         }
+        var report = try await restoreFromTrash(request, local)
+        guard request.outside != nil, request.version == .latest, !report.missing.isEmpty else {
+            return report
+        }
+        // Nothing was removed: the object that is there is the only version.
+        var rest = request
+        (rest.paths, report.missing) = (report.missing, [])
+        let options = try context.options(of: .pull)
+        report.add(
+            try await context.mirror().copyOut(rest, downloading: options) { say($0) }
+        )
+        return report
+    }
+
+    private func restoreFromTrash(
+        _ request: RestoreRequest,
+        _ local: LocalMirror
+    ) async throws -> RestoreReport {
         guard try local.hasRemoteTrash() else {
             return try await local.restore(request) { say($0) }
         }
         let mirror = try context.mirror()
-        if isUndo { return try await undo(request, local, mirror) }
+        if request.isUndo { return try await undo(request, local, mirror) }
         let options = try context.options(of: .pull)
         var report = try await mirror.restoreObjects(request, downloading: options) { say($0) }
         var rest = request
@@ -84,20 +153,22 @@ struct RestoreCommand: Sendable {
         at time: StoreTime
     ) async throws -> RestoreReport? {
         let options = try context.options(of: .pull)
-        do {
-            let mirror = try context.mirror()
-            // Copying versions back needs one manifest; what a round deleted here is in the trash.
-            if try mirror.shards() != nil { return nil }
+        let mirror = try context.mirror()
+        // Copying versions back needs one manifest; what a round deleted here is in the trash.
+        if try mirror.shards() != nil { return nil }
+        do throws(SyncError) {
             guard try await mirror.keepsVersions() else { return nil }
-            return try await mirror.restoreVersions(request, at: time, downloading: options) {
-                say($0)
+        } catch {
+            if error.code != .cancelled {
+                context.complain(
+                    "whether the bucket has versions of then is not known; with --run N instead "
+                        + "of --at, only the trash is searched"
+                )
             }
-        } catch let error as SyncError where error.code != .cancelled {
-            context.complain(
-                "whether the bucket has versions of then is not known; with --run N instead of "
-                    + "--at, only the trash is searched"
-            )
             throw error
+        }
+        return try await mirror.restoreVersions(request, at: time, downloading: options) {
+            say($0)
         }
     }
 
@@ -166,6 +237,7 @@ struct RestoreCommand: Sendable {
         var parts = ["restored \(files) (\(sizeText(report.bytes)))"]
         if report.unchanged > 0 { parts.append("\(report.unchanged) unchanged") }
         if report.kept > 0 { parts.append("\(report.kept) kept") }
+        if report.later > 0 { parts.append("\(report.later) left out") }
         if report.failed > 0 { parts.append("\(report.failed) failed") }
         return parts.joined(separator: ", ")
     }
@@ -192,9 +264,12 @@ struct RestoreCommand: Sendable {
                 ? file.displayKey : "\(file.displayKey) to \(file.displayTarget)"
             let place = file.isRemote ? " (in the bucket)" : ""
             context.say("\(isDryRun ? "would be " : "")\(file.state.rawValue) \(name)\(place)")
+        case .later:
+            context.complain("left out \(file.displayKey): \(file.message ?? "")")
+        case .kept where isDryRun:
+            context.complain("would not replace \(file.displayTarget): \(file.message ?? "")")
         case .kept, .failed:
-            let state = (isDryRun ? "would be " : "") + file.state.rawValue
-            context.complain("\(state) \(file.displayTarget): \(file.message ?? "")")
+            context.complain("\(file.state.rawValue) \(file.displayTarget): \(file.message ?? "")")
         @unknown default:
             context.complain("\(file.state.rawValue) \(file.displayTarget): \(file.message ?? "")")
         }

@@ -38,13 +38,25 @@ struct ScheduleCommand: Sendable {
             let time = try time()
             let (message, warnings) = try installer.install(checked(schedule, format), time)
             say(message + "; it starts \(time.text) (\(zone))")
-            for warning in warnings + (await problems()) { context.complain("warning: " + warning) }
+            for warning in warnings + absence(schedule) + (await problems()) {
+                context.complain("warning: " + warning)
+            }
         default:
             let time = try time()
             show(try checked(schedule, format), time, format)
             if !context.output.isQuiet { context.complain("it starts \(time.text) (\(zone))") }
+            for warning in absence(schedule) { context.complain("warning: " + warning) }
         }
         return .success
+    }
+
+    /// A directory that is not there may be on a disk that is mounted later, or misspelled.
+    private func absence(_ schedule: Schedule) -> [String] {
+        guard !isDirectory(schedule.directory) else { return [] }
+        return [
+            "'\(String(terminalSafe: schedule.directory))' does not exist now; check its name, or "
+                + "mount its disk before the run starts"
+        ]
     }
 
     /// Why the run would fail where it is started: timers do not have this shell's environment.

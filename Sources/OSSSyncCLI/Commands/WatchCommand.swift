@@ -74,9 +74,9 @@ struct WatchCommand: Sendable {
     private func show(_ event: SyncEvent) {
         switch event {
         case .item(let item) where EventText.complaint(item) == nil:
-            if let text = EventText.item(item, verbosity: 1) { context.say(text) }
+            if let text = EventText.item(item, verbosity: 1) { sayNow(text) }
         case .finished(let summary):
-            context.say(EventText.summary(summary, isDryRun: false)[0])
+            sayNow(EventText.summary(summary, isDryRun: false)[0])
         default: return
         }
     }
@@ -85,8 +85,14 @@ struct WatchCommand: Sendable {
         if context.output.isJSON {
             context.say(EventJSON.watch(event, time: WallClock.text()))
         } else if !context.output.isQuiet {
-            context.say(EventText.watch(event))
+            sayNow(EventText.watch(event))
         }
+    }
+
+    /// A watch runs for weeks: each line has its time.
+    private func sayNow(_ text: String) {
+        let now = StoreTime(secondsSince1970: WallClock.now().seconds)
+        context.say("\(now.localText)  \(text)")
     }
 }
 

@@ -130,7 +130,7 @@ enum EventText {
         add(summary.unchanged, "unchanged")
         if done.isEmpty {
             let isHeld = isStopped || summary.deletionsHeldBack != nil
-            done.append(isHeld ? "nothing was done" : "nothing to do")
+            done.append(isHeld || !notDone(summary).isEmpty ? "nothing was done" : "nothing to do")
         }
         let ending =
             isDryRun
@@ -160,6 +160,7 @@ enum EventText {
                     + "again"
             )
         }
+        if let throttling = throttling(summary) { lines.append(throttling) }
         if summary.vanished > 0 {
             let objects = countText(summary.vanished, "object", "objects")
             lines.append(
@@ -167,11 +168,40 @@ enum EventText {
                     + "checks again"
             )
         }
-        if summary.localChanges > 0 {
-            let changes = countText(summary.localChanges, "local change", "local changes")
-            lines.append("kept \(changes); use --force to replace them")
-        }
+        if summary.localChanges > 0 { lines.append(localChanges(summary)) }
         return lines + differences(summary)
+    }
+
+    /// That the service asked for fewer requests, and what that cost; nil if it did not.
+    private static func throttling(_ summary: RunSummary) -> String? {
+        guard summary.throttled > 0 else { return nil }
+        let requests = countText(summary.throttled, "request was", "requests were")
+        return "\(requests) throttled by the service (429 or 503) and waited "
+            + "\(elapsedText(summary.throttledSeconds)) in all"
+    }
+
+    /// What a pull kept, and the command that replaces it.
+    private static func localChanges(_ summary: RunSummary) -> String {
+        let changes = countText(summary.localChanges, "local change", "local changes")
+        let them = summary.localChanges == 1 ? "it" : "them"
+        let path = summary.paths.count == 1 ? summary.paths.first : nil
+        let place = path.map { " " + String(terminalSafe: $0) } ?? ""
+        return "kept \(changes); 'osssync \(summary.direction.rawValue) --force DIR\(place)' "
+            + "moves \(them) to the trash and fetches what the bucket has"
+    }
+
+    /// What became of an item of an earlier run.
+    static func past(_ item: PastItem) -> String {
+        guard item.state == ItemState.done.rawValue else { return "\(item.state) \(item.action)" }
+        return switch ItemAction(rawValue: item.action) {
+        case .download: "downloaded"
+        case .upload: "uploaded"
+        case .deleteLocal: "deleted here"
+        case .deleteRemote: "deleted in the bucket"
+        case .copyLocal: "copied here"
+        case .copyRemote: "copied in the bucket"
+        default: "\(item.state) \(item.action)"
+        }
     }
 
     /// What was asked for and is not done, each with its number.
@@ -211,10 +241,22 @@ enum EventText {
             guard count > 0 else { return }
             lines.append("\(countText(count, "item", "items")) \(ending)")
         }
-        add(summary.deletedHere, "deleted here and kept in the bucket; --delete removes them there")
-        add(summary.deletedThere, "deleted in the bucket and kept here; --delete removes them here")
-        add(summary.onlyRemote, "only in the bucket; a pull or sync fetches them")
-        add(summary.onlyLocal, "only here; a push or sync sends them")
+        func them(_ count: Int) -> String { count == 1 ? "it" : "them" }
+        add(
+            summary.deletedHere,
+            "deleted here and kept in the bucket; --delete removes "
+                + "\(them(summary.deletedHere)) there"
+        )
+        add(
+            summary.deletedThere,
+            "deleted in the bucket and kept here; --delete removes "
+                + "\(them(summary.deletedThere)) here"
+        )
+        add(
+            summary.onlyRemote,
+            "only in the bucket; a pull or sync fetches \(them(summary.onlyRemote))"
+        )
+        add(summary.onlyLocal, "only here; a push or sync sends \(them(summary.onlyLocal))")
         add(
             summary.notMirrored,
             "only here and not mirrored (symbolic links, special files, reserved names; -v names "

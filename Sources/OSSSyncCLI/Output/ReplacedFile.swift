@@ -93,6 +93,8 @@ struct RunFigures: Sendable {
     var ended: Int64
     /// When the last complete run ended; nil if there is none, or it is not known.
     var lastSuccess: Int64?
+    /// What is in the trash here; nil if that is not known.
+    var trash: TrashReport?
 
     private struct Figure {
         let name: String
@@ -148,7 +150,31 @@ struct RunFigures: Sendable {
                 help: "Files and objects that the last run deleted.",
                 value: String(summary.deleted)
             ),
+            Figure(
+                name: "last_run_retried_requests",
+                help: "Requests of the last run that were repeated.",
+                value: String(summary.retries)
+            ),
+            Figure(
+                name: "last_run_throttled_requests",
+                help: "Requests of the last run that the service refused because of their rate.",
+                value: String(summary.throttled)
+            ),
         ]
+        if let trash {
+            figures += [
+                Figure(
+                    name: "trash_files",
+                    help: "Files in the trash of the directory.",
+                    value: String(trash.files)
+                ),
+                Figure(
+                    name: "trash_bytes",
+                    help: "Bytes of the files in the trash of the directory.",
+                    value: String(trash.bytes)
+                ),
+            ]
+        }
         // A run limited to paths has not compared the rest.
         if summary.paths.isEmpty {
             figures.append(

@@ -123,6 +123,14 @@ final class Reporter: Sendable {
         }
     }
 
+    /// True while requests wait for a connection for the reason in `message`, which was shown.
+    func hasTold(of message: String) -> Bool {
+        state.withLock { state in
+            guard let retry = state.retry, retry.isOutage else { return false }
+            return screen.monotonic() < state.retryEnd && message.contains(retry.cause)
+        }
+    }
+
     /// Draws the bar, or a line if it is time.
     func tick() {
         let now = screen.monotonic()

@@ -128,6 +128,7 @@ final class RunRecording: Sendable {
         // What cannot be read is left out of the figures.
         figures.lastSuccess = try? await context.localMirror().lastSuccess()[direction]?
             .secondsSince1970
+        figures.trash = try? await context.localMirror().trash()
         guard let problem = metrics.replace(with: figures.text) else { return code }
         context.reportLoss("the figures of this run are not in \(metrics.shown): \(problem)")
         return code == .success ? .incomplete : code

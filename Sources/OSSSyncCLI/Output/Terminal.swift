@@ -1,3 +1,5 @@
+internal import Synchronization
+
 #if canImport(Glibc)
 internal import Glibc
 #else
@@ -10,6 +12,18 @@ struct OutputStream: Sendable {
 
     static let standardOutput = OutputStream(descriptor: 1)
     static let standardError = OutputStream(descriptor: 2)
+
+    /// Why standard output did not take something first; 0 if it took all.
+    private static let firstError = Atomic<Int32>(0)
+
+    /// Why results are missing on standard output; nil if none is, or if the reader of a pipe has
+    /// gone, which wants to hear nothing.
+    static var lossOfOutput: String? {
+        let code = firstError.load(ordering: .relaxed)
+        guard code != 0, code != EPIPE else { return nil }
+        let reason = unsafe String(cString: strerror(code))
+        return "standard output cannot be written: \(reason); the output is not complete"
+    }
 
     var isTerminal: Bool { isatty(descriptor) == 1 }
 
@@ -32,7 +46,16 @@ struct OutputStream: Sendable {
                     rebasing: UnsafeRawBufferPointer(bytes)[offset...]
                 )
                 let count = unsafe sendSome(rest)
-                guard count > 0 else { return false }
+                guard count > 0 else {
+                    if descriptor == Self.standardOutput.descriptor {
+                        _ = Self.firstError.compareExchange(
+                            expected: 0,
+                            desired: errno,
+                            ordering: .relaxed
+                        )
+                    }
+                    return false
+                }
                 offset += count
             }
             return true

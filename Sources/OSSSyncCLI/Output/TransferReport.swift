@@ -38,6 +38,7 @@ final class TransferReport: Sendable {
         switch notice {
         case .resumed: return
         case .startedOver(let reason): warn("\(String(terminalSafe: subject)): \(reason.text)")
+        case .waiting(_, let message) where reporter.hasTold(of: message): return
         case .waiting(let pause, let message):
             warn("\(message); retrying in \(elapsedText(pause / .seconds(1)))")
         case .warning(let message): warn(message)

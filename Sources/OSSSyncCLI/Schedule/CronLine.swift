@@ -72,22 +72,27 @@ struct CronLine: Sendable {
         let line = lines.indices.dropLast().lazy.filter { lines[$0] == mark(schedule) }
             .map { lines[$0 + 1] }.first { isLine(of: schedule, $0) }
         guard let line, let start = line.firstIndex(of: "'") else { return nil }
-        var command = ""
-        for character in line[start...] {
-            if character == "%", command.last == "\\" { command.removeLast() }
-            command.append(character)
-        }
-        return command
+        return unescaped(line[start...])
     }
 
-    /// The lines of all schedules.
+    /// What cron makes of a line: a "%" without the backslash before it.
+    private static func unescaped(_ line: Substring) -> String {
+        var text = ""
+        for character in line {
+            if character == "%", text.last == "\\" { text.removeLast() }
+            text.append(character)
+        }
+        return text
+    }
+
+    /// The lines of all schedules: when each starts, and the command with the directory at its end.
     static func all(in table: String) -> [String] {
         let lines = table.split(separator: "\n", omittingEmptySubsequences: false)
         return lines.indices.dropLast().filter { index in
             lines[index].hasPrefix("# " + Schedule.namePrefix)
                 && contains(lines[index + 1], " '--quiet' ")
         }
-        .map { String(lines[$0 + 1]) }
+        .map { unescaped(lines[$0 + 1]) }
     }
 
     /// True for a line that starts this run of the directory, whenever and with whatever options.

@@ -85,7 +85,8 @@ struct ScheduleInstaller: Sendable {
             let lines = String(decoding: listed.bytes, as: UTF8.self).split(separator: "\n")
             let isOurs = { (word: Substring) in word.hasPrefix(Schedule.namePrefix) }
             let isAny = lines.contains { $0.split(separator: " ").contains(where: isOurs) }
-            return isAny ? lines.map { String($0) } : []
+            guard isAny else { return [] }
+            return lines.map { String($0) } + ((try? commands()) ?? [])
         case .cron:
             return CronLine.all(in: try crontab())
         case .launchd:
@@ -97,8 +98,30 @@ struct ScheduleInstaller: Sendable {
         }
     }
 
+    /// The command and the directory of each timer's service: two of one name differ by a hash.
+    private func commands() throws(SyncError) -> [String] {
+        let folder = try folder()
+        return try installedNames(".service").compactMap { name in
+            let input = InputFile(limit: Self.longestUnit)
+            guard let bytes = try? input.content(of: folder + name) else { return nil }
+            let start = "ExecStart="
+            let lines = String(decoding: bytes, as: UTF8.self).split(separator: "\n")
+            let line = lines.first { $0.hasPrefix(start) }
+            return line.map { "\(name): \($0.dropFirst(start.count))" }
+        }
+    }
+
+    private static let longestUnit = 1 << 20
+
     /// The timers' files, where there is no manager that could tell when they start.
     private func installedTimers(_ line: String) throws(SyncError) -> [String] {
+        try installedNames(".timer").map { name in
+            "\(name)  (when it starts is not known: '\(line)' failed)"
+        } + (try commands())
+    }
+
+    /// The names of the files of schedules with this ending.
+    private func installedNames(_ ending: String) throws(SyncError) -> [String] {
         let path = try folder()
         guard let folder = unsafe opendir(path) else {
             if errno == ENOENT { return [] }
@@ -106,17 +129,17 @@ struct ScheduleInstaller: Sendable {
             throw failure("'\(String(terminalSafe: path))' cannot be read: \(reason)")
         }
         defer { unsafe closedir(folder) }
-        var timers: [String] = []
+        var names: [String] = []
         while let entry = unsafe readdir(folder) {
             let name = unsafe withUnsafePointer(to: &entry.pointee.d_name) { pointer in
                 unsafe pointer.withMemoryRebound(to: CChar.self, capacity: 256) {
                     unsafe String(cString: $0)
                 }
             }
-            guard name.hasPrefix(Schedule.namePrefix), name.hasSuffix(".timer") else { continue }
-            timers.append("\(name)  (when it starts is not known: '\(line)' failed)")
+            guard name.hasPrefix(Schedule.namePrefix), name.hasSuffix(ending) else { continue }
+            names.append(name)
         }
-        return timers.sorted()
+        return names.sorted()
     }
 
     /// Something that starts a run of a directory.

@@ -1,6 +1,6 @@
-internal import ObjectStorage
+package import ObjectStorage
 internal import ObjectTransfer
-internal import SyncModel
+package import SyncModel
 
 /// Signed URLs of one object, created by the holder of the keys for a client without keys.
 public struct PresignedURLs: Sendable, Hashable {
@@ -47,6 +47,20 @@ public struct DownloadSource: Sendable {
             subject: client.subject(of: key),
             monitor: client.monitor,
             makeStore: { client.limitedStore }
+        )
+    }
+
+    /// The same as it was in a bucket's past; nil for the bucket as it is.
+    package static func object(
+        _ client: BucketClient,
+        key: ObjectKey,
+        in past: PastStore?
+    ) -> DownloadSource {
+        DownloadSource(
+            key: key,
+            subject: client.subject(of: key.text),
+            monitor: client.monitor,
+            makeStore: { past ?? client.limitedStore }
         )
     }
 

@@ -5,6 +5,31 @@ extension StorageClient {
     /// Bytes of one attempt that are worth another.
     static let worthwhile: Int64 = 64 << 10
 
+    /// Waits until a limited line has a share for a body of `length` bytes, nil if that is not
+    /// known; ``endBody(_:)`` gives it back.
+    ///
+    /// Before a request is signed, which a long wait would outlast.
+    func beginBody(_ length: Int64?) async throws(StorageError) -> SendingGate.Pass? {
+        guard let bodies = configuration.bandwidth?.bodies, length ?? .max > Self.smallBody else {
+            return nil
+        }
+        let pass = await bodies.enter()
+        do throws(StorageError) {
+            try await RequestPermission.current?.require()
+        } catch {
+            bodies.leave(pass, .other)
+            throw error
+        }
+        return pass
+    }
+
+    func endBody(_ pass: SendingGate.Pass?) {
+        if let pass { configuration.bandwidth?.bodies.leave(pass, .other) }
+    }
+
+    /// A body that moves at once.
+    private static let smallBody: Int64 = 4 << 10
+
     /// Makes attempts until one succeeds or nothing more may be tried.
     ///
     /// Bytes that were received in an attempt make its failure count for less.
@@ -36,6 +61,7 @@ extension StorageClient {
                 if error.isNoSuchBucket { error.bucket = configuration.bucket }
                 error.isSignedElsewhere = configuration.signing != nil
                 error.isSignedURL = configuration.urls != nil
+                locate(&error, context)
                 let gained = received() - before
                 // A few bytes each time would go on for ever.
                 if gained >= Self.worthwhile {
@@ -59,6 +85,21 @@ extension StorageClient {
                 context.isLooking = false
             }
         }
+    }
+
+    /// Adds which key and place were used to an error that one of them may have caused.
+    private func locate(_ error: inout StorageError, _ context: AttemptContext) {
+        let endpoint = context.endpoint ?? endpoint
+        if case .transport = error.kind {
+            error.host = endpoint.hostHeader(bucket: configuration.bucket)
+        }
+        guard error.isAccessDenied || error.isExpired || error.isOfOtherRegion,
+            let credentials = context.credentials
+        else { return }
+        let region = endpoint.region.map { ", region '\(displayText($0.utf8))'" } ?? ""
+        error.signer =
+            "\(credentials.maskedID) from \(displayText(self.credentials.source.utf8))\(region)"
+            + ", endpoint '\(displayText(endpoint.hostHeader(bucket: nil).utf8))'"
     }
 
     /// Another request tries for all, after about this pause.

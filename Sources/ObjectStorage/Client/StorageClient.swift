@@ -17,7 +17,7 @@ package final class StorageClient: ObjectStore {
     /// Asks the configured source once for all requests that wait.
     let credentials: CachedCredentials
     private let transport: any HTTPSending
-    private let signer: V4Signer
+    let signer: V4Signer
     let clock: ServerClock
     let budget: RetryBudget
     let outage: OutageGate
@@ -32,6 +32,15 @@ package final class StorageClient: ObjectStore {
     let lacksChecksums: Atomic<Bool>
     /// True once the service has said that it knows no parts of objects.
     let lacksPartNumbers = Atomic(false)
+    /// True once the service has said that it deletes no several objects at once.
+    let lacksMultipleDeletion = Atomic(false)
+    /// True once the service has refused a HEAD for asking for checksums.
+    let lacksChecksumMode = Atomic(false)
+    /// True once a listing has shown that the service writes a blank as `%20`, so that a plus is a
+    /// plus.
+    private let keepsPlus = Atomic(false)
+    /// Objects that are sent as they are stored only to those who accept their encoding.
+    private let packed = Mutex<Set<ObjectKey>>([])
     /// What proves the parts of uploads instead of their MD5.
     let partChecksums = PartChecksums()
     /// True once an object was replaced whose metadata could not all be kept.
@@ -84,6 +93,23 @@ package final class StorageClient: ObjectStore {
     package var dialect: StorageDialect { configuration.dialect }
 
     var endpoint: Endpoint { place.withLock { $0 } }
+
+    /// How the names of an answer are encoded: no single name tells it, but a page may.
+    func keyEncoding(of body: [UInt8]) -> PercentEncodingStyle {
+        guard dialect.keyEncoding == .form else { return dialect.keyEncoding }
+        if keepsPlus.load(ordering: .relaxed) { return .strict }
+        guard hasEncodedBlank(body) else { return .form }
+        keepsPlus.store(true, ordering: .relaxed)
+        return .strict
+    }
+
+    private static let packedLimit = 10_000
+
+    func isPacked(_ key: ObjectKey) -> Bool { packed.withLock { $0.contains(key) } }
+
+    func notePacked(_ key: ObjectKey) {
+        packed.withLock { if $0.count < Self.packedLimit { $0.insert(key) } }
+    }
 }
 
 /// What one attempt is made with, and leaves for the judgement of its failure.
@@ -253,7 +279,7 @@ extension StorageClient {
         }
     }
 
-    private func credentials(
+    func credentials(
         for request: StorageRequest
     ) async throws(StorageError) -> Credentials {
         do throws(CredentialsError) {
@@ -292,7 +318,7 @@ extension StorageClient {
         }
     }
 
-    private func signable(_ request: StorageRequest, at endpoint: Endpoint) -> SignableRequest {
+    func signable(_ request: StorageRequest, at endpoint: Endpoint) -> SignableRequest {
         SignableRequest(
             method: request.method,
             endpoint: endpoint,
@@ -322,7 +348,7 @@ extension StorageClient {
         }
     }
 
-    private func known(
+    func known(
         _ region: String?,
         for request: StorageRequest
     ) throws(StorageError) -> String {
@@ -346,44 +372,5 @@ extension StorageClient {
             idleLimit: limit,
             minimumBytes: Int64(limit.milliseconds) * 1_024 / 1_000
         )
-    }
-
-    /// The query parameters that make an address of `request`.
-    func presign(
-        _ request: StorageRequest,
-        seconds: Int64
-    ) async throws(StorageError) -> String {
-        try request.validate(dialect)
-        let credentials = try await credentials(for: request)
-        let longest =
-            credentials.securityToken == nil
-            ? V4Signer.maximumLifetime : V4Signer.maximumTemporaryLifetime
-        guard (1...longest).contains(seconds) else {
-            throw request.failure(
-                .invalidRequest("an address is valid for 1 to \(longest) seconds")
-            )
-        }
-        let endpoint = endpoint
-        var signed = signable(request, at: endpoint)
-        let time = clock.read().time
-        switch configuration.signatureVersion {
-        case .v1:
-            signed.query += V1Signer().presign(
-                signed,
-                credentials: credentials,
-                time: time,
-                expiresInSeconds: seconds
-            )
-        case .v4:
-            signed.query += signer.presign(
-                signed,
-                credentials: credentials,
-                region: try known(endpoint.region, for: request),
-                time: time,
-                expiresInSeconds: seconds
-            )
-        }
-        return endpoint.origin(bucket: configuration.bucket)
-            + signed.target(keepsEmptyValues: dialect.signature.keepsEmptyValues)
     }
 }

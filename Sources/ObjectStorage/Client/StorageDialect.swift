@@ -47,6 +47,8 @@ package struct StorageDialect: Sendable, Hashable {
     let restore: RestoreStyle
     /// A byte of keys that the store does not keep as it is; nil if it keeps all.
     package let lostKeyByte: UInt8?
+    /// True if all parts of an upload but the last must be of one size.
+    package let partsHaveOneSize: Bool
 
     /// Alibaba Cloud OSS; `service` is the product that signatures name.
     package static func oss(service: String) -> StorageDialect {
@@ -71,7 +73,8 @@ package struct StorageDialect: Sendable, Hashable {
             writableClasses: ["Standard", "IA"],
             maximumCopySize: 1_000_000_000,
             restore: .oss,
-            lostKeyByte: nil
+            lostKeyByte: nil,
+            partsHaveOneSize: false
         )
     }
 
@@ -105,7 +108,8 @@ package struct StorageDialect: Sendable, Hashable {
             ],
             maximumCopySize: 5 << 30,
             restore: .s3,
-            lostKeyByte: provider?.lostKeyByte
+            lostKeyByte: provider?.lostKeyByte,
+            partsHaveOneSize: provider == .r2
         )
     }
 

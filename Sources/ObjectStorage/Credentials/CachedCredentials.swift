@@ -3,13 +3,14 @@ package import SyncModel
 /// Keeps a source's credentials until shortly before they end, and asks it once for all callers
 /// that wait at the same time.
 package actor CachedCredentials: CredentialsProvider {
-    private let source: any CredentialsProvider
+    private let provider: any CredentialsProvider
     private let now: @Sendable () -> Timestamp
     private var kept: Credentials?
     /// When `kept` should be replaced; nil if it never ends.
     private var renewal: Timestamp?
     private let flight = SingleFlight()
-    package nonisolated var name: String { source.name }
+    package nonisolated var name: String { provider.name }
+    package nonisolated var source: String { provider.source }
 
     /// Seconds before the end at which credentials are renewed.
     package static let margin: Int64 = 180
@@ -17,7 +18,7 @@ package actor CachedCredentials: CredentialsProvider {
     private static let pause: Int64 = 10
 
     package init(_ source: any CredentialsProvider, now: @escaping @Sendable () -> Timestamp) {
-        self.source = source
+        provider = source
         self.now = now
     }
 
@@ -30,7 +31,7 @@ package actor CachedCredentials: CredentialsProvider {
             }
             defer { flight.end() }
             do throws(CredentialsError) {
-                let found = try await source.credentials()
+                let found = try await provider.credentials()
                 keep(found)
                 return found
             } catch {
@@ -53,7 +54,7 @@ package actor CachedCredentials: CredentialsProvider {
                 continue
             }
             defer { flight.end() }
-            guard let found = try await source.refresh(rejected: rejected) else { return nil }
+            guard let found = try await provider.refresh(rejected: rejected) else { return nil }
             keep(found)
             return found
         }

@@ -25,7 +25,14 @@ struct ChildProcess: ~Copyable {
 struct ChildProcess: ~Copyable {
     private let process: pid_t
     private let pipe: Int32
+    /// Where its messages come from.
+    private let messages: Int32
+    /// The end of what came.
+    private var lastMessages: [UInt8] = []
     private var isReaped = false
+
+    /// So much of the messages is kept.
+    private static let messageLimit = 4_096
 
     /// How often a waiting call looks at its deadline and for a cancellation, in milliseconds.
     private static let slice: Int32 = 20
@@ -36,9 +43,21 @@ struct ChildProcess: ~Copyable {
             throw .processFailed(reason: "was not started (pipe: error \(errno))")
         }
         defer { close(ends[1]) }
-        let (code, started) = spawn(words: words, environment: environment, output: ends[1])
+        var messageEnds: [Int32] = [-1, -1]
+        guard openPipe(&messageEnds) == 0 else {
+            close(ends[0])
+            throw .processFailed(reason: "was not started (pipe: error \(errno))")
+        }
+        defer { close(messageEnds[1]) }
+        let (code, started) = spawn(
+            words: words,
+            environment: environment,
+            output: ends[1],
+            messages: messageEnds[1]
+        )
         guard code == 0 else {
             close(ends[0])
+            close(messageEnds[0])
             throw .processFailed(
                 reason: code == ENOENT
                     ? "was not started: there is no such program"
@@ -47,10 +66,13 @@ struct ChildProcess: ~Copyable {
         }
         process = started
         pipe = ends[0]
+        messages = messageEnds[0]
+        _ = fcntl(messages, F_SETFL, O_NONBLOCK)
     }
 
     deinit {
         close(pipe)
+        close(messages)
         if !isReaped {
             kill(-process, SIGKILL)
             while waitpid(process, nil, 0) < 0, errno == EINTR { continue }
@@ -68,6 +90,7 @@ struct ChildProcess: ~Copyable {
         var chunk = [UInt8](repeating: 0, count: 4_096)
         while true {
             try check(deadline, timeLimit, isCancelled)
+            readMessages()
             var descriptor = pollfd(fd: pipe, events: Int16(POLLIN), revents: 0)
             guard unsafe poll(&descriptor, 1, Self.slice) > 0 else { continue }
             let descriptorNumber = pipe
@@ -99,15 +122,57 @@ struct ChildProcess: ~Copyable {
                 throw .processFailed(reason: "could not be waited for")
             }
             try check(deadline, timeLimit, isCancelled)
+            readMessages()
             poll(nil, 0, 1)
         }
         isReaped = true
+        readMessages()
         guard status & 0x7F == 0 else {
             throw .processFailed(reason: "was ended by signal \(status & 0x7F)")
         }
         let code = status >> 8 & 0xFF
         guard code == 0 else {
-            throw .processFailed(reason: "ended with status \(code); run it by hand to see why")
+            throw .processFailed(
+                reason: "ended with status \(code)" + (words ?? "; run it by hand to see why")
+            )
+        }
+    }
+
+    /// Takes what it says, so that it does not wait for a reader.
+    private mutating func readMessages() {
+        var chunk = [UInt8](repeating: 0, count: Self.messageLimit)
+        while true {
+            let descriptor = messages
+            let count = unsafe chunk.withUnsafeMutableBytes { buffer in
+                unsafe read(descriptor, buffer.baseAddress, buffer.count)
+            }
+            guard count > 0 else { return }
+            lastMessages = (lastMessages + chunk[..<count]).suffix(Self.messageLimit)
+        }
+    }
+
+    /// The last line that it wrote, for a message; nil if there is none.
+    ///
+    /// What may be a key or a token is left out.
+    private var words: String? {
+        let lines = lastMessages.split { $0 == 0x0A || $0 == 0x0D }
+        guard let line = lines.last(where: { $0.contains { $0 > 0x20 } }) else { return nil }
+        let words = line.prefix(512).split(separator: 0x20).map { word in
+            Self.mayBeSecret(word) ? "…" : String(decoding: word, as: UTF8.self)
+        }
+        return ": " + words.joined(separator: " ")
+    }
+
+    /// True for a word with a long row of the characters of Base64 that is no ordinary word.
+    private static func mayBeSecret(_ word: ArraySlice<UInt8>) -> Bool {
+        let rows = word.split { byte in
+            let isLetter = (byte | 0x20) >= UInt8(ascii: "a") && (byte | 0x20) <= UInt8(ascii: "z")
+            let isDigit = byte >= UInt8(ascii: "0") && byte <= UInt8(ascii: "9")
+            let isOther = [UInt8]("+/=_-".utf8).contains(byte)
+            return !isLetter && !isDigit && !isOther
+        }
+        return rows.contains { row in
+            row.count >= 16 && row.contains { $0 < UInt8(ascii: "A") && $0 >= UInt8(ascii: "0") }
         }
     }
 
@@ -145,7 +210,8 @@ private typealias SpawnAttributes = posix_spawnattr_t?
 private func spawn(
     words: [String],
     environment: [String],
-    output: Int32
+    output: Int32,
+    messages: Int32
 ) -> (code: Int32, process: pid_t) {
     #if canImport(Glibc)
     var actions = unsafe FileActions()
@@ -158,7 +224,7 @@ private func spawn(
     defer { unsafe posix_spawn_file_actions_destroy(&actions) }
     unsafe posix_spawn_file_actions_addopen(&actions, 0, "/dev/null", O_RDONLY, 0)
     unsafe posix_spawn_file_actions_adddup2(&actions, output, 1)
-    unsafe posix_spawn_file_actions_addopen(&actions, 2, "/dev/null", O_WRONLY, 0)
+    unsafe posix_spawn_file_actions_adddup2(&actions, messages, 2)
     for descriptor in inheritableDescriptors() {
         unsafe posix_spawn_file_actions_addclose(&actions, descriptor)
     }

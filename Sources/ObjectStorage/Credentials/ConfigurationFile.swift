@@ -7,6 +7,7 @@ internal import Darwin
 /// A small file of the user's, read whole, with what its owner and mode say.
 package struct ConfigurationFile: Sendable {
     package let path: String
+    /// Without the mark with which some editors begin a file of UTF-8.
     package let bytes: [UInt8]
     /// Why other users can read its secrets; nil if they cannot.
     package let exposure: String?
@@ -14,6 +15,7 @@ package struct ConfigurationFile: Sendable {
     private let alteration: String?
 
     private static let maximumSize = 1 << 20
+    private static let byteOrderMark: [UInt8] = [0xEF, 0xBB, 0xBF]
 
     /// Reads the file; nil if there is none.
     package init?(path: String) throws(CredentialsError) {
@@ -30,7 +32,8 @@ package struct ConfigurationFile: Sendable {
         guard status.st_mode & S_IFMT == S_IFREG else {
             throw .invalid(source: path, reason: "it is not a regular file")
         }
-        bytes = try Self.read(descriptor, path: path)
+        let content = try Self.read(descriptor, path: path)
+        bytes = content.starts(with: Self.byteOrderMark) ? [UInt8](content.dropFirst(3)) : content
         self.path = path
         exposure = Self.exposure(mode: status.st_mode, owner: status.st_uid)
         alteration = Self.alteration(mode: status.st_mode, owner: status.st_uid)

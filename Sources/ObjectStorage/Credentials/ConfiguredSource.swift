@@ -163,7 +163,13 @@ package struct FileCredentials: ConfiguredCredentials {
     /// Nil for the file's own default.
     private let profile: String?
     private let context: CredentialsContext
-    package var name: String { "'\(path)'" }
+    package var name: String {
+        switch (format, profile) {
+        case (.section(let section), _): "[\(section)] of '\(path)'"
+        case (_, let profile?): "the profile '\(profile)' of '\(path)'"
+        case (_, nil): "'\(path)'"
+        }
+    }
 
     package init(path: String, format: Format, profile: String?, context: CredentialsContext) {
         self.path = path

@@ -55,6 +55,13 @@ extension Credentials {
         )
     }
 
+    /// The first and last characters of the key's ID, which is no secret but need not be shown.
+    package var maskedID: String {
+        let bytes = Array(accessKeyID.utf8)
+        guard bytes.count > 8 else { return "****" }
+        return displayText(bytes.prefix(4)) + "…" + displayText(bytes.suffix(2))
+    }
+
     /// True if a store that refused one will refuse the other.
     func isSameKey(as other: Credentials) -> Bool {
         accessKeyID == other.accessKeyID && accessKeySecret == other.accessKeySecret

@@ -2,8 +2,8 @@ internal import Synchronization
 
 /// Credentials that a program of the user's prints.
 ///
-/// It is started without a shell, with a clean environment, no input, and its messages discarded;
-/// it has a limited time and may print 64 KiB.
+/// It is started without a shell, with what it needs of the environment and no input; it has a
+/// limited time and may print 64 KiB. Of its messages only the last line is kept, for an error.
 package struct CredentialsProcess: CredentialsProvider {
     private let words: [String]
     private let environment: [String]
@@ -12,10 +12,25 @@ package struct CredentialsProcess: CredentialsProvider {
     package let name = "the credentials process"
 
     package static let maximumOutput = 64 << 10
-    /// What a program usually needs to run; anything else could carry secrets.
-    private static let inherited = [
+    /// What a program usually needs to run, to reach its service, and to find who is signed in;
+    /// anything else could carry secrets.
+    private static let inherited: Set<String> = [
         "HOME", "LANG", "LC_ALL", "LOGNAME", "PATH", "TMPDIR", "TZ", "USER", "XDG_CONFIG_HOME",
+        "XDG_CACHE_HOME", "XDG_DATA_HOME", "XDG_RUNTIME_DIR", "DBUS_SESSION_BUS_ADDRESS",
+        "SSH_AUTH_SOCK", "SSL_CERT_FILE", "SSL_CERT_DIR", "CURL_CA_BUNDLE", "REQUESTS_CA_BUNDLE",
+        "NODE_EXTRA_CA_CERTS", "http_proxy", "https_proxy", "all_proxy", "no_proxy", "HTTP_PROXY",
+        "HTTPS_PROXY", "ALL_PROXY", "NO_PROXY",
     ]
+    /// Those that are keys themselves.
+    private static let keys: Set<String> = [
+        "AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY", "AWS_SESSION_TOKEN", "AWS_SECURITY_TOKEN",
+        "AWS_CONTAINER_AUTHORIZATION_TOKEN",
+    ]
+
+    /// True for a variable that the program gets.
+    static func isInherited(_ name: String) -> Bool {
+        inherited.contains(name) || name.hasPrefix("AWS_") && !keys.contains(name)
+    }
 
     package init(
         command: String,
@@ -23,9 +38,8 @@ package struct CredentialsProcess: CredentialsProvider {
         timeLimit: Duration
     ) throws(CredentialsError) {
         words = try commandWords(command)
-        self.environment = Self.inherited.compactMap { name in
-            environment[name].map { name + "=" + $0 }
-        }
+        self.environment = environment.filter { Self.isInherited($0.key) }
+            .map { $0.key + "=" + $0.value }.sorted()
         self.timeLimit = timeLimit
     }
 

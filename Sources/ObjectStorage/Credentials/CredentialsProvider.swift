@@ -6,12 +6,16 @@ internal import Synchronization
 package protocol CredentialsProvider: Sendable {
     /// What the user may call it; no secret.
     var name: String { get }
+    /// The same of the one source that gave them, for messages about a request.
+    var source: String { get }
     func credentials() async throws(CredentialsError) -> Credentials
     /// Called after a store has refused `rejected`; nil if there are no other ones.
     func refresh(rejected: Credentials) async throws(CredentialsError) -> Credentials?
 }
 
 extension CredentialsProvider {
+    package var source: String { name }
+
     /// Asks the source once more.
     package func refresh(
         rejected: Credentials
@@ -62,6 +66,10 @@ package final class CredentialsChain: CredentialsProvider {
         guard let (index, absent) = chosen.withLock({ $0 }) else { return "no source" }
         let passed = absent.isEmpty ? "" : " (not set up: \(absent.joined(separator: ", ")))"
         return sources[index].name + passed
+    }
+
+    package var source: String {
+        chosen.withLock({ $0 }).map { sources[$0.index].source } ?? "no source"
     }
 
     /// `variables` are what the message asks the user to set if nothing is found.

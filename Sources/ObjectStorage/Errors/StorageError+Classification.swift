@@ -94,7 +94,19 @@ extension StorageError {
     package var isElsewhere: Bool {
         guard case .service(let status, let code) = kind else { return false }
         if (300..<400).contains(status) { return status != 304 }
+        if Self.virtualHostCodes.contains(code) { return true }
         return code == "AuthorizationHeaderMalformed" || ec == "0002-00000226"
+    }
+
+    /// The bucket's name must be part of the host.
+    static let virtualHostCodes: Set<String> = [
+        "SecondLevelDomainForbidden", "PathStyleDomainForbidden", "InvalidPathAccess",
+        "VirtualHostDomainRequired",
+    ]
+
+    /// The service does not make an object of the parts that it has.
+    package var refusesParts: Bool {
+        ["InvalidPart", "InvalidPartOrder", "EntityTooSmall"].contains(serviceCode)
     }
 
     /// The service understood the request and rejects it: an argument is wrong, such as a storage
@@ -134,6 +146,14 @@ extension StorageError {
     var isNotImplemented: Bool {
         guard case .service(let status, let code) = kind else { return false }
         return status == 501 || code == "NotImplemented"
+    }
+
+    /// The service does not know the operation at all, or not its document.
+    var isOperationUnsupported: Bool {
+        if isNotImplemented { return true }
+        guard case .service(let status, let code) = kind else { return false }
+        return status == 405
+            || status == 400 && ["MethodNotAllowed", "MalformedXML"].contains(code)
     }
 
     /// The service says that it does not support conditional writes.

@@ -13,7 +13,9 @@ extension StorageError {
     package var message: String {
         var text = "there is no connection: "
         // Which request found that out says nothing.
-        if !isOutage {
+        if isOfThisMachine {
+            text = ""
+        } else if !isOutage {
             text = "\(operation)"
             if let key { text += " of '\(key.display)'" }
             text += " failed: "
@@ -21,6 +23,15 @@ extension StorageError {
         text += reason
         if let advice { text += ". " + advice }
         return text
+    }
+
+    /// True if no request was made, so that none failed.
+    private var isOfThisMachine: Bool {
+        switch kind {
+        case .credentials, .cancelled: true
+        case .invalidRequest: key == nil
+        default: false
+        }
     }
 
     /// Why it failed, in a few words.
@@ -40,13 +51,16 @@ extension StorageError {
             if let serviceMessage, !serviceMessage.isEmpty { text += " (\(serviceMessage))" }
             if let ec { text += ", EC \(displayText(ec.utf8))" }
             return text
+        case .transport(.dnsFailed):
+            guard let host else { return TransportError.dnsFailed.message }
+            return "the name of the host '\(displayText(host.utf8))' could not be resolved"
         case .transport(let error): return error.message
         case .integrity(let failure): return failure.message
         case .protocolViolation(let what):
             return "the endpoint did not answer as an object store (\(what))"
         case .credentials(let what): return what
         case .localIO(let errno, let call): return "\(call) failed: \(Self.text(ofErrno: errno))"
-        case .cancelled: return "cancelled"
+        case .cancelled: return "interrupted"
         case .invalidRequest(let what), .unsupported(let what): return what
         }
     }
@@ -60,6 +74,9 @@ extension StorageError {
             return "Use the endpoint '\(displayText(endpointHint.utf8))'"
         }
         switch kind {
+        case .transport(.tlsFailed(let reason)) where Self.isPlainText(reason):
+            return "Nothing was sent. The endpoint answers without TLS: specify it as"
+                + " http://\(displayText((host ?? "HOST").utf8))"
         case .transport(.tlsFailed):
             return "Nothing was sent. Check the endpoint's name and the system's certificates, or"
                 + " specify a certificate authority with --ca-file"
@@ -77,16 +94,22 @@ extension StorageError {
         }
     }
 
+    /// True for what OpenSSL says of an answer in plain text.
+    private static func isPlainText(_ reason: String) -> Bool {
+        ["wrong version number", "packet length too long", "record layer failure", "http request"]
+            .contains { reason.utf8.firstIndex(ofBytes: $0.utf8) != nil }
+    }
+
     /// OSS names the region neither by a code of its own nor in the answer.
-    private func isOfOtherRegion(_ code: String) -> Bool {
-        ec == "0002-00000226" || code == "AuthorizationHeaderMalformed"
+    var isOfOtherRegion: Bool {
+        ec == "0002-00000226" || serviceCode == "AuthorizationHeaderMalformed"
             || serviceMessage?.utf8.starts(with: "Invalid signing region".utf8) == true
     }
 
     private func serviceAdvice(status: Int, code: String) -> String? {
-        if isOfOtherRegion(code) {
+        if isOfOtherRegion {
             return "Requests are signed for another region than the bucket's: specify the right"
-                + " one with --region"
+                + " one with --region" + signed
         }
         if isSignedURL, isAccessDenied {
             return isExpired
@@ -101,9 +124,11 @@ extension StorageError {
         }
         switch code {
         case "InvalidAccessKeyId", "SignatureDoesNotMatch":
-            return "Check the access key"
+            return "Check the access key" + signed
         case "SecurityTokenExpired", "InvalidSecurityToken", "ExpiredToken", "InvalidToken":
-            return "Get new temporary credentials"
+            return "Get new temporary credentials" + signed
+        case "InvalidPart" where serviceMessage?.contains("same length") == true:
+            return "This store takes parts of one size only: specify --provider r2"
         case "RequestTimeTooSkewed": return "Set this machine's clock"
         case "InvalidObjectState": return "Restore the object first"
         case "NoSuchBucket":
@@ -112,22 +137,27 @@ extension StorageError {
         case "PublicEndpointForbidden":
             return "This account can read and write data only through its own domain (CNAME) or"
                 + " the internal endpoint"
-        case "SecondLevelDomainForbidden": return "Use virtual-hosted addressing"
+        case _ where Self.virtualHostCodes.contains(code): return "Specify --addressing virtual"
+        case Self.unreadableCode:
+            return "The answer is not that of an object store: check the endpoint"
         case "TransferAccelerationDisabled":
             return "Enable transfer acceleration on the bucket, or use its ordinary endpoint"
-        case "UserDisable": return "The account is blocked or has an unpaid bill"
-        case "AccessDenied": return "Check the permissions of the access key"
+        case "UserDisable": return "The account is blocked or has an unpaid bill" + signed
+        case "AccessDenied": return "Check the permissions of the access key" + signed
         default:
             if (300..<400).contains(status), status != 304 {
                 return "Redirects are not followed: specify the right endpoint"
             }
             // A refused HEAD has no document that says more.
             if status == 401 || status == 403 {
-                return "Check the access key and its permissions"
+                return "Check the access key and its permissions" + signed
             }
             return nil
         }
     }
+
+    /// Which key was used, after an advice about it.
+    private var signed: String { signer.map { " (\($0))" } ?? "" }
 
     /// The system's sentence for an error number.
     private static func text(ofErrno number: Int32) -> String {

@@ -47,6 +47,10 @@ package struct StorageError: Error, Sendable, Hashable {
     package internal(set) var isSignedURL = false
     /// True if the request was signed elsewhere, so that no key of this machine is at fault.
     package internal(set) var isSignedElsewhere = false
+    /// Which key signed a request that was refused, from where and for which place; no secret.
+    package internal(set) var signer: String?
+    /// The host that could not be reached.
+    package internal(set) var host: String?
     /// The service's clock, for a request whose time it refused.
     package let serverTime: Timestamp?
 
@@ -87,6 +91,8 @@ func shownRequestID(_ text: String) -> String {
 package enum IntegrityFailure: Sendable, Hashable {
     /// A whole object came although a range was asked for.
     case rangeIgnored
+    /// The object is stored packed, and the server sends it unpacked, without its length.
+    case unpacked
     /// The `Content-Range` is missing or is not the range that was asked for.
     case wrongContentRange(found: String?)
     /// The object is of another size than was known of this version.
@@ -109,6 +115,9 @@ package enum IntegrityFailure: Sendable, Hashable {
     package var message: String {
         switch self {
         case .rangeIgnored: "the server ignored the requested range and sent the whole object"
+        case .unpacked:
+            "the store unpacks the object, which is stored with a Content-Encoding, and does not "
+                + "send it as it is stored"
         case .otherSize(let expected, let found):
             "the object has \(found) bytes and was listed with \(expected)"
         case .wrongContentRange(let found):

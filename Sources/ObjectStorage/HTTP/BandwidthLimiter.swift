@@ -32,6 +32,40 @@ struct TokenBucket {
         guard allowance < 0 else { return .zero }
         return .seconds(-allowance / bytesPerSecond)
     }
+
+    /// Bytes that may move now without a debt, as of the last ``pause(now:)``.
+    var room: Int { max(0, Int(allowance)) }
+}
+
+/// Shares a limited line among the bodies that wait for it: the one that waited longest is next.
+///
+/// With pieces of a quarter of a second's allowance at most, and no more bodies than
+/// ``bodies(at:)``, each moves at least every two seconds. A store closes a connection that is
+/// silent for longer, and what it had of the body is lost.
+enum BandwidthTurns {
+    /// Bytes a second for one body.
+    static let leastShare: Int64 = 16 << 10
+
+    /// How many bodies are begun at most.
+    static func bodies(at bytesPerSecond: Int64) -> Int {
+        Int(clamping: max(1, bytesPerSecond / leastShare))
+    }
+
+    /// Bytes that one call may move of at most `largest`.
+    static func piece(at bytesPerSecond: Int64?, largest: Int) -> Int {
+        guard let bytesPerSecond else { return largest }
+        return min(largest, max(4 << 10, Int(clamping: bytesPerSecond / 4)))
+    }
+
+    /// Those that may move one piece each now, by when they moved last.
+    static func next<Body>(
+        _ waiting: [(body: Body, lastMoved: Duration)],
+        room: Int,
+        piece: Int
+    ) -> [Body] {
+        waiting.sorted { $0.lastMoved < $1.lastMoved }.prefix(max(1, room / max(1, piece)))
+            .map(\.body)
+    }
 }
 
 /// What all requests of the transports that have it may move together, both ways; it may change
@@ -51,9 +85,12 @@ package final class BandwidthLimit: Sendable {
     /// Bytes in a second; nil for no limit now.
     private let current: @Sendable () -> Int64?
     private let state: Mutex<State>
+    /// Lets no more bodies begin than the line has room for.
+    let bodies: SendingGate
 
     package init(_ current: @escaping @Sendable () -> Int64?) {
         self.current = current
+        bodies = SendingGate { current().map(BandwidthTurns.bodies(at:)) }
         let found = current()
         state = Mutex(
             State(
@@ -69,6 +106,14 @@ package final class BandwidthLimit: Sendable {
     }
 
     func moved(_ bytes: Int) { state.withLock { $0.bucket?.moved(bytes) } }
+
+    /// Bytes that one call may move of at most `largest`.
+    func piece(largest: Int) -> Int {
+        state.withLock { BandwidthTurns.piece(at: $0.bytesPerSecond, largest: largest) }
+    }
+
+    /// Bytes that may move now; nil without a limit.
+    var room: Int? { state.withLock { $0.bucket?.room } }
 
     /// How long nothing may move; zero if something may.
     var pause: Duration {
@@ -91,15 +136,21 @@ package final class BandwidthLimit: Sendable {
 ///
 /// Unchecked, because only the transport's thread uses it.
 final class BandwidthLimiter: @unchecked Sendable {
+    /// One call moves no more, also on a fast line.
+    private static let largestPiece = 16 << 10
+
     private let limit: BandwidthLimit
-    /// True if a transfer waits for leave.
+    private let start = SuspendingClock.now
+    /// True if a transfer waits for its turn.
     private(set) var holdsBack = false
 
     init(_ limit: BandwidthLimit) { self.limit = limit }
 
-    /// False if the transfer that asks must pause until ``pause`` is over.
-    func mayMove() -> Bool {
-        guard pause > .zero else { return true }
+    /// False if the transfer that asks must wait for its turn.
+    ///
+    /// One that has none does not pass those that wait.
+    func mayMove(hasTurn: Bool) -> Bool {
+        if hasTurn || !holdsBack, pause == .zero { return true }
         holdsBack = true
         return false
     }
@@ -109,8 +160,21 @@ final class BandwidthLimiter: @unchecked Sendable {
     /// How long nothing may move; zero if something may.
     var pause: Duration { limit.pause }
 
-    /// Transfers were told to go on.
-    func letGo() { holdsBack = false }
+    var now: Duration { SuspendingClock.now - start }
+
+    /// Bytes that one call may take of a body that is sent.
+    var piece: Int { limit.piece(largest: Self.largestPiece) }
+
+    /// The size of a buffer for an answer, all of which is given to one call.
+    func bufferSize(atMost size: Int) -> Int { limit.piece(largest: size) }
+
+    /// Those whose turn it is.
+    func next<Body>(_ waiting: [(body: Body, lastMoved: Duration)]) -> [Body] {
+        BandwidthTurns.next(waiting, room: limit.room ?? .max, piece: piece)
+    }
+
+    /// Says whether some still wait.
+    func letGo(someWait: Bool) { holdsBack = someWait }
 }
 
 extension Duration {

@@ -13,23 +13,40 @@ final class CallbackContext {
     private let limiter: BandwidthLimiter?
     /// True while the transfer waits for the sake of the bandwidth.
     var isThrottled = false
+    /// True from the moment at which it was this transfer's turn until it asks.
+    var hasTurn = false
+    /// When it moved last, or began.
+    private(set) var lastMoved: Duration
     let resume: @Sendable () -> Void
 
     init(exchange: Exchange, limiter: BandwidthLimiter?, resume: @escaping @Sendable () -> Void) {
         self.exchange = exchange
         self.limiter = limiter
         self.resume = resume
+        lastMoved = limiter?.now ?? .zero
     }
 
     var limitsBandwidth: Bool { limiter != nil }
 
     /// False if nothing may move now.
     func mayMove() -> Bool {
-        isThrottled = limiter.map { !$0.mayMove() } ?? false
+        guard let limiter else { return true }
+        isThrottled = !limiter.mayMove(hasTurn: hasTurn)
+        hasTurn = false
         return !isThrottled
     }
 
-    func moved(_ bytes: Int) { limiter?.moved(bytes) }
+    func moved(_ bytes: Int) {
+        guard let limiter else { return }
+        limiter.moved(bytes)
+        lastMoved = limiter.now
+    }
+
+    /// Bytes that a call may take of a body that is sent.
+    func piece(of room: Int) -> Int { min(room, limiter?.piece ?? room) }
+
+    /// The size of a buffer for the answer.
+    func bufferSize(atMost size: Int) -> Int { limiter?.bufferSize(atMost: size) ?? size }
 
     /// The context behind the pointer that was registered; the transport keeps it alive until the
     /// handle is reset.
@@ -67,7 +84,7 @@ let headerCallback: osssync_curl_data_callback = { data, size, count, pointer in
 let readCallback: osssync_curl_data_callback = { data, size, count, pointer in
     guard let context = unsafe CallbackContext.at(pointer) else { return Int(CURL_READFUNC_ABORT) }
     guard context.mayMove() else { return Int(CURL_READFUNC_PAUSE) }
-    let room = context.limitsBandwidth ? min(size * count, 16 << 10) : size * count
+    let room = context.piece(of: size * count)
     let buffer = unsafe UnsafeMutableRawBufferPointer(start: data, count: room)
     guard let sent = unsafe context.exchange.send(into: buffer) else {
         return Int(CURL_READFUNC_ABORT)

@@ -66,7 +66,7 @@ internal import Darwin
         try set(CURLOPT_FRESH_CONNECT, request.needsFreshConnection ? 1 : 0)
         try set(CURLOPT_URL, text: request.url)
         try prepareBody(exchange, kind)
-        try prepareBuffers(request, kind)
+        try prepareBuffers(request, kind, context)
         try prepareHeaders(request, kind)
         unsafe try setContext(Unmanaged.passUnretained(context).toOpaque())
     }
@@ -141,8 +141,13 @@ internal import Darwin
     }
 
     /// Large buffers for large bodies only: libcurl allocates them for each request.
-    private func prepareBuffers(_ request: HTTPRequest, _ kind: Kind) throws(TransportError) {
-        let answer = Self.bufferSize(for: request.answerLength)
+    private func prepareBuffers(
+        _ request: HTTPRequest,
+        _ kind: Kind,
+        _ context: CallbackContext
+    ) throws(TransportError) {
+        // libcurl gives all that the buffer holds to one call.
+        let answer = context.bufferSize(atMost: Self.bufferSize(for: request.answerLength))
         if answer != bufferSizes.answer { try setBuffer(CURLOPT_BUFFERSIZE, answer) }
         let body = Self.bufferSize(for: kind.isSentAtOnce ? 0 : request.body.length)
         if body != bufferSizes.body { try setBuffer(CURLOPT_UPLOAD_BUFFERSIZE, body) }

@@ -37,7 +37,7 @@ func transportError(
     switch code {
     case CURLE_COULDNT_RESOLVE_HOST: return .dnsFailed
     case CURLE_COULDNT_RESOLVE_PROXY, CURLE_PROXY: return .proxyFailed(reason: detail)
-    case CURLE_COULDNT_CONNECT: return .connectFailed(reason: detail)
+    case CURLE_COULDNT_CONNECT: return .connectFailed(reason: withoutSummary(detail))
     // The only limit of time that libcurl was given is that for connecting.
     case CURLE_OPERATION_TIMEDOUT: return .connectFailed(reason: detail)
     case CURLE_SSL_CONNECT_ERROR:
@@ -63,5 +63,14 @@ func transportError(
     case CURLE_URL_MALFORMAT: return .connectFailed(reason: detail)
     default: return .connectionLost
     }
+}
+
+/// libcurl says where it failed, and then once more that it failed.
+private func withoutSummary(_ detail: String) -> String {
+    for summary in [": Couldn't connect to server", ": Could not connect to server"]
+    where detail.hasSuffix(summary) {
+        return String(detail.dropLast(summary.count))
+    }
+    return detail
 }
 #endif

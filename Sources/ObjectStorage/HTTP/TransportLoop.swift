@@ -203,25 +203,21 @@ extension TransportLoop {
 // MARK: - Bandwidth
 
 extension TransportLoop {
-    private func moved(_ transfer: Transfer) -> Int64 {
-        transfer.context.exchange.receivedBytes + transfer.easy.sentBytes
-    }
-
-    /// Lets the transfers go on that waited for the sake of the bandwidth, if it is time; returns
-    /// how long to wait at most.
+    /// Lets transfers continue whose turn it is to use the limited line; returns how long to wait
+    /// at most.
     private func holdBack() -> Duration {
         guard let limiter, limiter.holdsBack else { return .seconds(60) }
         let pause = limiter.pause
         guard pause == .zero else { return max(pause, .milliseconds(1)) }
-        limiter.letGo()
-        // The one that moved least goes first: small bodies do not wait for large ones, and large
-        // ones share what is left.
         let waiting = transfers.filter { $0.value.context.isThrottled }
-            .map { (identity: $0.key, transfer: $0.value, moved: moved($0.value)) }
-            .sorted { $0.moved < $1.moved }
-        for (identity, transfer, _) in waiting {
+            .map { (body: $0.key, lastMoved: $0.value.context.lastMoved) }
+        let turns = limiter.next(waiting)
+        limiter.letGo(someWait: turns.count < waiting.count)
+        for identity in turns {
+            guard let transfer = transfers[identity] else { continue }
             transfer.context.isThrottled = false
-            // Calls the callbacks, which may hold back again.
+            transfer.context.hasTurn = true
+            // May call the callbacks, which may hold back again.
             let code = transfer.easy.resume()
             if code != CURLE_OK { end(identity, code) }
         }

@@ -17,6 +17,8 @@ package struct CopyRequest: Sendable {
     /// What the copy is written with; without `userMetadata`, only how it is encrypted.
     package var properties = ObjectProperties.none
     package var forbidsOverwrite: Bool
+    /// The version that is replaced; any other is an error, found by a HEAD request right before.
+    package var replaced: ETag?
     /// It is unknown whether the object exists: if the service does not support conditions, a HEAD
     /// request checks first.
     package var existenceIsUnknown = false
@@ -62,11 +64,14 @@ extension StorageClient {
             wire.headers += encryptionHeaders(request.properties.encryption)
         }
         wire.isSlow = true
+        wire.replaced = request.replaced.map { etag in
+            ReplacedVersion(etag: etag, keepsMetadata: false, keepsType: false)
+        }
         return try await conditionally(
             wire,
             forbidsOverwrite: request.forbidsOverwrite,
             existenceIsUnknown: request.existenceIsUnknown,
-            replaced: nil
+            replaced: request.replaced
         ) { (wire) throws(StorageError) in
             try await self.copy(wire)
         }

@@ -1,7 +1,10 @@
 package import SyncModel
+internal import Synchronization
 
 extension StorageClient {
     private static let maximumDeleteCount = 1_000
+    /// Requests at once where each object is deleted alone.
+    private static let deletionsAtOnce = 8
     /// The service's limit of the request's body.
     private static let maximumDeleteBody = 2 << 20
 
@@ -14,7 +17,7 @@ extension StorageClient {
             do throws(StorageError) {
                 try await delete(key, versionID: nil)
             } catch {
-                guard !error.isCancelled else { throw error }
+                guard !error.isCancelled, !error.isOutage else { throw error }
                 failures[key] = error
             }
         }
@@ -29,10 +32,48 @@ extension StorageClient {
                 batches.append(batch[..<middle])
                 continue
             }
-            let failed = try await delete(batch, body)
+            let failed = try await deleteTogether(batch, body)
             failures.merge(failed) { _, new in new }
         }
         return failures
+    }
+
+    /// One by one, if the service has said that it does not delete several at once.
+    private func deleteTogether(
+        _ keys: ArraySlice<ObjectKey>,
+        _ body: [UInt8]
+    ) async throws(StorageError) -> [ObjectKey: StorageError] {
+        if lacksMultipleDeletion.load(ordering: .relaxed) { return try await deleteEach(keys) }
+        do throws(StorageError) {
+            return try await delete(keys, body)
+        } catch {
+            guard error.isOperationUnsupported else { throw error }
+            lacksMultipleDeletion.store(true, ordering: .relaxed)
+            return try await deleteEach(keys)
+        }
+    }
+
+    private func deleteEach(
+        _ keys: ArraySlice<ObjectKey>
+    ) async throws(StorageError) -> [ObjectKey: StorageError] {
+        let failures = Mutex<[ObjectKey: StorageError]>([:])
+        var rest = keys
+        let next = { rest.popFirst() }
+        do {
+            try await forEachBounded(limit: Self.deletionsAtOnce, next: next) { key in
+                do throws(StorageError) {
+                    try await self.delete(key, versionID: nil)
+                } catch {
+                    // Nothing of the others is known then.
+                    guard !error.isCancelled, !error.isOutage else { throw error }
+                    failures.withLock { $0[key] = error }
+                }
+            }
+        } catch {
+            throw error as? StorageError
+                ?? StorageError(kind: .cancelled, operation: "DeleteObject")
+        }
+        return failures.withLock { $0 }
     }
 
     private func delete(
@@ -49,7 +90,7 @@ extension StorageClient {
         return try await repeating { (context) throws(StorageError) in
             let response = try await self.send(request, &context)
             let document = try request.decoding(response, self) { (body) throws(XMLFailure) in
-                try decodeDelete(body, style: self.dialect.keyEncoding)
+                try decodeDelete(body, style: self.keyEncoding(of: body))
             }
             var redaction = Redaction()
             if !document.failed.isEmpty { redaction.add(context) }

@@ -54,6 +54,9 @@ extension StorageClient {
         }
     }
 
+    /// Asks for the content as it is stored; of what was packed on the way the checks find out.
+    static let acceptedEncoding = ("accept-encoding", "gzip")
+
     func attempt(
         _ download: Download,
         _ context: inout AttemptContext
@@ -65,12 +68,20 @@ extension StorageClient {
             // A proxy's stale answer must not be the answer again.
             wire.headers.append(("cache-control", "no-cache"))
         }
+        let isPacked = isPacked(wire.key ?? "")
+        if isPacked { wire.headers.append(Self.acceptedEncoding) }
+        let share = try await beginBody(expectation.length)
+        defer { endBody(share) }
         let response = try await send(wire, &context) { [self] head in
             guard let length = try? expectation.validate(head) else { return .reject }
             download.begin(head, dialect)
             return .file(download.sink, length: length)
         }
         if let metadata = download.accepted { return metadata }
+        if try wire.lacksLength(response.head, isPacked: isPacked), let key = wire.key {
+            notePacked(key)
+            return try await attempt(download, &context)
+        }
         do throws(ContentFailure) {
             _ = try expectation.validate(response.head)
         } catch {
@@ -140,6 +151,25 @@ extension StorageClient {
             dialect: dialect
         )
         return (metadata, response.body)
+    }
+}
+
+extension StorageRequest {
+    /// True for an answer that has lost the length of what is stored, if the request did not accept
+    /// its encoding: some stores and caches unpack the content for those.
+    fileprivate func isUnpacked(_ head: ResponseHead) -> Bool {
+        head.status == 200 && head.contentLength == nil && !head.has("content-range")
+    }
+
+    /// True if the object is to be asked for once more, as it is stored.
+    ///
+    /// - Throws: If it was, and the store unpacks it all the same.
+    func lacksLength(_ head: ResponseHead, isPacked: Bool) throws(StorageError) -> Bool {
+        guard isUnpacked(head) else { return false }
+        guard isPacked else { return true }
+        let varies = head["vary"]?.lowercased().utf8.firstIndex(ofBytes: "accept-encoding".utf8)
+        guard varies == nil else { throw failure(.integrity(.unpacked), head: head) }
+        return false
     }
 }
 

@@ -121,12 +121,11 @@ extension StorageClient {
     ) async throws(StorageError) -> ObjectMetadata {
         var wire = StorageRequest("HeadObject", .head, asked.key)
         if let versionID = asked.versionID { wire.query.append(("versionId", versionID.text)) }
-        if let mode = dialect.checksumMode { wire.headers.append((mode.name, mode.value)) }
         wire.headers += asked.conditions.headers
         wire.isConditional = asked.conditions.allowNotModified
         let request = wire
         return try await repeating { (context) throws(StorageError) in
-            let head = try await self.send(request, &context).head
+            let head = try await self.sendHead(request, &context)
             guard let size = head.contentLength else {
                 throw request.failure(.protocolViolation("the answer has no size"), head: head)
             }
@@ -136,6 +135,35 @@ extension StorageClient {
 }
 
 extension StorageClient {
+    /// Sends a HEAD that asks for checksums, too.
+    ///
+    /// Some stores refuse what they do not know in a request: then without, also from then on.
+    func sendHead(
+        _ request: StorageRequest,
+        _ context: inout AttemptContext
+    ) async throws(StorageError) -> ResponseHead {
+        guard let mode = dialect.checksumMode, !lacksChecksumMode.load(ordering: .relaxed) else {
+            return try await send(request, &context).head
+        }
+        var asking = request
+        asking.headers.append((mode.name, mode.value))
+        do throws(StorageError) {
+            return try await send(asking, &context).head
+        } catch {
+            guard error.status == 400, error.regionHint == nil else { throw error }
+        }
+        do throws(StorageError) {
+            let head = try await send(request, &context).head
+            lacksChecksumMode.store(true, ordering: .relaxed)
+            return head
+        } catch {
+            if let status = error.status, status != 400, status < 500 {
+                lacksChecksumMode.store(true, ordering: .relaxed)
+            }
+            throw error
+        }
+    }
+
     package func partSize(
         _ key: ObjectKey,
         of etag: ETag,

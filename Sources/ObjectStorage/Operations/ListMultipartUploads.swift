@@ -68,7 +68,7 @@ extension StorageClient {
         return try await repeating { (context) throws(StorageError) in
             let response = try await self.send(listing, &context)
             let page = try listing.decoding(response, self) { (body) throws(XMLFailure) in
-                try decodeListUploads(body, style: self.dialect.keyEncoding)
+                try decodeListUploads(body, style: self.keyEncoding(of: body))
             }
             if page.next != nil, page.next == request.marker {
                 throw listing.failure(

@@ -79,7 +79,7 @@ extension StorageClient {
         return try await repeating { (context) throws(StorageError) in
             let response = try await self.send(listing, &context)
             return try listing.decoding(response, self) { (body) throws(XMLFailure) in
-                try decodeListVersions(body, style: self.dialect.keyEncoding)
+                try decodeListVersions(body, style: self.keyEncoding(of: body))
             }
         }
     }

@@ -65,7 +65,7 @@ extension StorageClient {
         return try await repeating { (context) throws(StorageError) in
             let response = try await self.send(listing, &context)
             let page = try listing.decoding(response, self) { (body) throws(XMLFailure) in
-                try decodeListObjects(body, style: self.dialect.keyEncoding)
+                try decodeListObjects(body, style: self.keyEncoding(of: body))
             }
             try self.checkEcho(of: page, request, listing)
             if let time = response.head["date"].flatMap({ Timestamp(httpText: $0) }) {

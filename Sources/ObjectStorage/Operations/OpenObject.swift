@@ -41,6 +41,10 @@ extension StorageClient {
             wire.headers.append(("cache-control", "no-cache"))
         }
         let (late, heads, dialect) = (LateSink(), ConflatedValue<OpenedObject>(), dialect)
+        let isPacked = isPacked(request.key)
+        if isPacked { wire.headers.append(Self.acceptedEncoding) }
+        let share = try await beginBody(nil)
+        defer { endBody(share) }
         // Beside the exchange, whose thread must not wait.
         async let provision: Void = opening.provide(late, heads, request, makeSink)
         let result: Result<HTTPResponse, StorageError>
@@ -57,6 +61,10 @@ extension StorageClient {
         heads.finish()
         await provision
         let response = try result.get()
+        if try wire.lacksLength(response.head, isPacked: isPacked) {
+            notePacked(request.key)
+            return try await begin(request, opening, &context, makeSink)
+        }
         do throws(ContentFailure) {
             return try request.opened(response.head, dialect).metadata
         } catch {

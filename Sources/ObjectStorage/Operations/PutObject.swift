@@ -169,11 +169,10 @@ extension StorageClient {
         _ refused: ETag?,
         _ wire: inout StorageRequest
     ) async -> PutResult? {
-        var head = StorageRequest("HeadObject", .head, key)
-        if let mode = dialect.checksumMode { head.headers.append((mode.name, mode.value)) }
+        let head = StorageRequest("HeadObject", .head, key)
         var context = AttemptContext()
         // The next attempt of the request itself reports any other failure.
-        guard let head = try? await send(head, &context).head,
+        guard let head = try? await sendHead(head, &context),
             let etag = head["etag"].map({ ETag(wire: $0) }),
             let checksum = try? await body.checksum()
         else { return nil }
@@ -283,6 +282,8 @@ extension StorageClient {
                 onProgress(Int(wire.body.length))
                 return found
             }
+            let share = try await self.beginBody(wire.body.length)
+            defer { self.endBody(share) }
             // A small body delays no other request, and losing it costs little.
             let isLarge = wire.body.length >= Self.worthwhile
             // Before the object is looked at: nothing is to lie between that and the request.

@@ -61,10 +61,8 @@ extension StorageClient {
         _ wire: StorageRequest,
         _ context: inout AttemptContext
     ) async throws(StorageError) -> ObjectMetadata? {
-        var request = StorageRequest("HeadObject", .head, key)
-        if let mode = dialect.checksumMode { request.headers.append((mode.name, mode.value)) }
         do throws(StorageError) {
-            let head = try await send(request, &context).head
+            let head = try await sendHead(StorageRequest("HeadObject", .head, key), &context)
             return ObjectMetadata(head, size: head.contentLength ?? -1, dialect: dialect)
         } catch {
             if error.isNotFound { throw wire.replacesAnother }

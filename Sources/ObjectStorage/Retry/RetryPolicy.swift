@@ -7,7 +7,8 @@ package struct RetryPolicy: Sendable, Hashable {
     package var attempts: Int
     /// The longest first pause; each next one may be twice as long.
     package var base: Duration
-    /// The same after the service asked for less.
+    /// The same after the service asked for less more than once; the first time it may be a refusal
+    /// that says nothing of the load, which stores give now and then.
     package var throttleBase: Duration
     package var cap: Duration
     /// The longest pause that a service may ask for.
@@ -89,7 +90,8 @@ package struct RetryState: Sendable {
         case .unreachable: return .giveUp
         case .throttled(let retryAfter):
             let least = min(max(retryAfter ?? .zero, .zero), policy.retryAfterCap)
-            return pause(policy.throttleBase, atLeast: least, random)
+            let base = failures == 0 ? policy.base : policy.throttleBase
+            return pause(base, atLeast: least, random)
         case .clockSkew(let serverTime):
             guard !hasCorrectedClock, let serverTime else { return .giveUp }
             hasCorrectedClock = true

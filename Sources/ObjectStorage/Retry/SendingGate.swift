@@ -5,7 +5,7 @@ internal import Synchronization
 /// What was sent of a body is lost with its connection. A line that carries less between two
 /// losses than all the bodies under way have takes none of them, but perhaps one that has all of
 /// it. A loss halves their number, and bodies that arrive without a loss in between raise it again
-/// one by one; until the first loss there is no limit.
+/// one by one; until the first loss there is no limit but that of a line that is limited itself.
 final class SendingGate: Sendable {
     /// How an attempt to send a body ended.
     enum End: Sendable {
@@ -34,6 +34,10 @@ final class SendingGate: Sendable {
     private static let arrivalsPerStep = 8
 
     private let state = Mutex(State())
+    /// How many bodies a limited line has room for now; nil for any number.
+    private let room: @Sendable () -> Int?
+
+    init(room: @escaping @Sendable () -> Int? = { nil }) { self.room = room }
 
     /// How many bodies may go at a time; nil for any number.
     var limit: Int? {
@@ -45,15 +49,14 @@ final class SendingGate: Sendable {
     func enter() async -> Pass {
         let (pass, ticket): (Pass?, UInt64) = state.withLock { state in
             state.nextTicket += 1
-            let isFree = state.active < state.limit
-            return (isFree ? Self.admit(&state) : nil, state.nextTicket)
+            return (isFree(state) ? Self.admit(&state) : nil, state.nextTicket)
         }
         if let pass { return pass }
         return await withTaskCancellationHandler {
             await withCheckedContinuation { continuation in
                 let pass: Pass? = state.withLock { state in
                     // There may be room by now, or the task may have ended.
-                    guard state.active >= state.limit, !Task.isCancelled else {
+                    guard !isFree(state), !Task.isCancelled else {
                         return Self.admit(&state)
                     }
                     state.waiting[ticket] = continuation
@@ -84,9 +87,13 @@ final class SendingGate: Sendable {
                 }
             }
             state.active -= 1
-            return Self.admitWaiting(&state)
+            return admitWaiting(&state)
         }
         for (continuation, pass) in admitted { continuation.resume(returning: pass) }
+    }
+
+    private func isFree(_ state: borrowing State) -> Bool {
+        state.active < min(state.limit, room() ?? .max)
     }
 
     private static func admit(_ state: inout State) -> Pass {
@@ -103,14 +110,14 @@ final class SendingGate: Sendable {
     }
 
     /// Those that have room now, in the order in which they came.
-    private static func admitWaiting(
+    private func admitWaiting(
         _ state: inout State
     ) -> [(CheckedContinuation<Pass, Never>, Pass)] {
         var admitted: [(CheckedContinuation<Pass, Never>, Pass)] = []
-        while state.active < state.limit, let first = state.waiting.keys.min(),
+        while isFree(state), let first = state.waiting.keys.min(),
             let continuation = state.waiting.removeValue(forKey: first)
         {
-            admitted.append((continuation, admit(&state)))
+            admitted.append((continuation, Self.admit(&state)))
         }
         return admitted
     }

@@ -1,3 +1,9 @@
+#if canImport(Glibc)
+internal import Glibc
+#else
+internal import Darwin
+#endif
+
 /// Percent-encodes all bytes but `A–Z a–z 0–9 - . _ ~`, and `/` if it is kept, with upper-case
 /// digits (oss-protocol, "URL encoding").
 package func percentEncode(_ bytes: some Sequence<UInt8>, keepsSlash: Bool) -> String {
@@ -68,6 +74,26 @@ func percentDecodeInPlace(_ bytes: inout [UInt8], style: PercentEncodingStyle) -
     }
     bytes.removeLast(count - target)
     return true
+}
+
+/// True if there is a `%20` somewhere.
+func hasEncodedBlank(_ bytes: [UInt8]) -> Bool {
+    unsafe bytes.withUnsafeBytes { bytes in
+        guard let start = bytes.baseAddress else { return false }
+        var place = 0
+        while place + 3 <= bytes.count,
+            let found = unsafe memchr(start + place, Int32(UInt8(ascii: "%")), bytes.count - place)
+        {
+            place = unsafe UnsafeRawPointer(found) - start
+            if place + 3 <= bytes.count, unsafe bytes[place + 1] == UInt8(ascii: "2"),
+                unsafe bytes[place + 2] == UInt8(ascii: "0")
+            {
+                return true
+            }
+            place += 1
+        }
+        return false
+    }
 }
 
 private func isUnreserved(_ byte: UInt8) -> Bool {

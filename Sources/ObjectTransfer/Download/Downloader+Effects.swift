@@ -81,7 +81,7 @@ extension Downloader {
                 return state.abandon(ItemFailure(ofTransfer: error), keepsCheckpoint: false)
             }
         case .lookUp:
-            return await lookUp(&state)
+            return await lookUp(&state, attempt)
         case .confirm:
             return await confirm(&state, &attempt)
         case .finish(let object, let checksum):
@@ -217,9 +217,12 @@ extension Downloader {
         await context.removePartial(partialName)
     }
 
-    private func lookUp(_ state: inout DownloadState) async -> [DownloadState.Effect] {
+    private func lookUp(
+        _ state: inout DownloadState,
+        _ attempt: Attempt
+    ) async -> [DownloadState.Effect] {
         do {
-            let found = try await head()
+            let found = try await context.head(key, knownSize: attempt.object.size)
             guard !isUncheckedLink(found) else { return state.lookUpFailed(Self.uncheckedLink) }
             return state.lookedUp(found.object)
         } catch {
@@ -237,7 +240,7 @@ extension Downloader {
             return state.confirmed(attempt.object)
         }
         do {
-            let found = try await head()
+            let found = try await context.head(key, knownSize: attempt.object.size)
             let isSame = found.object.etag == attempt.object.etag
             guard isSame || !isUncheckedLink(found) else {
                 return state.confirmFailed(Self.uncheckedLink)

@@ -87,3 +87,20 @@ final class ObjectOpening: Sendable {
         return try outcome.get()
     }
 }
+
+extension ObjectStore {
+    /// What a GET says of an object that a HEAD calls empty: `metadata` if that has no byte, else
+    /// the metadata of the GET.
+    func provingEmptiness(
+        of key: ObjectKey,
+        _ metadata: ObjectMetadata
+    ) async throws(StorageError) -> ObjectMetadata {
+        do throws(StorageError) {
+            let read = try await open(ObjectOpening.request(key, length: 1)) { _ in nil }
+            return read.size > 0 ? read : metadata
+        } catch {
+            guard error.isRangeNotSatisfiable else { throw error }
+            return metadata
+        }
+    }
+}

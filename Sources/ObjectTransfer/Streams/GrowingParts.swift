@@ -31,6 +31,11 @@ struct GrowingParts: Sendable, Hashable {
     /// Those of a stream of this length, if it is known.
     init(length: Int64?, preferred: Int64, _ dialect: StorageDialect) throws(ItemFailure) {
         guard let length else {
+            guard !dialect.partsHaveOneSize else {
+                let size = max(preferred, dialect.minimumPartSize)
+                self.init(first: min(size, PartLayout.maximumPartSize), step: 0)
+                return
+            }
             self.init(preferred: preferred, minimum: dialect.minimumPartSize)
             return
         }
@@ -43,6 +48,17 @@ struct GrowingParts: Sendable, Hashable {
             throw .tooLarge(size: length, limit: dialect.maximumObjectSize)
         }
         self.init(first: layout.partSize, step: 0)
+    }
+
+    /// What is said before so many bytes are read in vain.
+    var warning: String {
+        "the store takes parts of one size only, so at most \(capacity) bytes of this stream can "
+            + "be stored; specify a larger --part-size for more"
+    }
+
+    /// What all parts together can hold, in bytes.
+    var capacity: Int64 {
+        step > 0 ? Self.reach : min(first * Int64(PartLayout.maximumPartCount), Self.reach)
     }
 
     /// In bytes, by the index from 0.

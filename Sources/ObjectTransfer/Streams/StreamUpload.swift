@@ -93,6 +93,9 @@ package struct StreamUpload: Sendable {
         }
         try check(beginning.reduce(0) { $0 + Int64($1.count) }, isAtEnd: beginning.count == 1)
         if beginning.count == 1 { return try await put(beginning[0], token, context) }
+        if length == nil, settings.store.dialect.partsHaveOneSize {
+            context.observer.warned(sizes.warning)
+        }
         return try await sendParts(&beginning, sizes, token, context)
     }
 
@@ -197,8 +200,7 @@ extension StreamUpload {
         _ context: TransferContext
     ) async throws -> [UploadedPart] {
         try await withThrowingTaskGroup(of: Event.self) { group in
-            var parts: [UploadedPart] = []
-            var begun = 0
+            var (parts, begun) = ([UploadedPart](), 0)
             var total: Int64 = 0
             var held = 0
             var isReading = false
@@ -210,7 +212,7 @@ extension StreamUpload {
                     total += Int64(bytes.count)
                     try check(total, isAtEnd: false)
                     held += bytes.count
-                    let number = try number(begun, total)
+                    let number = try number(begun, total, sizes)
                     begun += 1
                     group.addTask {
                         .sent(
@@ -248,10 +250,14 @@ extension StreamUpload {
         }
     }
 
-    private func number(_ index: Int, _ total: Int64) throws(ItemFailure) -> PartNumber {
+    private func number(
+        _ index: Int,
+        _ total: Int64,
+        _ sizes: GrowingParts
+    ) throws(ItemFailure) -> PartNumber {
         let limit = settings.store.dialect.maximumObjectSize
         guard total <= limit, index < PartLayout.maximumPartCount else {
-            throw .tooLarge(size: total, limit: min(limit, GrowingParts.reach))
+            throw .tooLarge(size: total, limit: min(limit, sizes.capacity))
         }
         return PartNumber(index: index)
     }

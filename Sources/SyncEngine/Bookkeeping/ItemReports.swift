@@ -60,7 +60,7 @@ struct ItemReports: Sendable {
             message: message(of: failure, key),
             requestID: failure.requestID
         )
-        guard let stop = failure.stops else { return }
+        guard let stop = failure.stops else { return countStreak(failure) }
         let code: SyncError.Code =
             switch stop {
             case .credentials: .credentials
@@ -77,11 +77,20 @@ struct ItemReports: Sendable {
         )
     }
 
+    /// Ends the run if every item fails for the same reason.
+    private func countStreak(_ failure: ItemFailure) {
+        guard let cause = failure.sharedCause, context.store.failures.failed(cause) else { return }
+        ledger.stop(SyncError(failure, repeated: cause))
+    }
+
     /// With the filter that silences it, if only its name is in the way.
     private func message(of failure: ItemFailure, _ key: ObjectKey) -> String {
         guard case .nameTaken(let message) = failure,
             let hint = FilterHint(key, isFileOnly: true)
-        else { return failure.message }
+        else {
+            // The key stands beside it.
+            return failure.message.removing(" of '\(context.objectKey(key).display)'")
+        }
         return message.dropLast() + hint.text
     }
 
@@ -160,5 +169,14 @@ struct ItemReports: Sendable {
             }
             context.keptItem(.skip, .skipped, key, size: 0, message: message)
         }
+    }
+}
+
+extension String {
+    /// Without the first occurrence of `part`.
+    fileprivate func removing(_ part: String) -> String {
+        guard let start = utf8.firstIndex(ofBytes: part.utf8) else { return self }
+        let end = utf8.index(start, offsetBy: part.utf8.count)
+        return String(self[..<start]) + String(self[end...])
     }
 }

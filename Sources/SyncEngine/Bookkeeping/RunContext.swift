@@ -113,6 +113,33 @@ struct RunContext: Sendable {
         item(action, state, key, size: size, message: message, requestID: requestID)
     }
 
+    /// Reports a transfer that is done; `replaced` says what it replaced, which is worth keeping.
+    func doneItem(
+        _ action: ItemAction,
+        _ key: ObjectKey,
+        size: Int64,
+        _ transfer: TransferCounter? = nil,
+        replaced: String? = nil,
+        keptAs: RelativePath? = nil
+    ) {
+        let kept = keptAs.map { "the local version was kept as '\($0.display)'" }
+        if let text = kept ?? replaced {
+            journal.add(action, .done, key, text)
+        } else {
+            journal.addTransfer(action, key)
+        }
+        item(
+            action,
+            .done,
+            key,
+            size: size,
+            transferred: transfer?.bytesMoved ?? 0,
+            resumed: transfer?.bytesResumed ?? 0,
+            message: kept,
+            keptAs: keptAs?.text
+        )
+    }
+
     func item(
         _ action: ItemAction,
         _ state: ItemState,

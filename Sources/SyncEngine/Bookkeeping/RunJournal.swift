@@ -2,10 +2,12 @@ internal import ManifestStore
 internal import SyncModel
 internal import Synchronization
 
-/// What a run did that is worth keeping: items that failed, were skipped or were deleted.
+/// What a run did that is worth keeping: items that failed, were skipped, deleted or replaced, and,
+/// as far as they leave room, what was transferred.
 ///
-/// Gathered here without waiting and written in batches. A run in which everything goes wrong keeps
-/// only the first of them: items that are skipped in each run would fill the manifest.
+/// Gathered here without waiting. The first kind is written in batches; the second at the end,
+/// because deletions come last. A run in which everything goes wrong keeps only the first of them:
+/// items that are skipped in each run would fill the manifest.
 final class RunJournal: Sendable {
     private static let limit = 5_000
     /// Of keys and messages.
@@ -13,37 +15,68 @@ final class RunJournal: Sendable {
 
     private struct State {
         var waiting: [RunItem] = []
+        var transfers: [RunItem] = []
         var count = 0
         var bytes = 0
+        var transferBytes = 0
     }
 
     private let state = Mutex(State())
 
     func add(_ action: ItemAction, _ itemState: ItemState, _ key: ObjectKey, _ message: String?) {
-        guard !key.isEmpty else { return }
-        let bytes = key.bytes.count + (message?.utf8.count ?? 0)
+        guard let item = RunItem(action, itemState, key, message) else { return }
         state.withLock { state in
             guard state.count < Self.limit, state.bytes < Self.byteLimit else { return }
             state.count += 1
-            state.bytes += bytes
-            state.waiting.append(
-                RunItem(
-                    key: key,
-                    action: action.rawValue,
-                    state: itemState.rawValue,
-                    message: message
-                )
-            )
+            state.bytes += item.journalBytes
+            state.waiting.append(item)
         }
     }
 
-    /// Writes what was gathered.
-    func flush(to manifest: ManifestStore, run: RunID) async throws(ManifestError) {
+    /// Adds what was transferred, or made of what was there.
+    func addTransfer(_ action: ItemAction, _ key: ObjectKey) {
+        guard let item = RunItem(action, .done, key, nil) else { return }
+        state.withLock { state in
+            guard state.transfers.count < Self.limit, state.transferBytes < Self.byteLimit else {
+                return
+            }
+            state.transferBytes += item.journalBytes
+            state.transfers.append(item)
+        }
+    }
+
+    /// Writes what was gathered, and at the end also what was transferred.
+    func flush(
+        to manifest: ManifestStore,
+        run: RunID,
+        isEnd: Bool = false
+    ) async throws(ManifestError) {
         let items = state.withLock { state in
-            let items = state.waiting
+            var items = state.waiting
             state.waiting = []
+            guard isEnd else { return items }
+            for item in state.transfers.prefix(Self.limit - state.count) {
+                state.bytes += item.journalBytes
+                guard state.bytes < Self.byteLimit else { break }
+                items.append(item)
+            }
+            state.transfers = []
             return items
         }
         try await manifest.recordItems(run, items)
     }
+}
+
+extension RunItem {
+    fileprivate init?(
+        _ action: ItemAction,
+        _ state: ItemState,
+        _ key: ObjectKey,
+        _ message: String?
+    ) {
+        guard !key.isEmpty else { return nil }
+        self.init(key: key, action: action.rawValue, state: state.rawValue, message: message)
+    }
+
+    fileprivate var journalBytes: Int { key.bytes.count + (message?.utf8.count ?? 0) }
 }

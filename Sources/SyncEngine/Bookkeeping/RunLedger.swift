@@ -17,6 +17,8 @@ final class RunLedger: Sendable {
         var vanished = 0
         var vanishedFiles = 0
         var deferred: [Deferred] = []
+        var deferredUploads: [DeferredUpload] = []
+        var mayDeferUploads = true
         var renames: [PendingRename] = []
         var mayRename = true
         var short: [ShortOfRoom] = []
@@ -27,6 +29,8 @@ final class RunLedger: Sendable {
         var growth: Int64 = 0
         var keepsOwnTrash = false
         var keepsFetchedContents = false
+        var earlierVanished = VanishedObjects()
+        var vanishedObjects = VanishedObjects()
     }
 
     /// A new key whose content a file has whose own key is perhaps gone.
@@ -51,6 +55,12 @@ final class RunLedger: Sendable {
         let obstacle: SkipReason
     }
 
+    /// An upload that the store refused, perhaps because of what this run deletes.
+    struct DeferredUpload: Sendable {
+        let entry: JoinedEntry
+        let failure: ItemFailure
+    }
+
     /// Downloads that wait for deletions are rare; more than this are left to the next run.
     private static let deferredLimit = 10_000
     /// Names that hold back what is beneath them; more of them hold back everything.
@@ -66,7 +76,9 @@ final class RunLedger: Sendable {
     var cancelledItems: Int { state.withLock { $0.cancelled } }
     /// Items that were planned and never begun, renames and what waits for room included.
     var untriedItems: Int {
-        state.withLock { $0.untried + $0.renames.count + $0.short.count }
+        state.withLock {
+            $0.untried + $0.renames.count + $0.short.count + $0.deferredUploads.count
+        }
     }
     var vanishedItems: Int { state.withLock { $0.vanished } }
     /// Files of vanished objects that the run would have deleted had the listing been later.
@@ -95,6 +107,23 @@ final class RunLedger: Sendable {
     }
     func countUntried(_ count: Int) { state.withLock { $0.untried += count } }
     func countVanished() { state.withLock { $0.vanished += 1 } }
+    /// What the last run did not find.
+    func expect(_ earlier: VanishedObjects) { state.withLock { $0.earlierVanished = earlier } }
+    /// Notes an object that was not found; true if the last run did not find it, either.
+    func noteVanished(_ object: RemoteObject) -> Bool {
+        state.withLock { state in
+            state.vanishedObjects.insert(object)
+            return state.earlierVanished.contains(object)
+        }
+    }
+    /// What the next run is to know, where it is not recorded already; a limited run adds to it.
+    func newlyVanished(isLimited: Bool) -> VanishedObjects? {
+        state.withLock { state in
+            var found = state.vanishedObjects
+            if isLimited { found.formUnion(state.earlierVanished) }
+            return found == state.earlierVanished ? nil : found
+        }
+    }
     func countVanishedFile() { state.withLock { $0.vanishedFiles += 1 } }
     /// The trash of this run has a version that a user made and that is nowhere else.
     func keepOwnTrash() { state.withLock { $0.keepsOwnTrash = true } }
@@ -150,6 +179,30 @@ final class RunLedger: Sendable {
             defer { state.short = [] }
             return state.short
         }
+    }
+
+    /// False if there are too many already, or the deletions have begun.
+    func deferUpload(_ entry: JoinedEntry, _ failure: ItemFailure) -> Bool {
+        state.withLock { state in
+            guard state.mayDeferUploads, state.deferredUploads.count < Self.deferredLimit else {
+                return false
+            }
+            state.deferredUploads.append(DeferredUpload(entry: entry, failure: failure))
+            return true
+        }
+    }
+
+    /// Those that wait; none is taken from here on.
+    func takeDeferredUploads() -> [DeferredUpload] {
+        state.withLock { state in
+            state.mayDeferUploads = false
+            defer { state.deferredUploads = [] }
+            return state.deferredUploads
+        }
+    }
+
+    func keepDeferredUpload(_ upload: DeferredUpload) {
+        state.withLock { $0.deferredUploads.append(upload) }
     }
 
     /// False if there are too many already.

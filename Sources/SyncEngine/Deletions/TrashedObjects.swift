@@ -56,7 +56,7 @@ struct TrashedObjects: Sendable {
         let run = MirrorDirectory.TrashOfRun(name: [UInt8](rest[..<slash]))
         let key = ObjectKey(rest[slash...].dropFirst())
         let hasMark = run.name.count { $0 == UInt8(ascii: "~") } >= 2
-        guard run.number != nil, hasMark, !key.isEmpty else { return nil }
+        guard run.number != nil || run.isOfRestoration, hasMark, !key.isEmpty else { return nil }
         return Copy(object: object, run: run, key: key)
     }
 

@@ -42,7 +42,8 @@ public struct PastRun: Sendable, Hashable {
     }
 }
 
-/// An item that a run recorded: one that went wrong, was left as it was, or was deleted.
+/// An item that a run recorded: one that went wrong, was left as it was, deleted, replaced or, as
+/// far as there is room, transferred.
 public struct PastItem: Sendable, Hashable {
     /// The key relative to the remote's prefix.
     public var key: String

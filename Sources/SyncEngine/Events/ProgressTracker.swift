@@ -53,6 +53,11 @@ package final class ProgressTracker: Sendable {
         state.withLock { $0.isPlanComplete = true }
     }
 
+    /// What was planned comes from a listing that failed.
+    func planIsIncomplete() {
+        state.withLock { $0.isPlanComplete = false }
+    }
+
     package func begin(
         _ direction: TransferDirection,
         key: ObjectKey,

@@ -16,6 +16,9 @@ extension RemoteTrash {
     /// What the keys of ``ownPrefix`` begin with, without the remote's prefix.
     static let keys = ObjectKey(RelativePath.stateDirectoryName + "/trash/")
 
+    /// True for the key of a copy in ``ownPrefix``, without the remote's prefix.
+    static func contains(_ key: ObjectKey) -> Bool { key.hasPrefix(keys) }
+
     /// Behind all keys that runs put there: their names begin with the year.
     static let lastKey = ObjectKey(keys.bytes + [UInt8(ascii: "~")])
 

@@ -23,10 +23,12 @@ extension RunSummary {
         deletedThere += other.deletedThere
         excluded += other.excluded
         notInPlan += other.notInPlan
+        unlistedSizes += other.unlistedSizes
         directoryChanged = directoryChanged || other.directoryChanged
         requests += other.requests
         retries += other.retries
         throttled += other.throttled
+        throttledSeconds += other.throttledSeconds
         deletionsHeldBack = deletionsHeldBack ?? other.deletionsHeldBack
         stopped = stopped ?? other.stopped
         reachedLimit = reachedLimit ?? other.reachedLimit

@@ -226,6 +226,11 @@ public struct RunSummary: Sendable, Hashable {
     public var excluded = 0
     /// What a run that carries out a saved plan would have done without it, and left.
     public var notInPlan = 0
+    /// Downloads whose size is not the one that the listing had.
+    ///
+    /// The object was replaced meanwhile, or the store contradicts itself; the next listing shows
+    /// which.
+    package var unlistedSizes = 0
     /// True if files or directories went away while the directory was read: under another name they
     /// may be there unseen, which the next run finds.
     public var directoryChanged = false
@@ -237,6 +242,8 @@ public struct RunSummary: Sendable, Hashable {
     public var retries = 0
     /// Answers that asked for fewer requests.
     public var throttled = 0
+    /// How long requests waited after such answers, all together.
+    public var throttledSeconds: Double = 0
     /// Why deletions were held back, nil if they were not; safe to print.
     public var deletionsHeldBack: String?
 
@@ -294,6 +301,7 @@ public struct RunSummary: Sendable, Hashable {
     public var isInStep: Bool {
         isComplete && vanished == 0 && localChanges == 0 && onlyLocal == 0 && onlyRemote == 0
             && deletedHere == 0 && deletedThere == 0 && notInPlan == 0 && !directoryChanged
+            && unlistedSizes == 0
             && shards.map { $0.isInStep && $0.deletionsWaiting == 0 } ?? true
     }
 }

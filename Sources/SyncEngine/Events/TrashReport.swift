@@ -55,8 +55,15 @@ public struct RestoreRequest: Sendable, Hashable {
     public var version: TrashVersion
     /// Where it goes beneath the mirror's directory, for a single path; nil for where it was.
     public var target: String?
-    /// True if a file that is there and differs goes to the trash first; without that it stays.
+    /// An absolute path outside the mirror's directory, to which copies go instead; nothing changes
+    /// in the directory or in the bucket then. Nil unless set.
+    public var outside: String?
+    /// True if what is there and differs goes to the trash first, a file here and an object in the
+    /// bucket; without that it stays. With a time, also what changed after it comes back.
     public var replaces: Bool
+    /// True to replace what is in the way if the run that removed the version put it there, and
+    /// nothing changed it since; false unless set.
+    public var isUndo = false
     /// Only reports what would come back; false unless set.
     public var isDryRun = false
     /// Keys that come from elsewhere, as the report of that has them; none unless set.
@@ -84,6 +91,8 @@ public struct RestoredFile: Sendable, Hashable {
         case unchanged
         /// Another file is there and was kept.
         case kept
+        /// It changed after the time that was asked for, and was left out.
+        case later
         /// It could not be restored.
         case failed
     }
@@ -118,6 +127,8 @@ public struct RestoreReport: Sendable, Hashable {
     public var unchanged = 0
     /// Files that were not restored, because another one is there.
     public var kept = 0
+    /// Files that were left out, because they changed after the time that was asked for.
+    public var later = 0
     /// Files that could not be restored.
     public var failed = 0
     /// True if objects are in the bucket again.
@@ -139,6 +150,7 @@ public struct RestoreReport: Sendable, Hashable {
             bytes = bytes.addingClamped(file.size)
         case .unchanged: unchanged += 1
         case .kept: kept += 1
+        case .later: later += 1
         case .failed: failed += 1
         }
     }
@@ -149,6 +161,7 @@ public struct RestoreReport: Sendable, Hashable {
         bytes = bytes.addingClamped(other.bytes)
         unchanged += other.unchanged
         kept += other.kept
+        later += other.later
         failed += other.failed
         hasRestoredObjects = hasRestoredObjects || other.hasRestoredObjects
         missing += other.missing
@@ -159,7 +172,33 @@ public struct RestoreReport: Sendable, Hashable {
     public var isComplete: Bool { kept == 0 && failed == 0 && missing.isEmpty }
 }
 
+extension RestoreRequest {
+    /// Where a copy goes that has this path, or this one beneath the path that was asked for.
+    func outsidePath(
+        of path: RelativePath,
+        beneath asked: RelativePath?,
+        isDirectory: (String) -> Bool
+    ) -> String? {
+        guard let outside else { return nil }
+        func text(_ bytes: some Collection<UInt8>) -> String {
+            String(decoding: bytes, as: UTF8.self)
+        }
+        guard let asked else { return outside + "/" + text(path.bytes) }
+        let rest = path.bytes.dropFirst(asked.bytes.count)
+        // A file goes into a directory that is there, as with cp.
+        let isInto = rest.isEmpty && isDirectory(outside)
+        return outside + (isInto ? "/" + text(path.name) : text(rest))
+    }
+}
+
 extension RestoredFile {
+    /// Why a version is left out that is later than the time that was asked for.
+    static let laterText =
+        "it changed after that time; the version of then is not kept, and --force restores this one"
+
+    /// Why a file outside of the mirror stays.
+    package static let outsideText = "a file is there; --force replaces it"
+
     /// An object that is there again, and whose file is not.
     package init(notDownloaded item: ItemEvent, _ reason: String) {
         self.init(

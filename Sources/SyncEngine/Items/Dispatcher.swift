@@ -131,7 +131,7 @@ struct Dispatcher {
         )
         if entry.local == nil {
             context.tracker.count { $0.transferred += 1 }
-            context.item(.download, .done, entry.key, size: 0)
+            context.doneItem(.download, entry.key, size: 0)
         } else {
             context.tracker.count { $0.adopted += 1 }
             context.item(.adopt, .done, entry.key, size: 0)

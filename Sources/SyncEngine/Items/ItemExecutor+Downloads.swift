@@ -66,11 +66,23 @@ extension ItemExecutor {
             if deletes, ledger.deferForRoom(short) { return }
             return await failForRoom(short)
         }
+        if failure.isVanished, ledger.noteVanished(object) {
+            return fail(.download, entry.key, size: object.size, Self.notThere(failure))
+        }
         // The file is to go, but only a listing without its object may say so.
         if failure.isVanished, entry.local != nil, context.options.deletesKnown {
             ledger.countVanishedFile()
         }
         fail(.download, entry.key, size: object.size, failure)
+    }
+
+    private static func notThere(_ failure: ItemFailure) -> ItemFailure {
+        .storage(
+            message: "the listing has it as in the last run, but the service says that there is no "
+                + "such object: its listing may write names with blanks or '+' in another way",
+            answer: failure.answer,
+            stops: nil
+        )
     }
 
     /// True if this run may delete files.
@@ -134,6 +146,7 @@ extension ItemExecutor {
                     key: entry.key,
                     action: .download,
                     object: finished.object,
+                    listedSize: object.size,
                     checksum: finished.checksum,
                     received: finished.received,
                     lastModified: finished.lastModified ?? object.lastModified,
@@ -321,6 +334,7 @@ extension ItemExecutor {
                 key: entry.key,
                 action: .copyLocal,
                 object: PinnedObject(etag: object.etag, size: size, crc64: found),
+                listedSize: object.size,
                 checksum: found,
                 lastModified: metadata.lastModified ?? object.lastModified,
                 storageClass: object.storageClass,

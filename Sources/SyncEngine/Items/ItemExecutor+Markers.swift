@@ -64,7 +64,7 @@ extension ItemExecutor {
         }
         await recordMarker(entry, object)
         context.tracker.count { $0.transferred += 1 }
-        context.item(.download, .done, path.key, size: 0)
+        context.doneItem(.download, path.key, size: 0)
         return true
     }
 

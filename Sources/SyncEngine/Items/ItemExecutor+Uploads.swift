@@ -62,6 +62,7 @@ extension ItemExecutor {
                     continue
                 }
                 isFailed = true
+                if mayBeBlocked(entry, error), ledger.deferUpload(entry, error) { return }
                 fail(.upload, entry.key, size: file.size, Self.explained(error))
                 return
             }
@@ -73,6 +74,15 @@ extension ItemExecutor {
         guard let object = entry.remote else { return }
         let keeper = ObjectKeeper(context: context)
         try await keeper.keep(entry.key, object.etag, size: object.size)
+    }
+
+    /// True if an object above or beneath a new one may be in its way, at a store that is a
+    /// directory beneath, and this run may delete it.
+    private func mayBeBlocked(_ entry: JoinedEntry, _ failure: ItemFailure) -> Bool {
+        let deletes = context.options.deletesKnown || context.options.deletesExtra
+        guard deletes, context.tracker.direction != .pull, entry.remote == nil else { return false }
+        guard let status = failure.answer?.status else { return false }
+        return [400, 405, 409, 500].contains(status)
     }
 
     /// A local file that vanished since the walk is a change like any other.
@@ -101,13 +111,15 @@ extension ItemExecutor {
         if finished.hasCheckpoint { changes.append(.finishUpload(entry.key)) }
         await record(changes, .upload, entry)
         context.tracker.count { $0.transferred += 1 }
-        context.item(
+        context.doneItem(
             .upload,
-            .done,
             entry.key,
             size: finished.source.size,
-            transferred: transfer.bytesMoved,
-            resumed: transfer.bytesResumed
+            transfer,
+            replaced: entry.remote.map { _ in
+                context.options.remoteTrash == .none
+                    ? "replaced the object" : "replaced the object, of which the trash has a copy"
+            }
         )
     }
 
@@ -136,9 +148,10 @@ extension ItemExecutor {
             await noticeMarkerName(entry)
             context.tracker.count { $0.transferred += 1 }
             context.tracker.finishedItem(bytes: 0)
-            context.item(.upload, .done, entry.key, size: 0)
+            context.doneItem(.upload, entry.key, size: 0)
         } catch {
             context.tracker.finishedItem(bytes: 0)
+            if mayBeBlocked(entry, error), ledger.deferUpload(entry, error) { return }
             fail(.upload, entry.key, size: 0, error)
         }
     }
@@ -252,7 +265,7 @@ extension ItemExecutor {
         guard try await identity(of: entry.key) == file else { return .outdated(copy.etag) }
         context.tracker.count { $0.renamed += 1 }
         context.tracker.finishedItem(bytes: file.size)
-        context.item(.copyRemote, .done, entry.key, size: file.size)
+        context.doneItem(.copyRemote, entry.key, size: file.size)
         return .settled
     }
 

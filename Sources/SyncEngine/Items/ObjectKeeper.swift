@@ -30,22 +30,31 @@ struct ObjectKeeper: Sendable {
         guard let place else { return }
         let copy = ObjectKey(place.bytes + key.bytes)
         guard copy.bytes.count <= Self.longestKey else {
-            throw Self.failure(
+            throw ObjectCopy.failure(
                 "the key of its copy would have \(copy.bytes.count) bytes, and no store takes more "
                     + "than \(Self.longestKey)"
             )
         }
-        let source = context.objectKey(key)
+        let copying = ObjectCopy(
+            store: context.store,
+            source: context.objectKey(key),
+            etag: etag,
+            size: size,
+            encryption: context.options.properties.encryption
+        )
+        try await copying.makeProven(at: copy)
+    }
+}
+
+extension ObjectCopy {
+    /// Makes the object, and proves that it is of exactly this version of its source.
+    ///
+    /// - Throws: Why there is none; `alreadyExists` if the source is another version by now.
+    func makeProven(at copy: ObjectKey) async throws(ItemFailure) {
         var answered: ETag?
         var cause = Self.failure("the store does not have the copy that it reported")
         do throws(StorageError) {
-            answered = try await ObjectCopy(
-                store: context.store,
-                source: source,
-                etag: etag,
-                size: size,
-                encryption: context.options.properties.encryption
-            ).make(at: copy)
+            answered = try await make(at: copy)
         } catch {
             cause = Self.explained(error)
             let isThere = error.isAlreadyExists || error.isPreconditionFailed
@@ -53,13 +62,13 @@ struct ObjectKeeper: Sendable {
             guard isThere || error.mayHaveReachedServer, !error.isCancelled else { throw cause }
         }
         do {
-            let found = try await context.store.head(copy, versionID: nil)
+            let found = try await store.head(copy, versionID: nil)
             guard found.size == size else { throw cause }
             if let answered, found.etag == answered { return }
-            let original = try await context.store.head(source, versionID: nil)
+            let original = try await store.head(source, versionID: nil)
             guard original.etag == etag else { throw ItemFailure.alreadyExists(nil) }
             let isSameSum = found.crc64 != nil && found.crc64 == original.crc64
-            guard found.etag == etag || context.store.dialect.computesChecksum && isSameSum else {
+            guard found.etag == etag || store.dialect.computesChecksum && isSameSum else {
                 throw cause
             }
         } catch let error as StorageError {
@@ -69,7 +78,7 @@ struct ObjectKeeper: Sendable {
         }
     }
 
-    private static func failure(_ reason: String) -> ItemFailure {
+    fileprivate static func failure(_ reason: String) -> ItemFailure {
         .storage(
             message: "no copy could be made in the bucket, so the object was kept: \(reason)",
             answer: nil,
@@ -101,16 +110,19 @@ struct ObjectCopy: Sendable {
     /// Nil for the current version of the source.
     var version: VersionID?
     let encryption: ObjectProperties.Encryption?
+    /// The version that the copy replaces; nil if there must be no object.
+    var replaced: ETag?
 
-    /// Makes the object, if the key has none.
+    /// Makes the object, if the key has none, or the version that is to be replaced.
     func make(at copy: ObjectKey) async throws(StorageError) -> ETag {
         if size <= store.dialect.maximumCopySize {
             var request = CopyRequest(
                 source: source,
                 sourceETag: etag,
                 destination: copy,
-                forbidsOverwrite: true
+                forbidsOverwrite: replaced == nil
             )
+            request.replaced = replaced
             request.properties.encryption = encryption
             request.sourceVersion = version
             return try await store.copy(request).etag
@@ -121,13 +133,15 @@ struct ObjectCopy: Sendable {
             contentType: original.contentType,
             userMetadata: original.userMetadata.sorted { $0.key < $1.key }
                 .map { (name: $0.key, value: $0.value) },
-            forbidsOverwrite: true
+            forbidsOverwrite: replaced == nil,
+            replaced: replaced
         )
         request.encryption = encryption
         let upload = try await store.initiateMultipartUpload(request)
         do throws(StorageError) {
             var copies = PartCopies(store: store, source: source, etag: etag, size: size)
             copies.version = version
+            copies.replaced = replaced
             return try await copies.make(copy, upload, accessControl: nil).etag
         } catch {
             let store = store
@@ -150,6 +164,8 @@ struct PartCopies: Sendable {
     let size: Int64
     /// Nil for the current version of the source.
     var version: VersionID?
+    /// The version that is replaced; nil if there must be no object.
+    var replaced: ETag?
 
     /// Nil if the object is larger than parts can be.
     var layout: PartLayout? {
@@ -186,7 +202,8 @@ struct PartCopies: Sendable {
             key: key,
             upload: upload,
             parts: parts,
-            forbidsOverwrite: true
+            forbidsOverwrite: replaced == nil,
+            replaced: replaced
         )
         request.accessControl = accessControl
         return try await store.completeMultipartUpload(request)

@@ -9,6 +9,8 @@ struct PendingPublication: Sendable {
     let key: ObjectKey
     let action: ItemAction
     let object: PinnedObject
+    /// What the listing said of the object.
+    let listedSize: Int64
     let checksum: CRC64?
     /// Of the bytes received, where nothing proves them.
     var received: CRC64?
@@ -278,20 +280,40 @@ actor PublicationQueue {
         }
     }
 
+    /// What was fetched is as the store sent it; that both sides are equal now is not known.
+    private func noteSize(_ item: PendingPublication) {
+        guard item.object.size != item.listedSize else { return }
+        context.tracker.count { $0.unlistedSizes += 1 }
+        context.emit(
+            .warning(
+                message: "'\(item.key.display)': the listing has \(item.listedSize) bytes and the "
+                    + "object that was downloaded \(item.object.size); the next run checks it again"
+            )
+        )
+    }
+
     private func succeed(_ item: PendingPublication, _ keptAs: RelativePath?) {
         end(item)
         context.tracker.count { summary in
             if item.action == .copyLocal { summary.renamed += 1 } else { summary.transferred += 1 }
         }
-        context.item(
+        noteSize(item)
+        context.store.failures.stored()
+        context.doneItem(
             item.action,
-            .done,
             item.key,
             size: item.object.size,
-            transferred: item.transfer?.bytesMoved ?? 0,
-            resumed: item.transfer?.bytesResumed ?? 0,
-            message: keptAs.map { "the local version was kept as '\($0.display)'" },
-            keptAs: keptAs?.text
+            item.transfer,
+            replaced: item.publication.replacedText,
+            keptAs: keptAs
         )
+    }
+}
+
+extension Publication {
+    /// What became of a file that had the name; nil if there was none, or it was the last run's.
+    fileprivate var replacedText: String? {
+        guard expected != .absent, case .moveToTrash = backup else { return nil }
+        return "replaced the file that was here, which is in the trash"
     }
 }

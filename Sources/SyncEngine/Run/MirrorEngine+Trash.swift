@@ -67,12 +67,15 @@ extension MirrorEngine {
         }
     }
 
-    /// Copies objects back from the trash, where there are none now.
+    /// Copies objects back from the trash, where there are none now, or where those that are there
+    /// may be replaced.
     ///
     /// - Parameters:
     ///   - request: What comes back.
     ///   - isUndo: True for the copies of this machine's runs only, whether there are files or not.
     ///   - past: The bucket as it was, whose versions are restored; nil to restore from the trash.
+    ///   - readsBucket: True for the objects that are in the bucket now instead of the trash.
+    ///   - fetch: Downloads an object to a path, for a request for outside of the directory.
     ///   - names: What becomes of keys that fit no file name; one whose path is given is escaped.
     ///   - onFile: Called with each, from any thread.
     /// - Returns: What came back, and the paths of objects that are there.
@@ -81,15 +84,29 @@ extension MirrorEngine {
         _ request: RestoreRequest,
         isUndo: Bool,
         from past: PastStore?,
+        readsBucket: Bool = false,
         names: NamePolicy,
+        fetch: (
+            @Sendable (_ key: ObjectKey, _ past: PastStore?, _ path: String)
+                async throws -> Void
+        )? = nil,
         onFile: @escaping @Sendable (RestoredFile) -> Void
     ) async throws(SyncError) -> (report: RestoreReport, paths: [String]) {
         let (paths, target) = try request.places()
+        var request = request
+        request.isUndo = isUndo
         do {
-            let session = try await session(locks: !request.isDryRun)
+            let session = try await session(locks: !request.isDryRun && request.outside == nil)
             defer { withExtendedLifetime(session.lock) {} }
+            let mark = session.trashMark(settings.environment)
+            let stamp = CivilTime(settings.environment.now()).basicText
+            let trash = remoteTrash
+            var traces: RunTraces?
+            if isUndo, !request.replaces {
+                traces = try await RunTraces(of: try await trash.runs(), in: session.manifest)
+            }
             let outcome = try await ObjectRestorer(
-                trash: remoteTrash,
+                trash: trash,
                 directory: session.directory,
                 manifest: session.manifest,
                 ignored: session.ignored,
@@ -99,11 +116,14 @@ extension MirrorEngine {
                     threads: settings.environment.threads
                 ),
                 request: request,
-                mark: isUndo || request.version.isOfRun
-                    ? session.trashMark(settings.environment) : nil,
+                mark: isUndo || request.version.isOfRun ? mark : nil,
                 bringsFiles: !isUndo,
+                traces: traces,
+                trashName: stamp + MirrorDirectory.TrashOfRun.restorationSuffix + mark,
                 past: past,
+                readsBucket: readsBucket,
                 names: paths.contains { $0?.isEscaped == true } ? .escape : names,
+                fetch: fetch,
                 onFile: onFile
             ).restore(paths, to: target)
             return (outcome.report, outcome.paths)

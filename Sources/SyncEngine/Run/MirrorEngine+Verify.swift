@@ -163,7 +163,7 @@ private struct Scrub {
             count += 1
             if !RelativePath.isDirectory(row.key) {
                 try await verifyFile(row)
-                if options.checksRemote { await verifyObject(row) }
+                if options.checksRemote { try await verifyObject(row) }
             }
             last = row.key
         }
@@ -262,7 +262,7 @@ extension Scrub {
         return (path, identity)
     }
 
-    private mutating func verifyObject(_ row: ManifestEntry) async {
+    private mutating func verifyObject(_ row: ManifestEntry) async throws(SyncError) {
         do throws(ItemFailure) {
             let object = try await executor.head(row.key)
             // A link's headers are its target's or its own, as the store likes.
@@ -282,6 +282,9 @@ extension Scrub {
             } else {
                 report.failed += 1
                 found(row, .failed, error.message)
+                if let cause = error.sharedCause, context.store.failures.failed(cause) {
+                    throw SyncError(error, repeated: cause)
+                }
             }
         }
     }

@@ -47,6 +47,8 @@ extension MirrorRun {
         _ watch: DirectoryWatch
     ) async throws {
         let (context, executor) = (parts.context, parts.executor)
+        let uploads = DeferredUploads(executor: executor)
+        try await uploads.settle()
         var held = try await holdBackForRules(parts)
         if held == nil { held = try await holdBackBeneathNames(parts) }
         let renames = try await LocalRenames(executor: executor).resolve()
@@ -62,12 +64,14 @@ extension MirrorRun {
         )
         check.renames = renames.count
         if let outcome = settings.shard?.outcome {
+            uploads.leave()
             return try await leave(check, held, renames, to: outcome, parts, coverage)
         }
         switch check.verdict {
         case .allowed:
             if let held { context.tracker.count { $0.deletionsHeldBack = held } }
             try await deletePlanned(parts, renames, watch)
+            try await uploads.run()
             try await DeferredDownloads(executor: executor).run()
             try await RoomMaking(executor: executor).run()
             guard parts.ledger.cancelledItems == 0 else { throw CancellationError() }
@@ -80,6 +84,7 @@ extension MirrorRun {
             if refusal.isSafetyRefusal {
                 parts.ledger.stop(SyncError(code: .refused, message: refusal.message))
             }
+            uploads.fail()
             DeferredDownloads(executor: executor).skip()
             try await LocalRenames(executor: executor).download(
                 [LocalRenames.Proven](renames.values)

@@ -44,7 +44,13 @@ extension MirrorRun {
             message: failure?.message ?? summary.stopped ?? summary.deletionsHeldBack
         )
         do {
-            try await parts.context.journal.flush(to: session.manifest, run: parts.context.run)
+            try await parts.context.journal.flush(
+                to: session.manifest,
+                run: parts.context.run,
+                isEnd: true
+            )
+            let vanished = parts.ledger.newlyVanished(isLimited: paths.isLimited || failure != nil)
+            try await vanished?.write(to: session.manifest)
             // A conflict may be with what this run sent: its answer was lost, and then the file
             // changed, so that nothing else could tell.
             let isRecorded =

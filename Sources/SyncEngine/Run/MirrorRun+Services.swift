@@ -66,16 +66,19 @@ struct SignalCounts {
     private let requests: Int
     private let retries: Int
     private let throttled: Int
+    private let throttledTime: Duration
 
     init(_ storeObserver: StoreObserver) {
         requests = storeObserver.requestCount
         retries = storeObserver.retryCount
         throttled = storeObserver.throttledCount
+        throttledTime = storeObserver.throttledTime
     }
 
     func add(to summary: inout RunSummary, since before: SignalCounts) {
         summary.requests = requests - before.requests
         summary.retries = retries - before.retries
         summary.throttled = throttled - before.throttled
+        summary.throttledSeconds = (throttledTime - before.throttledTime).inSeconds
     }
 }

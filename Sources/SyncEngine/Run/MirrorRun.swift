@@ -63,6 +63,7 @@ struct MirrorRun: Sendable {
             settings.store,
             limiter,
             budget,
+            failures: settings.storeObserver.failures,
             mayChange: Self.asking(session, settings)
         )
     }
@@ -151,6 +152,7 @@ struct MirrorRun: Sendable {
             )
         )
         let parts = parts(run, try await EarlierRows(session.manifest))
+        parts.ledger.expect(try await VanishedObjects(session.manifest))
         attachSignal(parts)
         try await parts.context.uploads.forgetOthers()
         if settings.shard?.isFinishing == true {
@@ -303,7 +305,10 @@ extension MirrorRun {
         try Task.checkCancellation()
         guard parts.ledger.cancelledItems == 0 else { throw CancellationError() }
         // Nothing was planned from a listing without a first page: its failure is the run's.
-        if let error = coverage.listingFailure, coverage.listedObjects == 0 { throw error }
+        if let error = coverage.listingFailure, coverage.listedObjects == 0 {
+            parts.context.tracker.planIsIncomplete()
+            throw error
+        }
         // Also if deletions are refused, which they are in just that run that comes to know another
         // directory. But what is to be deleted for being there only would go in the next one.
         let planned = try await session.manifest.plannedDeletionCount(run: parts.context.run)

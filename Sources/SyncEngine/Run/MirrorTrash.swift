@@ -1,4 +1,5 @@
 internal import LocalStorage
+internal import ManifestStore
 package import ObjectTransfer
 package import SyncModel
 
@@ -9,8 +10,6 @@ package import SyncModel
 /// manifest has no part in it: a file that comes back is one that the user put there, and the next
 /// run compares it as such.
 package struct MirrorTrash: Sendable {
-    /// What names the trash of a restoration, after the time.
-    private static let restorationSuffix = "-restore"
     /// Later than any trash.
     private static let always = Timestamp(seconds: .max)
 
@@ -102,23 +101,68 @@ package struct MirrorTrash: Sendable {
             request.version.chosen(among: try directory.trashOfRuns())
         }
         try request.requireWhole(of: chosen)
+        let left = try await whatIsLeft(request, chosen)
         let work: Work<RestoreReport> = { directory, interruption throws(LocalError) in
             let runs = try directory.trashOfRuns()
             let newest = runs.last?.time ?? now
-            let replacing = CivilTime(max(now, newest)).basicText + Self.restorationSuffix
-            let work = Restorer(
+            let replacing =
+                CivilTime(max(now, newest)).basicText
+                + MirrorDirectory.TrashOfRun.restorationSuffix
+            let work = TrashRestorer(
                 directory: directory,
                 runs: runs,
                 version: request.version,
                 settledKeys: request.settledKeys,
-                replacing: request.replaces ? replacing : nil,
+                replacing: replacing,
+                replaceable: left,
+                latest: request.latest,
                 isDryRun: request.isDryRun,
                 interruption: interruption,
+                request: request,
                 onFile: onFile
             )
             return try work.restore(wanted, to: place)
         }
-        return request.isDryRun ? try await onDisk(work) : try await onLockedDisk(work)
+        let changesNothing = request.isDryRun || request.outside != nil
+        return changesNothing ? try await onDisk(work) : try await onLockedDisk(work)
+    }
+
+    /// What is in the way and may be replaced; nil for anything.
+    private func whatIsLeft(
+        _ request: RestoreRequest,
+        _ chosen: [MirrorDirectory.TrashOfRun]
+    ) async throws(SyncError) -> [ObjectKey: FileIdentity]? {
+        guard !request.replaces, request.outside == nil else { return nil }
+        guard request.isUndo, !chosen.isEmpty else { return [:] }
+        let present = try await onDisk { directory, interruption throws(LocalError) in
+            var present: [(ObjectKey, FileIdentity, MirrorDirectory.TrashOfRun)] = []
+            for run in chosen {
+                try directory.forEachFile(in: run, at: nil) { key, _ throws(LocalError) in
+                    guard !interruption.isRaised else { throw .interrupted }
+                    guard let path = try? RelativePath(path: key),
+                        case .file(let file) = try directory.identity(of: path)
+                    else { return true }
+                    present.append((path.key, file, run))
+                    return true
+                }
+            }
+            return present
+        }
+        do {
+            let state = try settings.open().stateDirectoryPath
+            let threads = settings.environment.threads
+            let found = try await ManifestStore.inspect(directory: state, threads: threads)
+            // Without the manifest nobody knows; what is in the way stays.
+            guard case .opened(let manifest) = found else { return [:] }
+            let traces = try await RunTraces(of: chosen, in: manifest)
+            var left: [ObjectKey: FileIdentity] = [:]
+            for (key, file, run) in present where try await traces.left(file, at: key, in: run) {
+                left[key] = file
+            }
+            return left
+        } catch {
+            throw SyncError(any: error)
+        }
     }
 
     private func limit(_ age: Int64) -> Timestamp {
@@ -193,6 +237,24 @@ extension RestoreRequest {
         )
     }
 
+    /// The time after which nothing that comes back may have changed; nil for no such time.
+    var latest: StoreTime? {
+        guard !replaces, case .at(let time) = version else { return nil }
+        return time
+    }
+
+    /// Why a file or an object that is there stays, and what to do.
+    func occupied(inBucket: Bool) -> String {
+        if isUndo {
+            return "it has changed since that run; --force moves it to the trash and replaces it"
+        }
+        return
+            (inBucket
+            ? "another version is in the bucket, which 'osssync pull DIR PATH' fetches"
+            : "another file is there")
+            + "; --force moves that one to the trash, --to PATH restores beside it"
+    }
+
     private static func isAll(_ text: String) -> Bool { text == "." || text == "./" }
 
     /// The paths, nil for everything, and where they go.
@@ -264,117 +326,5 @@ extension TrashedFile {
             run: run.number,
             removed: run.time.map { StoreTime($0) }
         )
-    }
-}
-
-/// Brings the chosen version of each file back.
-private struct Restorer {
-    let directory: MirrorDirectory
-    /// The oldest first.
-    let runs: [MirrorDirectory.TrashOfRun]
-    let version: TrashVersion
-    let settledKeys: Set<String>
-    /// Whose trash takes what is in the way; nil if that stays.
-    let replacing: String?
-    let isDryRun: Bool
-    let interruption: Interruption
-    let onFile: @Sendable (RestoredFile) -> Void
-
-    func restore(
-        _ paths: [RelativePath?],
-        to target: RelativePath?
-    ) throws(LocalError) -> RestoreReport {
-        var report = RestoreReport()
-        for path in paths {
-            var isFound = false
-            let chosen = version.chosen(among: runs)
-            for (index, run) in chosen.enumerated() {
-                let better = chosen[(index + 1)...]
-                try directory.forEachFile(in: run, at: path) { key, file throws(LocalError) in
-                    guard !interruption.isRaised else { throw .interrupted }
-                    // A name that no mirrored file has was not put there by a run.
-                    guard let source = try? RelativePath(path: key) else { return true }
-                    for other in better where try directory.holds(source, in: other) {
-                        return true
-                    }
-                    isFound = true
-                    let isSettled =
-                        !settledKeys.isEmpty
-                        && settledKeys.contains(String(decoding: key.bytes, as: UTF8.self))
-                    if isSettled { return true }
-                    try restore(source, file, run, beneath: path, to: target, &report)
-                    return true
-                }
-            }
-            if !isFound {
-                report.missing.append(path.map { String(decoding: $0.bytes, as: UTF8.self) } ?? ".")
-            }
-        }
-        if !isDryRun { try directory.synchronize() }
-        return report
-    }
-
-    private func restore(
-        _ source: RelativePath,
-        _ file: FileIdentity,
-        _ run: MirrorDirectory.TrashOfRun,
-        beneath path: RelativePath?,
-        to target: RelativePath?,
-        _ report: inout RestoreReport
-    ) throws(LocalError) {
-        var item = RestoredFile(
-            key: source.text,
-            displayKey: source.display,
-            target: source.text,
-            displayTarget: source.display,
-            size: file.size,
-            run: run.number,
-            state: .failed
-        )
-        do {
-            var place = source
-            if let target {
-                let rest =
-                    path.map { [UInt8](source.bytes.dropFirst($0.bytes.count)) }
-                    ?? [UInt8(ascii: "/")] + source.bytes
-                place = try RelativePath(path: ObjectKey(target.bytes + rest))
-                item.target = place.text
-                item.displayTarget = place.display
-            }
-            let outcome =
-                isDryRun
-                ? try directory.restorationOutcome(
-                    of: source,
-                    from: run,
-                    to: place,
-                    replaces: replacing != nil,
-                    unless: interruption
-                )
-                : try directory.restore(
-                    source,
-                    from: run,
-                    to: place,
-                    replacing: replacing,
-                    unless: interruption
-                )
-            switch outcome {
-            case .restored(let replaced):
-                item.state = replaced ? .replaced : .restored
-            case .alreadyThere: item.state = .unchanged
-            case .occupied:
-                item.state = .kept
-                item.message =
-                    "another file is there; --force moves that one to the trash, "
-                    + "--to PATH restores beside it"
-            }
-        } catch LocalError.interrupted {
-            throw .interrupted
-        } catch let error as LocalError where error.endsRun {
-            throw error
-        } catch {
-            item.message = SyncError(any: error).message
-        }
-        report.add(item)
-        onFile(item)
     }
 }

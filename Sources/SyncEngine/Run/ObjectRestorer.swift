@@ -9,9 +9,16 @@ internal import Synchronization
 /// Copies objects back under the keys that they had: from a mirror's trash in the bucket, or from
 /// the versions that the bucket keeps.
 ///
-/// An object that is there stays, whatever it is: only where there is none, one is made.
+/// An object that is there stays, unless the request replaces it, or undoes the run that wrote it:
+/// then a copy of it goes to the trash first, and is proven.
 struct ObjectRestorer: Sendable {
+    /// Puts the object of this whole key, as it was if there is a past, in a file.
+    typealias Fetch =
+        @Sendable (_ key: ObjectKey, _ past: PastStore?, _ path: String)
+        async throws -> Void
+
     private static let copiesAtOnce = 16
+    private static let downloadsAtOnce = 4
 
     let trash: TrashedObjects
     let directory: MirrorDirectory
@@ -24,9 +31,17 @@ struct ObjectRestorer: Sendable {
     let mark: String?
     /// True if the files are to be fetched: where one is, nothing is restored.
     let bringsFiles: Bool
+    /// What the runs left that are undone; nil if none is.
+    var traces: RunTraces?
+    /// The name of this restoration in the trash of the bucket.
+    let trashName: String
     /// The bucket as it was, whose versions are restored; nil to restore from the trash.
     var past: PastStore?
+    /// True for the objects that are in the bucket now, which no trash has.
+    let readsBucket: Bool
     let names: NamePolicy
+    /// Downloads an object for a request that is for outside of the directory.
+    let fetch: Fetch?
     let onFile: @Sendable (RestoredFile) -> Void
 
     /// What became of the objects, and the paths of those that are there now.
@@ -40,6 +55,7 @@ struct ObjectRestorer: Sendable {
         to target: RelativePath?
     ) async throws -> Outcome {
         if let past { return try await restore(paths, to: target, from: past) }
+        if readsBucket { return try await restore(paths, to: target, from: trash.store) }
         let runs = try await trash.runs().filter { run in
             mark.map { run.name.suffix($0.utf8.count).elementsEqual($0.utf8) } ?? true
         }
@@ -86,7 +102,7 @@ struct ObjectRestorer: Sendable {
     private func restore(
         _ paths: [RelativePath?],
         to target: RelativePath?,
-        from past: PastStore
+        from store: any ObjectStore
     ) async throws -> Outcome {
         var outcome = Outcome()
         for path in paths {
@@ -94,12 +110,12 @@ struct ObjectRestorer: Sendable {
             let beginning = ObjectKey(trash.prefix.bytes + (path?.key.bytes ?? []))
             var page = ListRequest(prefix: beginning)
             repeat {
-                let listed = try await past.list(page)
+                let listed = try await store.list(page)
                 let meant = listed.objects.compactMap { object -> TrashedObjects.Copy? in
                     let key = ObjectKey(object.key.bytes.dropFirst(trash.prefix.bytes.count))
                     let isMeant = path.map { key == $0.key || key.hasPrefix($0.beneath) } ?? true
                     let isKnown = RelativePath.isSafe(key) || RelativePath.isEscaped(key)
-                    guard isMeant, isKnown else { return nil }
+                    guard isMeant, isKnown, !RemoteTrash.contains(key) else { return nil }
                     return TrashedObjects.Copy(object: object, run: .init(name: []), key: key)
                 }
                 if !meant.isEmpty { isFound = true }
@@ -148,7 +164,8 @@ struct ObjectRestorer: Sendable {
         let results = Mutex<[(item: RestoredFile, key: ObjectKey)]>([])
         var rest = copies[...]
         let next = { rest.popFirst() }
-        try await forEachBounded(limit: Self.copiesAtOnce, next: next) { copy in
+        let limit = request.outside == nil ? Self.copiesAtOnce : Self.downloadsAtOnce
+        try await forEachBounded(limit: limit, next: next) { copy in
             let key = Self.place(of: copy.key, beneath: path, to: target)
             var item = RestoredFile(
                 key: copy.key.text,
@@ -161,34 +178,31 @@ struct ObjectRestorer: Sendable {
                 state: .failed
             )
             do {
-                item.state = try await restore(copy, to: key)
+                item.state =
+                    request.outside == nil
+                    ? try await restore(copy, to: key)
+                    : try await download(copy, beneath: path, &item)
                 if item.state == .kept {
-                    item.message = kept
+                    item.message =
+                        request.outside == nil
+                        ? request.occupied(inBucket: true) : RestoredFile.outsideText
                 }
+                if item.state == .later { item.message = RestoredFile.laterText }
             } catch let error as StorageError where error.isCancelled {
                 throw error
             } catch {
-                item.message = SyncError(any: error).message
+                item.message = Self.advice(SyncError(any: error), isCopy: request.outside == nil)
             }
             onFile(item)
             results.withLock { $0.append((item, key)) }
         }
         for (item, key) in results.withLock({ $0 }) {
             outcome.report.add(item)
-            guard item.state == .restored || item.state == .unchanged else { continue }
+            guard [.restored, .replaced, .unchanged].contains(item.state) else { continue }
             // A directory's own path would fetch all that is in it; the next pull makes it.
             if isDirectory(key) { continue }
             outcome.paths.append(pathText(key))
         }
-    }
-
-    /// Why a version that is there stays, and what to do.
-    private var kept: String {
-        guard bringsFiles else { return "another version is there" }
-        return
-            (request.replaces
-            ? "another version is there, which --force does not replace; "
-            : "another version is there; ") + "--to PATH restores beside it"
     }
 
     private static func place(
@@ -203,7 +217,7 @@ struct ObjectRestorer: Sendable {
         return ObjectKey(target.key.bytes + rest)
     }
 
-    private func path(of key: ObjectKey) throws -> RelativePath {
+    func path(of key: ObjectKey) throws -> RelativePath {
         do throws(UnsafeKey) {
             return try RelativePath(key: key, links: .skip, names: names)
         } catch {
@@ -228,6 +242,9 @@ struct ObjectRestorer: Sendable {
         if bringsFiles, let ruling = ignored.ruling(on: key), ruling.excludes {
             throw SyncError(code: .refused, message: "it is excluded by \(ruling.rule)")
         }
+        if past == nil, let latest = request.latest, try await isLater(copy, than: latest) {
+            return .later
+        }
         let here = bringsFiles && !isDirectory(key) ? try await local(key) : .absent
         let whole = ObjectKey(trash.prefix.bytes + key.bytes)
         var found: ObjectMetadata?
@@ -237,12 +254,16 @@ struct ObjectRestorer: Sendable {
             guard error.isNotFound else { throw error }
         }
         if let found {
-            guard try await isSame(found, copy) else { return .kept }
+            guard try await isSame(found, copy) else {
+                guard try await mayReplace(found, key, copy) else { return .kept }
+                if !request.isDryRun { try await replace(found, at: whole, key, by: copy) }
+                return .replaced
+            }
             if here == .absent { return bringsFiles ? .restored : .unchanged }
-            let isMirrored = try await isMirrored(here, key, found.etag)
-            return isMirrored ? .unchanged : .kept
+            if try await isMirrored(here, key, found.etag) { return .unchanged }
+            return request.replaces ? .replaced : .kept
         }
-        guard here == .absent else { return .kept }
+        guard here == .absent || request.replaces else { return .kept }
         guard !request.isDryRun else { return .restored }
         return try await make(copy, at: whole)
     }
@@ -279,14 +300,7 @@ struct ObjectRestorer: Sendable {
         _ copy: TrashedObjects.Copy,
         at whole: ObjectKey
     ) async throws -> RestoredFile.State {
-        let copying = ObjectCopy(
-            store: trash.store,
-            source: copy.object.key,
-            etag: copy.object.etag,
-            size: copy.object.size,
-            version: try await past?.version(of: copy.object.key),
-            encryption: nil
-        )
+        let copying = try await self.copying(copy)
         do throws(StorageError) {
             _ = try await copying.make(at: whole)
             return .restored

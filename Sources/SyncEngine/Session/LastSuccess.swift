@@ -60,6 +60,24 @@ extension LocalSettings {
         }
     }
 
+    /// True if the manifest has a row of this path or beneath it; false if it cannot be read.
+    package func hasRecord(of text: String) async throws(SyncError) -> Bool {
+        let path = try Self.path(text)
+        let directory = try open()
+        do {
+            let found = try await ManifestStore.inspect(
+                directory: directory.stateDirectoryPath,
+                threads: environment.threads
+            )
+            guard case .opened(let manifest) = found else { return false }
+            if try await manifest.entry(path.key) != nil { return true }
+            let beneath = KeyRange(prefix: path.beneath)
+            return try await !manifest.entries(in: beneath, after: nil, limit: 1).isEmpty
+        } catch {
+            throw SyncError(any: error)
+        }
+    }
+
     private func unreadable(_ reason: String) -> SyncError {
         let shown = displayText(directory.utf8)
         return SyncError(

@@ -77,6 +77,7 @@ package enum MirrorLink {
                 calls: .standard
             )
         } catch {
+            if case .missingDirectory = error { return false }
             throw SyncError(error)
         }
         defer { mirror.removeStandIn() }
@@ -101,7 +102,8 @@ package enum MirrorLink {
     /// Bytes that may still be written where the directory is; nil if that cannot be found out.
     package static func freeBytes(directory: String, stateDirectory: String?) -> Int64? {
         let mirror = try? existing(directory, stateDirectory)
-        return try? mirror?.freeBytes()
+        // Before the first run it is no mirror, and only the disk counts.
+        return (try? mirror?.freeBytes()) ?? (try? MirrorDirectory.freeBytes(at: directory))
     }
 
     private static func existing(

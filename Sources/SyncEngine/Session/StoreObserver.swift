@@ -18,7 +18,11 @@ package final class StoreObserver: Sendable {
     private let requests = Atomic<Int>(0)
     private let retries = Atomic<Int>(0)
     private let throttlings = Atomic<Int>(0)
+    private let throttledMilliseconds = Atomic<Int64>(0)
     private let listeners = Mutex(Listeners())
+
+    /// What fails again and again, also from one run of a `watch` to the next.
+    let failures = FailureStreaks()
 
     private let onUnattended: @Sendable (RetryNotice) -> Void
 
@@ -34,6 +38,11 @@ package final class StoreObserver: Sendable {
     var retryCount: Int { retries.load(ordering: .relaxed) }
     /// Answers that asked for less, so far.
     var throttledCount: Int { throttlings.load(ordering: .relaxed) }
+
+    /// How long requests waited so far after such answers, all together.
+    var throttledTime: Duration {
+        .milliseconds(throttledMilliseconds.load(ordering: .relaxed))
+    }
 
     func attach(
         limiter: ConnectionLimiter,
@@ -89,6 +98,10 @@ package final class StoreObserver: Sendable {
             )
         case .retrying(let notice):
             retries.add(1, ordering: .relaxed)
+            if notice.error.isThrottled {
+                let pause = Int64(notice.pause / .milliseconds(1))
+                throttledMilliseconds.add(pause, ordering: .relaxed)
+            }
             if case .transport(let error) = notice.error.kind,
                 error == .stalled || error == .timedOut
             {

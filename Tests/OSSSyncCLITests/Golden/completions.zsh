@@ -767,7 +767,7 @@ _osssync() {
             _arguments -s \
                 '*--dry-run[show what would be restored]' \
                 '*-n[show what would be restored]' \
-                '*--force[replace existing files, which are moved to the trash]' \
+                '*--force[replace existing files and objects, which are moved to the trash]' \
                 '*--links[how to handle symbolic links\: skip them]:value:(skip follow store)' \
                 '*--names[how to handle keys that cannot be file names, such as those with '\''//'\''\: skip them]:value:(skip escape)' \
                 '*--run[restore the version that run N removed]:value: ' \
@@ -797,7 +797,7 @@ _osssync() {
             _arguments -s \
                 '*--dry-run[show what would be restored]' \
                 '*-n[show what would be restored]' \
-                '*--force[replace existing files, which are moved to the trash]' \
+                '*--force[replace files and objects that have changed since]' \
                 '*--json[write one JSON object per line to stdout]' \
                 '*--quiet[show only warnings and errors]' \
                 '*-q[show only warnings and errors]' \
@@ -873,6 +873,7 @@ _osssync() {
         doctor)
             _arguments -s \
                 '*--check-write[also check that objects can be written, by starting and aborting an upload]' \
+                '*--max-age[fail if the last complete run ended longer ago, such as 26h]:value: ' \
                 '*--json[write one JSON object per line to stdout]' \
                 '*--quiet[show only warnings and errors]' \
                 '*-q[show only warnings and errors]' \

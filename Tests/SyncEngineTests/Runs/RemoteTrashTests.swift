@@ -1,4 +1,6 @@
 import Foundation
+import LocalStorage
+import ManifestStore
 import ObjectStorage
 import SyncModel
 import Synchronization
@@ -218,29 +220,93 @@ extension RemoteTrashTests {
         _ path: String,
         isUndo: Bool = false,
         _ version: TrashVersion = .latest,
-        to target: String? = nil
+        to target: String? = nil,
+        replaces: Bool = false,
+        in other: MirrorFixture? = nil
     ) async throws -> RestoreReport {
         let request = RestoreRequest(
             paths: [path],
             version: version,
             target: target,
-            replaces: false
+            replaces: replaces
         )
-        return try await fixture.engine("a")
+        return try await (other ?? fixture).engine("a")
             .restoreObjects(request, isUndo: isUndo, from: nil, names: .skip) { _ in }.report
     }
 
-    @Test func `a push is undone, but for objects that are there`() async throws {
+    @Test(arguments: [StorageDialect.oss, .s3])
+    func `a push is undone, and what it put there is kept`(dialect: StorageDialect) async throws {
+        let fixture = try MirrorFixture(dialect: dialect)
+        try await loseFiles(fixture)
+        let push = try fixture.engine("a")
+        _ = try await push.run(.push, options: Self.options(), onEvent: { _ in })
+        let report = try await restore(".", isUndo: true, .run(2), in: fixture)
+        #expect(report.restored == 2 && report.isComplete)
+        for name in ["gone", "edited"] { #expect(try await fixture.object(name) == Self.old) }
+        let kept = try await fixture.objects().first { $0.contains("-restore~") }
+        #expect(kept?.hasSuffix("/edited") == true)
+        #expect(try await fixture.object(try #require(kept)) == Self.new)
+        let again = try await restore(".", isUndo: true, .run(2), in: fixture)
+        #expect(again.unchanged == 2 && again.isComplete)
+        // The version that the undo replaced is the last one.
+        try await fixture.run("a", .pull)
+        #expect(fixture.content("a/gone") == Self.old && fixture.content("a/edited") == Self.old)
+        #expect(try await restore("edited", in: fixture).kept == 1)
+        #expect(try await restore("edited", replaces: true, in: fixture).restored == 1)
+        #expect(try await fixture.object("edited") == Self.new)
+    }
+
+    @Test func `what another program wrote since is kept, unless the undo is forced`() async throws
+    {
         try await loseFiles(fixture)
         _ = try await push()
+        let other = MirrorFixture.ramp(50, 9)
+        try await fixture.put("edited", other)
         let report = try await restore(".", isUndo: true, .run(2))
-        #expect(report.restored == 1 && report.kept == 1 && report.failed == 0)
-        #expect(try await fixture.object("gone") == Self.old)
-        #expect(try await fixture.object("edited") == Self.new)
-        let again = try await restore(".", isUndo: true, .run(2))
-        #expect(again.unchanged == 1 && again.kept == 1)
-        try await fixture.run("a", .pull)
-        #expect(fixture.content("a/gone") == Self.old)
+        #expect(report.restored == 1 && report.kept == 1)
+        #expect(try await fixture.object("edited") == other)
+        let forced = try await restore(".", isUndo: true, .run(2), replaces: true)
+        #expect(forced.restored == 1 && forced.unchanged == 1)
+        #expect(try await fixture.object("edited") == Self.old)
+        let copy = try await fixture.objects().first { $0.contains("-restore~") }
+        #expect(try await fixture.object(try #require(copy)) == other)
+    }
+
+    @Test func `an object of a later run is no trace of an earlier one`() async throws {
+        try await loseFiles(fixture)
+        _ = try await push()
+        let engine = try fixture.engine("a")
+        let session = try await MirrorSession.open(
+            engine.settings,
+            locks: false,
+            allowsRebinding: false
+        )
+        let key = try #require(
+            try await fixture.objects().first {
+                $0.hasPrefix(".osssync/") && $0.hasSuffix("/edited")
+            }
+        )
+        let name = key.split(separator: "/")[2]
+        let tree = MirrorDirectory.TrashOfRun(name: [UInt8](name.utf8))
+        let traces = try await RunTraces(of: [tree], in: session.manifest)
+        let row = try #require(try await session.manifest.entry("edited"))
+        let copied = Timestamp(seconds: 1_000_000)
+        let copy = RemoteObject(
+            key: ObjectKey(key),
+            size: 3_000,
+            etag: ETag(wire: "\"old\""),
+            lastModified: copied,
+            storageClass: .standard
+        )
+        for (seconds, tag, isLeft) in [
+            (0, row.etag, true), (1, row.etag, true), (60, row.etag, false), (-60, row.etag, false),
+            (0, ETag(wire: "\"other\""), false),
+        ] {
+            var object = ObjectMetadata(size: row.size, etag: tag)
+            object.lastModified = Timestamp(seconds: copied.seconds + Int64(seconds))
+            let found = try await traces.left(object, at: "edited", after: copy, in: tree)
+            #expect(found == isLeft, "\(seconds) \(tag)")
+        }
     }
 
     @Test func `an older version is restored beside the present one`() async throws {
@@ -283,7 +349,7 @@ extension RemoteTrashTests {
         _ = try await push()
         try await fixture.put(".osssync/trash/20260102T030405Z-run-2~host~other/theirs", Self.old)
         let report = try await restore(".", isUndo: true, .run(2))
-        #expect(report.restored == 1)
+        #expect(report.restored == 2)
         #expect(try await restore("theirs").restored == 1)
     }
 

@@ -61,9 +61,14 @@ extension EngineRuns {
             #expect(pulled.run.record?.outcome == .incomplete)
             let words = Set(pulled.items.map { "\($0.key.display) \($0.action) \($0.state)" })
             #expect(
-                words == ["bad download failed", "mine conflict skipped", "../x skip skipped"]
+                words == [
+                    "bad download failed", "mine conflict skipped", "../x skip skipped",
+                    "mine download done", "good download done",
+                ]
             )
-            #expect(pulled.items.allSatisfy { $0.message?.isEmpty == false })
+            // What was only transferred comes last, without a word about it.
+            #expect(pulled.items.last?.key == "good" && pulled.items.last?.message == nil)
+            #expect(pulled.items.dropLast().allSatisfy { $0.message?.isEmpty == false })
         }
 
         @Test func `another remote has had no success yet`() async throws {

@@ -50,15 +50,30 @@ struct TrashTests {
         _ paths: [String],
         _ version: TrashVersion = .latest,
         to target: String? = nil,
-        replaces: Bool = false
+        replaces: Bool = false,
+        _ change: (inout RestoreRequest) -> Void = { _ in }
     ) async throws -> RestoreReport {
-        let request = RestoreRequest(
+        var request = RestoreRequest(
             paths: paths,
             version: version,
             target: target,
             replaces: replaces
         )
+        change(&request)
         return try await trash().restore(request) { _ in }
+    }
+
+    /// The manifest of "a", which no run uses.
+    private func manifest() async throws -> ManifestStore {
+        let state = fixture.folder.appendingPathComponent("a/.osssync").path
+        let found = try await ManifestStore.inspect(
+            directory: state,
+            threads: try trash().settings.environment.threads
+        )
+        guard case .opened(let manifest) = found else {
+            throw SyncError(code: .localState, message: "\(found)")
+        }
+        return manifest
     }
 
     /// Pulls "a", and again after the bucket lost what a run with --delete carries over.
@@ -146,6 +161,7 @@ struct TrashTests {
         for (day, text) in [(2, "first"), (4, "second"), (6, "third")] {
             let run = "2026010\(day)T000000Z-run-\(day * 10)"
             try fixture.write("a/.osssync/trash/\(run)/f", Data(text.utf8))
+            try fixture.setModified("a/.osssync/trash/\(run)/f", Date(timeIntervalSince1970: 1e9))
         }
         func at(_ text: String) throws -> TrashVersion {
             .at(StoreTime(try #require(Timestamp(basicText: text))))
@@ -161,6 +177,97 @@ struct TrashTests {
         #expect(try await restore(["f"], try at("20260107T000000Z")).missing == ["f"])
         #expect(try await restore(["f"], .run(40)).missing == ["f"])
         #expect(try await listed().isEmpty)
+    }
+
+    @Test func `what changed after the time is left out`() async throws {
+        try await fixture.put("f", Data("now".utf8))
+        try await fixture.run("a", .pull)
+        let run = "20260106T000000Z-run-60"
+        let time = try #require(Timestamp(basicText: "20260105T120000Z"))
+        for (name, later) in [("made-later", 1.0), ("then", 0), ("edited-later", 3_600)] {
+            let path = "a/.osssync/trash/\(run)/d/\(name)"
+            try fixture.write(path, Data(name.utf8))
+            let date = Date(timeIntervalSince1970: Double(time.seconds) + later)
+            try fixture.setModified(path, date)
+        }
+        let report = try await restore(["d"], .at(StoreTime(time)))
+        #expect(report.restored == 1 && report.later == 2 && report.isComplete)
+        #expect(try fixture.tree("a").count == 2)
+        let alone = try await restore(["d/made-later"], .at(StoreTime(time)))
+        #expect(alone.missing == ["d/made-later"] && alone.later == 1)
+        #expect(try await restore(["d"], .at(StoreTime(time)), replaces: true).restored == 2)
+    }
+
+    @Test func `undo replaces what its run put there, and nothing that changed since`() async throws
+    {
+        for name in ["edited", "touched", "f"] { try await fixture.put(name, Data("one".utf8)) }
+        try await fixture.run("a", .pull)
+        for name in ["edited", "touched", "f"] { try fixture.write("a/" + name, Data("mine".utf8)) }
+        try await fixture.run("a", .pull) { $0.replacesLocalChanges = true }
+        try fixture.write("a/edited", Data("two".utf8))
+        try fixture.setModified("a/touched", Date(timeIntervalSince1970: 1e9))
+        let planned = try await restore(["."], .run(2)) { ($0.isUndo, $0.isDryRun) = (true, true) }
+        #expect(planned.restored == 1 && planned.kept == 2)
+        let report = try await restore(["."], .run(2)) { $0.isUndo = true }
+        #expect(report.restored == 1 && report.kept == 2)
+        #expect(fixture.content("a/f") == Data("mine".utf8))
+        #expect(fixture.content("a/edited") == Data("two".utf8))
+        // What was replaced is in the trash of the restoration.
+        #expect(try await listed().filter { $0.run == nil }.map(\.key) == ["f"])
+        let forced = try await restore(["."], .run(2), replaces: true) { $0.isUndo = true }
+        #expect(forced.restored == 2 && forced.isComplete)
+        #expect(fixture.content("a/edited") == Data("mine".utf8))
+    }
+
+    @Test func `a file that was changed after the run is no trace of it`() async throws {
+        try await fixture.put("f", Data("one".utf8))
+        try await fixture.run("a", .pull)
+        try fixture.write("a/f", Data("mine".utf8))
+        try await fixture.run("a", .pull) { $0.replacesLocalChanges = true }
+        let directory = try trash().settings.open()
+        let tree = try #require(try directory.trashOfRuns().first)
+        let path = try RelativePath(path: "f")
+        guard case .file(let file) = try directory.identity(of: path) else {
+            throw SyncError(code: .localState, message: "no file")
+        }
+        func identity(later seconds: Int64, inode: UInt64? = nil) -> FileIdentity {
+            FileIdentity(
+                size: file.size,
+                modified: file.modified,
+                changed: Timestamp(seconds: file.changed.seconds + seconds),
+                inode: inode ?? file.inode,
+                device: file.device
+            )
+        }
+        let traces = try await RunTraces(of: [tree], in: try await manifest())
+        #expect(try await traces.left(file, at: "f", in: tree))
+        // Its size, time and inode are as recorded, as after an edit that sets the time back.
+        #expect(try await !traces.left(identity(later: 60), at: "f", in: tree))
+        #expect(try await !traces.left(identity(later: 0, inode: 1), at: "f", in: tree))
+        #expect(try await !traces.left(file, at: "other", in: tree))
+        let other = MirrorDirectory.TrashOfRun(name: [UInt8]("20200101T000000Z-run-2".utf8))
+        let unknown = try await RunTraces(of: [other], in: try await manifest())
+        #expect(try await !unknown.left(file, at: "f", in: other))
+    }
+
+    @Test func `a copy outside of the directory changes nothing in it`() async throws {
+        try await loseFiles()
+        let outside = fixture.folder.appendingPathComponent("new/place").path
+        let report = try await restore(["d"], .run(2)) { $0.outside = outside }
+        #expect(report.restored == 2 && report.isComplete)
+        #expect(fixture.content("new/place/e/y") == MirrorFixture.ramp(100))
+        #expect(try await listed().count == 2)
+        let again = try await restore(["d"], .run(2)) { $0.outside = outside }
+        #expect(again.kept == 2)
+        // A file goes into a directory that is there.
+        let file = try await restore(["d/x"]) { $0.outside = outside + "/e" }
+        #expect(file.restored == 1)
+        #expect(fixture.content("new/place/e/x") == MirrorFixture.ramp(100))
+        try fixture.write("new/place/x", Data())
+        let forced = try await restore(["."], replaces: true) { $0.outside = outside }
+        #expect(forced.restored == 2)
+        #expect(fixture.content("new/place/d/x") == MirrorFixture.ramp(100))
+        #expect(try fixture.tree("a").count == 1)
     }
 
     @Test func `of several versions the last one removed is restored`() async throws {

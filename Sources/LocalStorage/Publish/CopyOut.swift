@@ -1,0 +1,108 @@
+package import SyncModel
+
+extension MirrorDirectory {
+    /// True for what leads to a directory, over links.
+    package static func isDirectory(_ path: String) -> Bool {
+        SystemCalls.standard.statusFollowingLinks(PathBytes(path.utf8))?.kind == .directory
+    }
+
+    /// True for a name that something has, be it a link that leads nowhere.
+    package static func isThere(_ path: String) -> Bool {
+        let calls = SystemCalls.standard
+        let status = try? calls.status(at: SystemCalls.workingDirectory, PathBytes(path.utf8))
+        return status != nil
+    }
+
+    /// Copies a file or link in the trash of `run` to an absolute path outside of the directory,
+    /// with its time and its mode; the directories above are made.
+    ///
+    /// The copy has its name only when it is complete and durable, and takes that of a file that is
+    /// there. The trash stays as it is.
+    package func copyOut(
+        _ path: RelativePath,
+        from run: TrashOfRun,
+        to destination: String,
+        unless interruption: Interruption
+    ) throws(LocalError) {
+        guard let place = try trash.ifPresent(run.name, path.parent),
+            let old = try place.status(of: PathBytes(path.name)), old.isKept
+        else { throw .absent(path) }
+        let folder = try Self.folder(above: destination, calls)
+        let own =
+            destination.utf8.split(separator: UInt8(ascii: "/")).last.map { [UInt8]($0) } ?? []
+        let (name, temporary) = (
+            PathBytes(own),
+            PathBytes(own.prefix(200) + ".\(PartialName.random().text).partial".utf8)
+        )
+        do throws(LocalError) {
+            if old.kind == .file {
+                try copy(path, in: place, old, to: folder, temporary, unless: interruption)
+            } else {
+                let link = try OpenFile(link: PathBytes(path.name), in: place, path)
+                let target = try link.read(at: 0, length: Int(old.identity.size))
+                try calls.makeLink(PathBytes(target), at: folder.descriptor, temporary)
+            }
+            try calls.rename(from: folder.descriptor, temporary, to: folder.descriptor, name)
+            try calls.synchronize(folder.descriptor)
+        } catch {
+            _ = try? calls.unlink(at: folder.descriptor, temporary)
+            throw error
+        }
+    }
+
+    private func copy(
+        _ path: RelativePath,
+        in place: OpenDirectory,
+        _ old: FileStatus,
+        to folder: OpenDirectory,
+        _ temporary: PathBytes,
+        unless interruption: Interruption
+    ) throws(LocalError) {
+        func open(_ directory: OpenDirectory, _ name: PathBytes, _ flags: Int32)
+            throws(LocalError) -> OpenFile
+        {
+            let opened = try calls.open(at: directory.descriptor, name, flags: flags, mode: 0o600)
+            return OpenFile(adopting: opened, name: path.display, calls: calls)
+        }
+        let source = try open(place, PathBytes(path.name), SystemCalls.readingFlags)
+        let made = try open(folder, temporary, SystemCalls.creationFlags)
+        let size = old.identity.size
+        let checksum = try source.copyBytes(into: made, size: size, unless: interruption)
+        try made.synchronize()
+        let whole = ByteRange(offset: 0, length: size)
+        guard try made.checksum(of: whole, unless: interruption) == checksum,
+            try source.status().isSameVersion(as: old)
+        else { throw .targetChanged(path) }
+        try calls.setMode(made.descriptor, old.permissions & 0o777)
+        try calls.setModified(made.descriptor, old.identity.modified)
+        try made.synchronize()
+    }
+
+    /// The directory that `path` lies in, which is made if it is missing, as are those above it.
+    package static func makeFolder(above path: String) throws(LocalError) {
+        _ = try folder(above: path, .standard)
+    }
+
+    private static func folder(
+        above path: String,
+        _ calls: SystemCalls
+    ) throws(LocalError) -> OpenDirectory {
+        let flags = SystemCalls.followingDirectoryFlags
+        let here = SystemCalls.workingDirectory
+        let slash: [UInt8] = [UInt8(ascii: "/")]
+        var directory = OpenDirectory(
+            adopting: try calls.open(at: here, PathBytes(slash), flags: flags, mode: 0),
+            calls: calls
+        )
+        for name in path.utf8.split(separator: UInt8(ascii: "/")).dropLast() {
+            let name = PathBytes([UInt8](name))
+            // What is there may be a link to a directory.
+            _ = try calls.makeDirectory(at: directory.descriptor, name, mode: 0o777)
+            directory = OpenDirectory(
+                adopting: try calls.open(at: directory.descriptor, name, flags: flags, mode: 0),
+                calls: calls
+            )
+        }
+        return directory
+    }
+}

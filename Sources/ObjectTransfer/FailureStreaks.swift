@@ -1,0 +1,114 @@
+internal import SyncModel
+internal import Synchronization
+
+/// Counts failures in a row of one cause that concerns every item, such as a key that may list and
+/// not write: ten of them without a success in between end a run, which would otherwise ask for
+/// each of a million items in vain.
+///
+/// A success of an operation ends the rows of that operation: one object that is denied among
+/// others is that item's failure.
+package final class FailureStreaks: Sendable {
+    /// What fails, whatever the item.
+    package enum Cause: Sendable, Hashable {
+        /// The credentials do not allow the operation.
+        case refused(operation: String, status: Int?, code: String?)
+        /// The service does not carry out the operation, or has no room.
+        case unavailable(operation: String, status: Int?, code: String?)
+        /// Connections are lost.
+        case connection
+        /// This disk has no room.
+        case diskFull
+
+        /// How the run ends.
+        package var code: SyncError.Code {
+            switch self {
+            case .refused: .credentials
+            case .unavailable, .connection: .remoteUnreachable
+            case .diskFull: .localState
+            }
+        }
+
+        fileprivate func isEnded(by operation: String) -> Bool {
+            switch self {
+            case .refused(operation, _, _), .unavailable(operation, _, _), .connection: true
+            case .refused, .unavailable, .diskFull: false
+            }
+        }
+    }
+
+    /// So many in a row are no accident.
+    package static let limit = 10
+
+    private let counts = Mutex<[Cause: Int]>([:])
+
+    package init() {}
+
+    /// An item failed; true if it is the last of so many that the run ends.
+    package func failed(_ cause: Cause) -> Bool {
+        counts.withLock { counts in
+            let count = counts[cause, default: 0] + 1
+            counts[cause] = count < Self.limit ? count : 0
+            return count >= Self.limit
+        }
+    }
+
+    /// The store carried out an operation.
+    func succeeded(_ operation: String) {
+        counts.withLock { counts in
+            guard !counts.isEmpty else { return }
+            counts = counts.filter { !$0.key.isEnded(by: operation) }
+        }
+    }
+
+    /// The disk had room for a file.
+    package func stored() {
+        counts.withLock { counts in
+            guard !counts.isEmpty else { return }
+            counts[.diskFull] = nil
+        }
+    }
+}
+
+extension ItemFailure {
+    /// What fails for every item, if this is not a failure of this one.
+    package var sharedCause: FailureStreaks.Cause? {
+        switch self {
+        case .diskFull: return .diskFull
+        case .storage(_, let answer, _, let cause):
+            guard let status = answer?.status, let operation = answer?.operation else {
+                return cause == .passing ? .connection : nil
+            }
+            let code = answer?.code
+            if Self.isOfRoom(code) || cause == .passing {
+                return .unavailable(operation: operation, status: status, code: code)
+            }
+            guard cause.isRefusal else { return nil }
+            return .refused(operation: operation, status: status, code: code)
+        default: return nil
+        }
+    }
+
+    /// Some stores refuse what is beyond a quota as if it were not allowed.
+    private static func isOfRoom(_ code: String?) -> Bool {
+        guard let name = code?.lowercased().utf8 else { return false }
+        return ["quotaexceeded", "storagefull", "insufficientstorage"].contains {
+            name.firstIndex(ofBytes: $0.utf8) != nil
+        }
+    }
+}
+
+extension SyncError {
+    /// Ends a run after so many failures of one cause.
+    package init(_ failure: ItemFailure, repeated cause: FailureStreaks.Cause) {
+        var message = "\(FailureStreaks.limit) failures in a row have one cause: \(failure.message)"
+        if case .refused = cause {
+            message += ". If that concerns a few names only, exclude them"
+        }
+        self.init(
+            code: cause.code,
+            message: message,
+            underlying: failure,
+            requestID: failure.requestID
+        )
+    }
+}

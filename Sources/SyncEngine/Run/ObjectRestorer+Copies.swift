@@ -1,0 +1,104 @@
+internal import LocalStorage
+internal import ObjectStorage
+internal import ObjectTransfer
+internal import SyncModel
+
+/// Copies that a restoration makes: of what it replaces, to the trash, and of what is meant, to a
+/// place outside of the directory.
+extension ObjectRestorer {
+    /// True if the object of which this is a copy was written after `time`, or its file was changed
+    /// after it.
+    func isLater(
+        _ copy: TrashedObjects.Copy,
+        than time: StoreTime
+    ) async throws(StorageError) -> Bool {
+        let metadata = try await trash.store.head(copy.object.key, versionID: nil)
+        let modified = metadata.userMetadata[ModificationTime.metadataName]
+            .flatMap { ModificationTime.parse($0) }
+        return modified.map { $0.seconds > time.secondsSince1970 } ?? false
+    }
+
+    func mayReplace(
+        _ found: ObjectMetadata,
+        _ key: ObjectKey,
+        _ copy: TrashedObjects.Copy
+    ) async throws -> Bool {
+        if request.replaces { return true }
+        return try await traces?.left(found, at: key, after: copy.object, in: copy.run) ?? false
+    }
+
+    /// Puts the copy in the place of `found`, of which a proven copy is in the trash first.
+    func replace(
+        _ found: ObjectMetadata,
+        at whole: ObjectKey,
+        _ key: ObjectKey,
+        by copy: TrashedObjects.Copy
+    ) async throws {
+        guard let etag = found.etag else {
+            throw SyncError(
+                code: .unsupportedServer,
+                message: "the store gives no ETag, so it cannot be replaced safely"
+            )
+        }
+        let place = RemoteTrash.ownPrefix.place(of: trashName, prefix: trash.prefix)
+        let kept = ObjectKey((place ?? trash.prefix).bytes + key.bytes)
+        let keeping = ObjectCopy(
+            store: trash.store,
+            source: whole,
+            etag: etag,
+            size: found.size,
+            encryption: nil
+        )
+        do throws(ItemFailure) {
+            try await keeping.makeProven(at: kept)
+        } catch {
+            throw SyncError(error, of: key.display)
+        }
+        var copying = try await self.copying(copy)
+        copying.replaced = etag
+        _ = try await copying.make(at: whole)
+    }
+
+    func copying(_ copy: TrashedObjects.Copy) async throws(StorageError) -> ObjectCopy {
+        ObjectCopy(
+            store: trash.store,
+            source: copy.object.key,
+            etag: copy.object.etag,
+            size: copy.object.size,
+            version: try await past?.version(of: copy.object.key),
+            encryption: nil
+        )
+    }
+
+    static func advice(_ error: SyncError, isCopy: Bool) -> String {
+        guard isCopy, [.forbidden, .credentials].contains(error.code) else { return error.message }
+        return error.message + "; a key that may only read can restore with --to PATH, outside "
+            + "of DIR"
+    }
+
+    /// Downloads what is meant to a place outside of the directory; changes nothing else.
+    func download(
+        _ copy: TrashedObjects.Copy,
+        beneath asked: RelativePath?,
+        _ item: inout RestoredFile
+    ) async throws -> RestoredFile.State {
+        let path = try path(of: copy.key)
+        let request = request
+        let place = try await disk.run { () throws(LocalError) in
+            request.outsidePath(of: path, beneath: asked) { MirrorDirectory.isDirectory($0) }
+        }
+        guard let place, let fetch else { return .failed }
+        (item.target, item.displayTarget) = (place, displayText(place.utf8))
+        if past == nil, let latest = request.latest, try await isLater(copy, than: latest) {
+            return .later
+        }
+        let isThere = try await disk.run { () throws(LocalError) in
+            if !path.isDirectory, !request.isDryRun { try MirrorDirectory.makeFolder(above: place) }
+            return MirrorDirectory.isThere(place)
+        }
+        if path.isDirectory { return isThere ? .unchanged : .restored }
+        guard !isThere || request.replaces else { return .kept }
+        if !request.isDryRun { try await fetch(copy.object.key, past, place) }
+        return isThere ? .replaced : .restored
+    }
+}

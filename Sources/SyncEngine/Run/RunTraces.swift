@@ -1,0 +1,91 @@
+internal import LocalStorage
+internal import ManifestStore
+internal import ObjectStorage
+internal import SyncModel
+
+/// Tells what a run left under a name from what came there later, so that `undo` can replace it.
+///
+/// The manifest's row says what the last run recorded, and the times say that this was the run
+/// that is undone: a file is changed for the last time when it gets its name, and an object is
+/// written right after the copy of its older version. See
+/// decision 68.
+///
+/// Not guaranteed: that everything is recognized. What is not, stays and is named.
+struct RunTraces: Sendable {
+    private struct Trace: Sendable {
+        /// By this machine's clock; later than all that the run did.
+        let end: Timestamp
+        /// From the run's end to the next run that transferred anything; nil if none did.
+        let gap: Double?
+        let seconds: Double
+    }
+
+    /// Clocks of files and of stores count in steps, and are set.
+    private static let tolerance = 2.0
+    /// More than are kept.
+    private static let runLimit = 10_000
+
+    private let manifest: ManifestStore
+    private var traces: [[UInt8]: Trace] = [:]
+
+    /// The traces of the runs that left these trees of a trash, as far as the manifest has them.
+    init(
+        of trees: [MirrorDirectory.TrashOfRun],
+        in manifest: ManifestStore
+    ) async throws(ManifestError) {
+        self.manifest = manifest
+        let runs = try await manifest.runs(limit: Self.runLimit)
+        for tree in trees {
+            guard let number = tree.number, let time = tree.time,
+                let index = runs.firstIndex(where: { $0.id.value == number })
+            else { continue }
+            let run = runs[index]
+            // A rebuilt manifest counts anew, and a run that did not end has no end. The name of
+            // the tree can be of the second before or after.
+            guard abs(run.started.seconds - time.seconds) <= Int64(Self.tolerance),
+                let record = run.record
+            else { continue }
+            let end = run.started.seconds + Int64(record.seconds + Self.tolerance)
+            let next = runs[..<index].last { later in
+                later.record.map { $0.counts.transferred + $0.counts.renamed > 0 } ?? true
+            }
+            traces[tree.name] = Trace(
+                end: Timestamp(seconds: end),
+                gap: next.map {
+                    Double($0.started.seconds - run.started.seconds) - record.seconds
+                },
+                seconds: record.seconds
+            )
+        }
+    }
+
+    /// True for a file that the run put where it is.
+    func left(
+        _ file: FileIdentity,
+        at key: ObjectKey,
+        in tree: MirrorDirectory.TrashOfRun
+    ) async throws(ManifestError) -> Bool {
+        guard let trace = traces[tree.name], file.changed <= trace.end,
+            let row = try await manifest.entry(key)
+        else { return false }
+        return row.size == file.size && row.localModified == file.modified
+            && (row.inode == 0 || row.inode == file.inode)
+    }
+
+    /// True for an object that the run wrote after it had made `copy` of the older version.
+    func left(
+        _ object: ObjectMetadata,
+        at key: ObjectKey,
+        after copy: RemoteObject,
+        in tree: MirrorDirectory.TrashOfRun
+    ) async throws(ManifestError) -> Bool {
+        guard let trace = traces[tree.name], let etag = object.etag,
+            let written = object.lastModified, let copied = copy.lastModified,
+            let row = try await manifest.entry(key), row.etag == etag, row.size == object.size
+        else { return false }
+        // Both by the store's clock.
+        let pause = Double(written.seconds - copied.seconds)
+        let longest = min(trace.seconds, trace.gap ?? .infinity) + Self.tolerance
+        return pause >= -Self.tolerance && pause <= longest
+    }
+}

@@ -1,0 +1,181 @@
+internal import LocalStorage
+internal import ObjectTransfer
+internal import SyncModel
+
+/// Brings the chosen version of each file back.
+struct TrashRestorer: Sendable {
+    let directory: MirrorDirectory
+    /// The oldest first.
+    let runs: [MirrorDirectory.TrashOfRun]
+    let version: TrashVersion
+    let settledKeys: Set<String>
+    /// Whose trash takes what is in the way.
+    let replacing: String
+    /// What may be in the way and is replaced; nil for anything.
+    let replaceable: [ObjectKey: FileIdentity]?
+    /// Files that changed after this time are left out; nil for none.
+    let latest: StoreTime?
+    let isDryRun: Bool
+    let interruption: Interruption
+    let request: RestoreRequest
+    let onFile: @Sendable (RestoredFile) -> Void
+
+    func restore(
+        _ paths: [RelativePath?],
+        to target: RelativePath?
+    ) throws(LocalError) -> RestoreReport {
+        var report = RestoreReport()
+        for path in paths {
+            var isFound = false
+            let chosen = version.chosen(among: runs)
+            for (index, run) in chosen.enumerated() {
+                let better = chosen[(index + 1)...]
+                try directory.forEachFile(in: run, at: path) { key, file throws(LocalError) in
+                    guard !interruption.isRaised else { throw .interrupted }
+                    // A name that no mirrored file has was not put there by a run.
+                    guard let source = try? RelativePath(path: key) else { return true }
+                    for other in better where try directory.holds(source, in: other) {
+                        return true
+                    }
+                    if let latest, file.modified.seconds > latest.secondsSince1970 {
+                        leaveOut(source, file, run, &report)
+                        return true
+                    }
+                    isFound = true
+                    let isSettled =
+                        !settledKeys.isEmpty
+                        && settledKeys.contains(String(decoding: key.bytes, as: UTF8.self))
+                    if isSettled { return true }
+                    try restore(source, file, run, beneath: path, to: target, &report)
+                    return true
+                }
+            }
+            if !isFound {
+                report.missing.append(path.map { String(decoding: $0.bytes, as: UTF8.self) } ?? ".")
+            }
+        }
+        if !isDryRun, request.outside == nil { try directory.synchronize() }
+        return report
+    }
+
+    /// Copies the file to where it goes outside of the directory.
+    private func copyOut(
+        _ source: RelativePath,
+        _ run: MirrorDirectory.TrashOfRun,
+        beneath path: RelativePath?,
+        _ item: inout RestoredFile
+    ) throws(LocalError) {
+        let place = request.outsidePath(of: source, beneath: path) {
+            MirrorDirectory.isDirectory($0)
+        }
+        guard let place else { return }
+        item.target = place
+        item.displayTarget = displayText(place.utf8)
+        do throws(LocalError) {
+            let isThere = MirrorDirectory.isThere(place)
+            guard !isThere || request.replaces else {
+                item.state = .kept
+                item.message = RestoredFile.outsideText
+                return
+            }
+            if !isDryRun {
+                try directory.copyOut(source, from: run, to: place, unless: interruption)
+            }
+            item.state = isThere ? .replaced : .restored
+        } catch {
+            if case .interrupted = error { throw error }
+            item.message = SyncError(any: error).message
+        }
+    }
+
+    private func leaveOut(
+        _ source: RelativePath,
+        _ file: FileIdentity,
+        _ run: MirrorDirectory.TrashOfRun,
+        _ report: inout RestoreReport
+    ) {
+        var item = Self.item(source, file, run, .later)
+        item.message = RestoredFile.laterText
+        report.add(item)
+        onFile(item)
+    }
+
+    private static func item(
+        _ source: RelativePath,
+        _ file: FileIdentity,
+        _ run: MirrorDirectory.TrashOfRun,
+        _ state: RestoredFile.State
+    ) -> RestoredFile {
+        RestoredFile(
+            key: source.text,
+            displayKey: source.display,
+            target: source.text,
+            displayTarget: source.display,
+            size: file.size,
+            run: run.number,
+            state: state
+        )
+    }
+
+    private func restore(
+        _ source: RelativePath,
+        _ file: FileIdentity,
+        _ run: MirrorDirectory.TrashOfRun,
+        beneath path: RelativePath?,
+        to target: RelativePath?,
+        _ report: inout RestoreReport
+    ) throws(LocalError) {
+        var item = Self.item(source, file, run, .failed)
+        if request.outside != nil {
+            try copyOut(source, run, beneath: path, &item)
+            report.add(item)
+            return onFile(item)
+        }
+        let mayReplace = replaceable.map { $0[source.key] != nil } ?? true
+        do {
+            var place = source
+            if let target {
+                let rest =
+                    path.map { [UInt8](source.bytes.dropFirst($0.bytes.count)) }
+                    ?? [UInt8(ascii: "/")] + source.bytes
+                place = try RelativePath(path: ObjectKey(target.bytes + rest))
+                item.target = place.text
+                item.displayTarget = place.display
+            }
+            let outcome =
+                isDryRun
+                ? try directory.restorationOutcome(
+                    of: source,
+                    from: run,
+                    to: place,
+                    replaces: mayReplace,
+                    replaceable?[source.key],
+                    unless: interruption
+                )
+                : try directory.restore(
+                    source,
+                    from: run,
+                    to: place,
+                    replacing: mayReplace ? replacing : nil,
+                    replaceable?[source.key],
+                    unless: interruption
+                )
+            switch outcome {
+            case .restored(let replaced):
+                item.state = replaced ? .replaced : .restored
+            case .alreadyThere: item.state = .unchanged
+            case .occupied:
+                item.state = .kept
+                item.message = request.occupied(inBucket: false)
+            }
+        } catch LocalError.interrupted {
+            throw .interrupted
+        } catch let error as LocalError where error.endsRun {
+            throw error
+        } catch {
+            item.message = SyncError(any: error).message
+        }
+        report.add(item)
+        onFile(item)
+    }
+}

@@ -1,0 +1,212 @@
+import SyncModel
+import SyncTestSupport
+import Testing
+
+@testable import ObjectStorage
+
+/// Stores that differ a little: what one of them refuses is learned once.
+@Suite("Odd stores", .timeLimit(.minutes(10)))
+struct OddStoreTests {
+    private let content = ramp(20_000)
+
+    // MARK: - Content that the store unpacks
+
+    /// Sends the object as it is stored only to those who accept gzip, as R2 does.
+    private func unpacking(_ request: ScriptedRequest) -> ScriptedAction {
+        guard request["accept-encoding"] == "gzip" else {
+            return .text(
+                "HTTP/1.1 200 OK\r\nETag: W/\"E\"\r\nVary: Accept-Encoding\r\n"
+                    + "Transfer-Encoding: chunked\r\n\r\n5\r\nhello\r\n0\r\n\r\n"
+            )
+        }
+        return objectResponse(content, request)
+    }
+
+    @Test func `an object that the store unpacks is fetched as it is stored`() async throws {
+        let fixture = try ClientFixture(dialect: .s3) { request, _ in [unpacking(request)] }
+        for start in [0, 10_000] {
+            let sink = FileSink(holding: 10_000) { _ in }
+            _ = try await fixture.client.get(
+                GetRequest(
+                    key: "page.gz",
+                    range: ByteRange(offset: Int64(start), length: 10_000),
+                    ifMatch: ETag(wire: "E")
+                ),
+                into: sink
+            )
+            #expect(sink.checksum == CRC64(of: [UInt8](content[start..<start + 10_000])))
+        }
+        // The second range is asked for in the right way at once.
+        #expect(fixture.server.requests.count == 3)
+        #expect(fixture.recorder.pauses.isEmpty)
+    }
+
+    @Test func `a store that unpacks in any case is named`() async throws {
+        let fixture = try ClientFixture(dialect: .s3) { _, _ in
+            [
+                .text(
+                    "HTTP/1.1 200 OK\r\nVary: Accept-Encoding\r\n"
+                        + "Transfer-Encoding: chunked\r\n\r\n5\r\nhello\r\n0\r\n\r\n"
+                )
+            ]
+        }
+        let error = await #expect(throws: StorageError.self) {
+            try await fixture.client.get(
+                GetRequest(key: "k", range: ByteRange(offset: 0, length: 10)),
+                into: FileSink(holding: 10) { _ in }
+            )
+        }
+        #expect(error?.kind == .integrity(.unpacked))
+        #expect(error?.message.contains("the store unpacks the object") == true)
+    }
+
+    // MARK: - Deletions
+
+    @Test(arguments: [
+        ("501 Not Implemented", "NotImplemented"), ("405 Method Not Allowed", "MethodNotAllowed"),
+        ("400 Bad Request", "MalformedXML"), ("400 Bad Request", "NotImplemented"),
+    ])
+    func `a store that deletes no several objects deletes them one by one`(
+        status: String,
+        code: String
+    ) async throws {
+        let fixture = try ClientFixture(dialect: .s3) { request, _ in
+            if request.method == "POST" { return [serviceError(status, code)] }
+            return request.target.hasSuffix("denied")
+                ? [serviceError("403 Forbidden", "AccessDenied")]
+                : [.text("HTTP/1.1 204 No Content\r\n\r\n")]
+        }
+        let failures = try await fixture.client.delete(["a", "b", "denied"])
+        #expect(failures.mapValues(\.serviceCode) == ["denied": "AccessDenied"])
+        #expect(try await fixture.client.delete(["c"]).isEmpty)
+        #expect(fixture.server.requests.count { $0.method == "POST" } == 1)
+        #expect(fixture.server.requests.count { $0.method == "DELETE" } == 4)
+    }
+
+    @Test func `a refusal that says nothing of the operation is one of the request`() async throws {
+        let fixture = try ClientFixture(dialect: .s3) { _, _ in
+            [serviceError("403 Forbidden", "AccessDenied")]
+        }
+        await #expect(throws: StorageError.self) { try await fixture.client.delete(["a"]) }
+        #expect(fixture.server.requests.count == 1)
+    }
+
+    // MARK: - HEAD
+
+    @Test func `a refused request for checksums is made without them, and not again`()
+        async throws
+    {
+        let fixture = try ClientFixture(dialect: .s3) { request, _ in
+            if request["x-amz-checksum-mode"] != nil {
+                return [.text("HTTP/1.1 400 Bad Request\r\n\r\n")]
+            }
+            return [.text("HTTP/1.1 200 OK\r\nETag: \"E\"\r\nContent-Length: 7\r\n\r\n")]
+        }
+        #expect(try await fixture.client.head("a", versionID: nil).size == 7)
+        #expect(try await fixture.client.head("b", versionID: nil).size == 7)
+        #expect(fixture.server.requests.count == 3)
+    }
+
+    @Test func `a HEAD that is refused in any case is refused`() async throws {
+        let fixture = try ClientFixture(dialect: .s3) { _, _ in
+            [.text("HTTP/1.1 400 Bad Request\r\n\r\n")]
+        }
+        for _ in 0..<2 {
+            let error = await #expect(throws: StorageError.self) {
+                try await fixture.client.head("a", versionID: nil)
+            }
+            #expect(error?.status == 400)
+        }
+        #expect(fixture.server.requests.count == 4)
+    }
+
+    // MARK: - Names
+
+    private func listing(_ keys: [String]) -> ScriptedAction {
+        let contents = keys.map {
+            "<Contents><Key>\($0)</Key><Size>1</Size><ETag>\"E\"</ETag>"
+                + "<LastModified>2026-01-02T03:04:05.000Z</LastModified></Contents>"
+        }
+        let body =
+            "<ListBucketResult><IsTruncated>false</IsTruncated>" + contents.joined()
+            + "</ListBucketResult>"
+        return .response("200 OK", headers: [], body: [UInt8](body.utf8))
+    }
+
+    private func names(_ client: StorageClient, page: Int) async throws -> [String] {
+        let request = ListRequest(prefix: "", maximumKeys: page)
+        return try await client.list(request).objects.map(\.key.text)
+    }
+
+    @Test func `a page with an encoded blank shows that a plus is a plus`() async throws {
+        let fixture = try ClientFixture(dialect: .s3) { request, _ in
+            if request.target.contains("max-keys=1") { return [listing(["a+b"])] }
+            return [listing(request.target.contains("max-keys=2") ? ["a%20b", "a+b"] : ["c+d"])]
+        }
+        #expect(try await names(fixture.client, page: 1) == ["a b"])
+        #expect(try await names(fixture.client, page: 2) == ["a b", "a+b"])
+        // From then on it is known.
+        #expect(try await names(fixture.client, page: 3) == ["c+d"])
+    }
+
+    // MARK: - Messages
+
+    @Test func `a refused key is named with its source and its place`() async throws {
+        for (code, advice) in [
+            ("InvalidAccessKeyId", "Check the access key"),
+            ("SignatureDoesNotMatch", "Check the access key"),
+            ("AccessDenied", "Check the permissions of the access key"),
+        ] {
+            let fixture = try ClientFixture(
+                credentials: StaticCredentials(
+                    Credentials(
+                        accessKeyID: "LTAI0123456789V9",
+                        accessKeySecret: Secret("canary-secret")
+                    )
+                )
+            ) { _, _ in [serviceError("403 Forbidden", code)] }
+            let error = await #expect(throws: StorageError.self) {
+                try await fixture.client.read(GetRequest(key: "k"), limit: 10)
+            }
+            let message = error?.message ?? ""
+            let expected =
+                "\(advice) (LTAI…V9 from a given key, region 'cn-hangzhou', endpoint '127.0.0.1:"
+            #expect(message.contains(expected), "\(message)")
+            #expect(!message.contains("canary") && !message.contains("0123456789"))
+        }
+    }
+
+    @Test(arguments: [
+        "PathStyleDomainForbidden", "InvalidPathAccess", "VirtualHostDomainRequired",
+        "SecondLevelDomainForbidden",
+    ])
+    func `a bucket that must be part of the host is a matter of the configuration`(code: String) {
+        let error = StorageError(
+            kind: .service(status: 403, code: code),
+            operation: "ListObjectsV2"
+        )
+        #expect(error.message.hasSuffix("Specify --addressing virtual"))
+        #expect(error.isMisconfigured)
+    }
+
+    @Test func `what this machine lacks is no failure of a request`() {
+        func message(_ kind: StorageError.Kind, key: ObjectKey? = nil) -> String {
+            StorageError(kind: kind, operation: "ListObjectsV2", key: key).message
+        }
+        #expect(message(.credentials("there are none")) == "there are none")
+        #expect(message(.cancelled) == "interrupted")
+        #expect(message(.invalidRequest("no region")) == "no region")
+        #expect(
+            message(.invalidRequest("too long"), key: "k")
+                == "ListObjectsV2 of 'k' failed: too long"
+        )
+    }
+
+    @Test func `an endpoint that answers in plain text is told from a bad certificate`() {
+        let error = StorageError(
+            kind: .transport(.tlsFailed(reason: "SSL routines::wrong version number")),
+            operation: "ListObjectsV2"
+        )
+        #expect(error.message.contains("The endpoint answers without TLS"))
+    }
+}
