@@ -1,6 +1,7 @@
 #define _GNU_SOURCE
 #include "CSystem.h"
 
+#include <stdbool.h>
 #include <string.h>
 #include <time.h>
 
@@ -36,6 +37,15 @@ int64_t osssync_boot_time(void) {
 
 int osssync_openat(int directory, const char *path, int flags, unsigned int mode) {
     return openat(directory, path, flags, mode);
+}
+
+int osssync_has_access_list(int descriptor) {
+#ifdef __linux__
+    return fgetxattr(descriptor, "system.posix_acl_access", NULL, 0) > 0;
+#else
+    (void)descriptor;
+    return 0;
+#endif
 }
 
 int osssync_set_modified(int descriptor, int64_t seconds, int64_t nanoseconds) {
@@ -114,6 +124,7 @@ int osssync_status_at(int directory, const char *name, int flags, struct osssync
     status->mode = raw.stx_mode;
     status->owner = raw.stx_uid;
     status->group = raw.stx_gid;
+    status->fixed = (raw.stx_attributes & (STATX_ATTR_IMMUTABLE | STATX_ATTR_APPEND)) != 0;
     status->links = raw.stx_nlink;
     status->size = (int64_t)raw.stx_size;
     status->inode = raw.stx_ino;
@@ -199,6 +210,58 @@ int osssync_is_network_file_system(int descriptor) {
         return 1;
     default:
         return 0;
+    }
+}
+
+// The kernel's own view of devices has the number of an ordinary tmpfs: the list of mounts names it.
+static bool is_devtmpfs(int descriptor) {
+    char path[64], line[4096];
+    snprintf(path, sizeof path, "/proc/self/fdinfo/%d", descriptor);
+    FILE *file = fopen(path, "re");
+    if (file == NULL) return false;
+    long mount = -1;
+    while (mount < 0 && fgets(line, sizeof line, file) != NULL) sscanf(line, "mnt_id: %ld", &mount);
+    fclose(file);
+    if (mount < 0 || (file = fopen("/proc/self/mountinfo", "re")) == NULL) return false;
+    bool found = false;
+    while (!found && fgets(line, sizeof line, file) != NULL) {
+        long number = -1;
+        const char *rest = strstr(line, " - ");
+        found = sscanf(line, "%ld", &number) == 1 && number == mount && rest != NULL &&
+                strncmp(rest + 3, "devtmpfs ", 9) == 0;
+    }
+    fclose(file);
+    return found;
+}
+
+const char *osssync_pseudo_file_system(int descriptor) {
+    struct statfs status;
+    if (fstatfs(descriptor, &status) != 0) return NULL;
+    switch ((uint32_t)status.f_type) {
+    case PROC_SUPER_MAGIC: return "proc";
+    case SYSFS_MAGIC: return "sysfs";
+    case CGROUP_SUPER_MAGIC: return "cgroup";
+    case CGROUP2_SUPER_MAGIC: return "cgroup2";
+    case DEVPTS_SUPER_MAGIC: return "devpts";
+    case SECURITYFS_MAGIC: return "securityfs";
+    case DEBUGFS_MAGIC: return "debugfs";
+    case TRACEFS_MAGIC: return "tracefs";
+    case BPF_FS_MAGIC: return "bpf";
+    case 0x19800202u: return "mqueue";
+    case PSTOREFS_MAGIC: return "pstore";
+    case 0x62656570u: return "configfs";
+    case 0x65735543u: return "fusectl";
+    case HUGETLBFS_MAGIC: return "hugetlbfs";
+    case BINFMTFS_MAGIC: return "binfmt_misc";
+    case EFIVARFS_MAGIC: return "efivarfs";
+    case AUTOFS_SUPER_MAGIC: return "autofs";
+    case NSFS_MAGIC: return "nsfs";
+    case 0x67596969u: return "rpc_pipefs";
+    case SELINUX_MAGIC: return "selinuxfs";
+    case SMACK_MAGIC: return "smackfs";
+    case 0x6E667364u: return "nfsd";
+    case TMPFS_MAGIC: return is_devtmpfs(descriptor) ? "devtmpfs" : NULL;
+    default: return NULL;
     }
 }
 
@@ -354,6 +417,16 @@ int osssync_is_network_file_system(int descriptor) {
     struct statfs status;
     if (fstatfs(descriptor, &status) != 0) return -1;
     return (status.f_flags & MNT_LOCAL) == 0;
+}
+
+const char *osssync_pseudo_file_system(int descriptor) {
+    struct statfs status;
+    if (fstatfs(descriptor, &status) != 0) return NULL;
+    static const char *const kinds[] = {"devfs", "autofs"};
+    for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++) {
+        if (strcmp(status.f_fstypename, kinds[i]) == 0) return kinds[i];
+    }
+    return NULL;
 }
 
 int osssync_keeps_inode_numbers(int descriptor) {

@@ -46,6 +46,8 @@ package enum LocalError: Error, Sendable, Hashable {
     case notADirectory(path: String)
     /// The directory is one that no mirror may fill: `/`, the home directory, a system directory.
     case refusedDirectory(path: String, reason: String)
+    /// An object would make a directory pass for the state of a mirror.
+    case identityOfState(RelativePath)
     /// Other users can access our own state.
     case unsafeDirectory(path: String, reason: String)
     /// This component of a path is a symbolic link, and links are never followed.
@@ -63,6 +65,8 @@ package enum LocalError: Error, Sendable, Hashable {
     case targetChanged(RelativePath)
     /// The file system takes the path's name and `other`, which is there, for one.
     case nameTaken(RelativePath, by: String)
+    /// The file system has no such names.
+    case nameRefused(RelativePath, reason: String)
     /// The path is on another mount than the temporary files, so a rename cannot reach it.
     case otherFileSystem(RelativePath)
     /// A temporary file is gone or is not the one that we made.
@@ -90,7 +94,10 @@ package enum LocalError: Error, Sendable, Hashable {
         case .missingFile: "it does not exist; check its name"
         case .notADirectory(let path): "'\(path)' is not a directory"
         case .refusedDirectory(let path, let reason):
-            "'\(path)' is not mirrored: \(reason); choose a separate directory"
+            "'\(path)' is not mirrored: \(reason). A push with --state-dir PATH can send it; "
+                + "anything else needs a separate directory"
+        case .identityOfState(let path):
+            "'\(path.display)' is a file of the state of a mirror, and is not downloaded."
         case .unsafeDirectory(let path, let reason): "'\(path)' is not safe to use: \(reason)"
         case .symlinkInPath(let path):
             "'\(path.display)' is a symbolic link, and links are never followed"
@@ -111,6 +118,8 @@ package enum LocalError: Error, Sendable, Hashable {
         case .nameTaken(let path, let other):
             "'\(path.display)' and '\(other)' are the same name on this disk; the existing file"
                 + " is kept; rename one of them, or mirror to a disk that distinguishes them"
+        case .nameRefused(let path, let reason):
+            "'\(path.display)' cannot have this name on this disk (\(reason))"
         case .otherFileSystem(let path):
             "'\(path.display)' is on a different disk or mount than the mirror's temporary"
                 + " files; mirror that one separately"
@@ -149,6 +158,9 @@ package enum LocalError: Error, Sendable, Hashable {
         }
     }
 
+    /// True if this user may not read something.
+    package var refusesReading: Bool { errno == EACCES || errno == EPERM }
+
     /// True if a disk, its inodes or a quota are used up.
     package var isOutOfRoom: Bool { errno == ENOSPC || errno == EDQUOT }
 
@@ -157,7 +169,12 @@ package enum LocalError: Error, Sendable, Hashable {
 
     /// Of a call that was to give the file of `path` another name.
     func naming(_ path: RelativePath) -> LocalError {
-        errno == EXDEV ? .otherFileSystem(path) : self
+        switch errno {
+        case EXDEV: .otherFileSystem(path)
+        case ENAMETOOLONG, EILSEQ, EINVAL:
+            .nameRefused(path, reason: errorText(errno ?? 0).lowercased())
+        default: self
+        }
     }
 
     /// True if the disk itself failed: what it holds of a file that was written is not known.

@@ -50,6 +50,42 @@ extension ManifestStore {
         try entries(.selectEntriesBySize, [.integer(size), .integer(Int64(limit))])
     }
 
+    /// Entries of files that are too small to be searched for by content, with this inode.
+    package func smallEntries(
+        inode: UInt64,
+        limit: Int
+    ) throws(ManifestError) -> [ManifestEntry] {
+        let inode = SQLValue.integer(Int64(bitPattern: inode))
+        return try entries(.selectSmallEntriesByInode, [inode, .integer(Int64(limit))])
+    }
+
+    /// Up to `limit` damaged entries in key order, after `after` (nil: from the first).
+    package func damagedEntries(
+        after: ObjectKey?,
+        limit: Int
+    ) throws(ManifestError) -> [ManifestEntry] {
+        try entries(
+            .selectDamagedEntries,
+            [.blob(after?.bytes ?? []), .integer(Int64(limit))]
+        )
+    }
+
+    /// Damaged entries of the size of `file` that have its inode, or its time but for the fraction
+    /// of a second; in no particular order.
+    package func damagedEntries(
+        like file: FileIdentity,
+        limit: Int
+    ) throws(ManifestError) -> [ManifestEntry] {
+        let inode = SQLValue.integer(Int64(bitPattern: file.inode))
+        return try entries(
+            .selectDamagedEntriesLike,
+            [
+                .integer(file.size), inode, .integer(file.modified.seconds),
+                .integer(Int64(limit)),
+            ]
+        )
+    }
+
     /// Counts; takes a few milliseconds for each 100,000 entries.
     package func entryCount() throws(ManifestError) -> Int {
         try withConnection { connection throws(ManifestError) in

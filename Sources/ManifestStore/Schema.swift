@@ -15,7 +15,7 @@ struct Schema: Sendable {
     var version: Int64 { Int64(migrations.count) }
 
     static let current = Schema(
-        migrations: [version1, version2, version3, version4, version5, version6]
+        migrations: [version1, version2, version3, version4, version5, version6, version7]
     )
 
     /// "OSSY" in the file's header: the file is a manifest.
@@ -115,6 +115,14 @@ extension Schema {
     /// Which rows are of symbolic links that are stored as objects.
     private static let version6 = Migration(statements: [entryIsLink])
 
+    /// What tells an edit from damage, the permissions that were carried, and what is damaged; and
+    /// small files by their inodes, so that one that was renamed keeps its object's properties.
+    private static let version7 = Migration(
+        statements: [
+            entryChanged, entryMode, entryDamaged, damagedByKey, damagedBySize, smallByInode,
+        ]
+    )
+
     private static let store = """
         CREATE TABLE store (
             number INTEGER NOT NULL PRIMARY KEY CHECK (number = 1),
@@ -151,6 +159,26 @@ extension Schema {
     private static let entryThroughLink = "ALTER TABLE entry ADD COLUMN through_link INTEGER"
 
     private static let entryIsLink = "ALTER TABLE entry ADD COLUMN is_link INTEGER"
+
+    private static let entryChanged =
+        "ALTER TABLE entry ADD COLUMN changed_nanoseconds INTEGER"
+
+    private static let entryMode = "ALTER TABLE entry ADD COLUMN mode INTEGER"
+
+    private static let entryDamaged = "ALTER TABLE entry ADD COLUMN is_damaged INTEGER"
+
+    private static let damagedByKey = """
+        CREATE INDEX entry_damaged ON entry (key) WHERE is_damaged = 1
+        """
+
+    private static let damagedBySize = """
+        CREATE INDEX entry_damaged_by_size ON entry (size_bytes) WHERE is_damaged = 1
+        """
+
+    private static let smallByInode = """
+        CREATE INDEX entry_small_by_inode ON entry (inode)
+        WHERE is_searchable IS NULL AND inode <> 0
+        """
 
     private static let comparison = """
         CREATE TABLE comparison (

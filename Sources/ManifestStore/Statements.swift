@@ -38,8 +38,8 @@ enum Query: String, CaseIterable, Sendable {
         INSERT INTO entry (
             key, size_bytes, etag, crc64, last_modified_seconds, last_modified_nanoseconds,
             storage_class, local_modified_seconds, local_modified_nanoseconds, inode, through_link,
-            is_link, row_check, is_sample, is_searchable
-        ) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+            is_link, changed_nanoseconds, mode, is_damaged, row_check, is_sample, is_searchable
+        ) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
         ON CONFLICT (key) DO UPDATE SET
             size_bytes = excluded.size_bytes, etag = excluded.etag, crc64 = excluded.crc64,
             last_modified_seconds = excluded.last_modified_seconds,
@@ -48,45 +48,69 @@ enum Query: String, CaseIterable, Sendable {
             local_modified_seconds = excluded.local_modified_seconds,
             local_modified_nanoseconds = excluded.local_modified_nanoseconds,
             inode = excluded.inode, through_link = excluded.through_link,
-            is_link = excluded.is_link, row_check = excluded.row_check,
+            is_link = excluded.is_link, changed_nanoseconds = excluded.changed_nanoseconds,
+            mode = excluded.mode, is_damaged = excluded.is_damaged,
+            row_check = excluded.row_check,
             is_searchable = excluded.is_searchable
         """
     case deleteEntry = "DELETE FROM entry WHERE key = ?"
     case selectEntry = """
         SELECT key, size_bytes, etag, crc64, last_modified_seconds, last_modified_nanoseconds,
             storage_class, local_modified_seconds, local_modified_nanoseconds, inode, through_link,
-            is_link, row_check
+            is_link, changed_nanoseconds, mode, is_damaged, row_check
         FROM entry WHERE key = ?
         """
     case selectEntries = """
         SELECT key, size_bytes, etag, crc64, last_modified_seconds, last_modified_nanoseconds,
             storage_class, local_modified_seconds, local_modified_nanoseconds, inode, through_link,
-            is_link, row_check
+            is_link, changed_nanoseconds, mode, is_damaged, row_check
         FROM entry WHERE key >= ? ORDER BY key LIMIT ?
         """
     case selectEntriesBefore = """
         SELECT key, size_bytes, etag, crc64, last_modified_seconds, last_modified_nanoseconds,
             storage_class, local_modified_seconds, local_modified_nanoseconds, inode, through_link,
-            is_link, row_check
+            is_link, changed_nanoseconds, mode, is_damaged, row_check
         FROM entry WHERE key >= ? AND key < ? ORDER BY key LIMIT ?
         """
     case selectEntriesBySize = """
         SELECT key, size_bytes, etag, crc64, last_modified_seconds, last_modified_nanoseconds,
             storage_class, local_modified_seconds, local_modified_nanoseconds, inode, through_link,
-            is_link, row_check
+            is_link, changed_nanoseconds, mode, is_damaged, row_check
         FROM entry WHERE size_bytes = ? AND is_searchable = 1 LIMIT ?
         """
     case selectEntriesByETag = """
         SELECT key, size_bytes, etag, crc64, last_modified_seconds, last_modified_nanoseconds,
             storage_class, local_modified_seconds, local_modified_nanoseconds, inode, through_link,
-            is_link, row_check
+            is_link, changed_nanoseconds, mode, is_damaged, row_check
         FROM entry WHERE size_bytes = ? AND etag = ? AND is_searchable = 1 LIMIT ?
         """
     case selectEntriesByInode = """
         SELECT key, size_bytes, etag, crc64, last_modified_seconds, last_modified_nanoseconds,
             storage_class, local_modified_seconds, local_modified_nanoseconds, inode, through_link,
-            is_link, row_check
+            is_link, changed_nanoseconds, mode, is_damaged, row_check
         FROM entry WHERE inode = ? AND size_bytes = ? AND inode <> 0 AND is_searchable = 1
+        LIMIT ?
+        """
+    case selectSmallEntriesByInode = """
+        SELECT key, size_bytes, etag, crc64, last_modified_seconds, last_modified_nanoseconds,
+            storage_class, local_modified_seconds, local_modified_nanoseconds, inode, through_link,
+            is_link, changed_nanoseconds, mode, is_damaged, row_check
+        FROM entry INDEXED BY entry_small_by_inode
+        WHERE inode = ? AND inode <> 0 AND is_searchable IS NULL LIMIT ?
+        """
+    case selectDamagedEntries = """
+        SELECT key, size_bytes, etag, crc64, last_modified_seconds, last_modified_nanoseconds,
+            storage_class, local_modified_seconds, local_modified_nanoseconds, inode, through_link,
+            is_link, changed_nanoseconds, mode, is_damaged, row_check
+        FROM entry INDEXED BY entry_damaged
+        WHERE is_damaged = 1 AND key > ? ORDER BY key LIMIT ?
+        """
+    case selectDamagedEntriesLike = """
+        SELECT key, size_bytes, etag, crc64, last_modified_seconds, last_modified_nanoseconds,
+            storage_class, local_modified_seconds, local_modified_nanoseconds, inode, through_link,
+            is_link, changed_nanoseconds, mode, is_damaged, row_check
+        FROM entry INDEXED BY entry_damaged_by_size
+        WHERE size_bytes = ? AND is_damaged = 1 AND (inode = ? OR local_modified_seconds = ?)
         LIMIT ?
         """
     case countEntries = "SELECT count(*) FROM entry"

@@ -76,8 +76,14 @@ extension ItemFailure {
             self = .sourceMissing
             return
         }
-        if case .nameTaken = error {
+        switch error {
+        case .nameTaken, .identityOfState:
             self = .nameTaken(message: error.message)
+            return
+        default: break
+        }
+        if case .nameRefused = error {
+            self = .nameRefused(message: error.message)
             return
         }
         if case .diskFull = error {
@@ -91,6 +97,14 @@ extension ItemFailure {
     /// For a change of a file: one that is not as the plan saw it is skipped.
     package init(ofChange error: LocalError) {
         if case .targetChanged = error { self = .targetChanged } else { self.init(error) }
+    }
+
+    /// Of opening a local file to read it: what this user may not read says nothing of other files.
+    package init(ofReading error: any Error) {
+        self.init(ofTransfer: error)
+        if let error = error as? LocalError, error.refusesReading {
+            self = .sourceUnreadable(message: message)
+        }
     }
 
     /// Maps what escapes a closure of a transfer, whose errors are untyped.

@@ -14,6 +14,8 @@ package enum ItemFailure: Error, Sendable, Hashable {
     case sourceMissing
     /// The local file changed while it was read.
     case sourceKeepsChanging
+    /// The user may not read the local file; the text says so.
+    case sourceUnreadable(message: String)
     /// The local file changed since the plan was made.
     case targetChanged
     /// The content must be restored before it can be read.
@@ -31,6 +33,8 @@ package enum ItemFailure: Error, Sendable, Hashable {
     case fileExists
     /// The disk takes the file's name and that of another file for one; the text names both.
     case nameTaken(message: String)
+    /// This disk has no such names.
+    case nameRefused(message: String)
     /// The file is too large for the service.
     case tooLarge(size: Int64, limit: Int64)
     /// The run was interrupted.
@@ -163,7 +167,7 @@ package enum ItemFailure: Error, Sendable, Hashable {
         case .sourceMissing:
             "it does not exist; check its name"
         case .sourceKeepsChanging:
-            "the file is being written; it will be uploaded once it stops changing"
+            "the file is being changed; it will be uploaded once it stops changing"
         case .targetChanged:
             "the file changed after the plan was made and was skipped; run again"
         case .needsRestore:
@@ -190,7 +194,8 @@ package enum ItemFailure: Error, Sendable, Hashable {
         case .cancelled:
             "interrupted; transferred data is kept for the next run"
         case .storage(let message, _, _, _), .local(let message, _), .manifest(let message),
-            .nameTaken(let message), .diskFull(let message):
+            .nameTaken(let message), .nameRefused(let message), .diskFull(let message),
+            .sourceUnreadable(let message):
             message
         }
     }

@@ -16,7 +16,7 @@ extension SyncError {
             case .cancelled: .cancelled
             case .held: .alreadyRunning
             case .sourceMissing: .sourceMissing
-            case .local, .diskFull: .localState
+            case .local, .diskFull, .nameRefused, .sourceUnreadable: .localState
             case .storage(_, _, _, let cause): Code(cause)
             }
         self.init(

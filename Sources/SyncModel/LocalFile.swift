@@ -23,6 +23,18 @@ package struct FileIdentity: Sendable, Hashable {
         self.inode = inode
         self.device = device
     }
+
+    /// The time of the last change as the manifest records it; nil before 1970, where no clock is
+    /// to be trusted.
+    package var recordedChange: Int64? {
+        let nanoseconds = changed.nanosecondsSince1970
+        return nanoseconds < 0 ? nil : nanoseconds
+    }
+
+    /// True for the same file with more bytes, as far as that can be told without reading it.
+    package func hasGrown(since earlier: FileIdentity) -> Bool {
+        inode == earlier.inode && device == earlier.device && size > earlier.size
+    }
 }
 
 /// One element of a directory walk, in key order.
@@ -38,10 +50,18 @@ package struct LocalEntry: Sendable, Hashable {
     package let kind: Kind
     /// True if it is a symbolic link, or a file that one leads to.
     package let isLink: Bool
+    /// The bits for owner, group and others; nil for a link, whose own say nothing.
+    package let permissions: UInt32?
 
-    package init(path: ObjectKey, kind: Kind, isLink: Bool = false) {
+    package init(
+        path: ObjectKey,
+        kind: Kind,
+        isLink: Bool = false,
+        permissions: UInt32? = nil
+    ) {
         self.path = path
         self.kind = kind
         self.isLink = isLink
+        self.permissions = permissions
     }
 }

@@ -19,6 +19,20 @@ package struct ManifestEntry: Sendable, Hashable {
     /// True if the file is a symbolic link: whose text is the content if the key is of a link, else
     /// one that was followed.
     package let isLink: Bool
+    /// The file's ctime when its content was known to be this; nil where it was not recorded.
+    ///
+    /// Nanoseconds since 1970. Whatever writes a file moves it, so that other content without a
+    /// move is the disk's doing.
+    package let changed: Int64?
+    /// The permissions of the file or directory that the object's metadata stand for; nil where
+    /// they were not recorded.
+    package let mode: UInt32?
+    /// True if the file was found to have other content than this, and nobody wrote it.
+    package let isDamaged: Bool
+    /// True if a run left the key out by its filters, and none has seen it on both sides since.
+    package var isLeftOut = false
+    /// True if a run put the file there, as the bucket has it.
+    package var isFetched = false
 
     package init(
         key: ObjectKey,
@@ -30,7 +44,10 @@ package struct ManifestEntry: Sendable, Hashable {
         localModified: Timestamp,
         inode: UInt64,
         isThroughLink: Bool = false,
-        isLink: Bool = false
+        isLink: Bool = false,
+        changed: Int64? = nil,
+        mode: UInt32? = nil,
+        isDamaged: Bool = false
     ) {
         self.key = key
         self.size = size
@@ -42,6 +59,9 @@ package struct ManifestEntry: Sendable, Hashable {
         self.inode = inode
         self.isThroughLink = isThroughLink
         self.isLink = isLink
+        self.changed = changed
+        self.mode = mode
+        self.isDamaged = isDamaged
     }
 }
 
@@ -51,7 +71,8 @@ extension ManifestEntry {
         marker key: ObjectKey,
         etag: ETag,
         lastModified: Timestamp? = nil,
-        storageClass: StorageClass = .standard
+        storageClass: StorageClass = .standard,
+        mode: UInt32? = nil
     ) {
         self.init(
             key: key,
@@ -61,7 +82,36 @@ extension ManifestEntry {
             lastModified: lastModified,
             storageClass: storageClass,
             localModified: Timestamp(seconds: 0),
-            inode: 0
+            inode: 0,
+            mode: mode
+        )
+    }
+
+    /// The same row with what is said anew of the file, and no mark of damage unless it is given.
+    package func replacing(
+        lastModified: Timestamp? = nil,
+        localModified: Timestamp? = nil,
+        inode: UInt64? = nil,
+        isLink: Bool? = nil,
+        changed: Int64? = nil,
+        mode: UInt32? = nil,
+        etag: ETag? = nil,
+        isDamaged: Bool = false
+    ) -> ManifestEntry {
+        ManifestEntry(
+            key: key,
+            size: size,
+            etag: etag ?? self.etag,
+            crc64: crc64,
+            lastModified: lastModified ?? self.lastModified,
+            storageClass: storageClass,
+            localModified: localModified ?? self.localModified,
+            inode: inode ?? self.inode,
+            isThroughLink: isThroughLink,
+            isLink: isLink ?? self.isLink,
+            changed: changed ?? self.changed,
+            mode: mode ?? self.mode,
+            isDamaged: isDamaged
         )
     }
 

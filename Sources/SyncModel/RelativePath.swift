@@ -7,6 +7,8 @@ package struct RelativePath: Sendable, Hashable, Comparable {
     package static let maximumDepth = 512
     /// The state directory, of this mirror or of one that lies within it.
     package static let stateDirectoryName = ".osssync"
+    /// For unfinished downloads and trash, where the state directory is a mount of its own.
+    package static let workDirectoryName = ".osssync-work"
     /// Before the 32 hexadecimal digits in the name of a temporary file that lies beside what it
     /// becomes.
     package static let temporaryNamePrefix = ".osssync-"
@@ -237,8 +239,9 @@ package struct RelativePath: Sendable, Hashable, Comparable {
         if name.count == stateDirectoryName.utf8.count {
             return begins(name, with: stateDirectoryName)
         }
-        if name.count == EscapedName.directoryName.utf8.count {
-            return begins(name, with: EscapedName.directoryName)
+        for own in [EscapedName.directoryName, workDirectoryName]
+        where name.count == own.utf8.count {
+            return begins(name, with: own)
         }
         return name.count == temporaryNamePrefix.utf8.count + temporaryNameDigits
             && begins(name, with: temporaryNamePrefix)
@@ -306,7 +309,8 @@ package enum UnsafeKey: Error, Hashable, Sendable {
     case tooDeep
     /// Is the suffix of a stored link without a name before it.
     case namelessLink
-    /// Has a segment `.osssync` or `.osssync-names`, or one with the name of a temporary file.
+    /// Has a segment `.osssync`, `.osssync-names` or `.osssync-work`, or one with the name of a
+    /// temporary file.
     case reserved
 
     /// True for a key that an escaped name can stand for.
@@ -331,8 +335,8 @@ package enum UnsafeKey: Error, Hashable, Sendable {
         case .tooDeep: "the key has more than \(RelativePath.maximumDepth) segments"
         case .namelessLink: "the key is that of a stored link, and has no name for it"
         case .reserved:
-            "'.osssync', '\(EscapedName.directoryName)', and '.osssync-' with 32 hexadecimal "
-                + "digits, are reserved for osssync's own files"
+            "'.osssync', '\(EscapedName.directoryName)', '\(RelativePath.workDirectoryName)', and "
+                + "'.osssync-' with 32 hexadecimal digits, are reserved for osssync's own files"
         }
     }
 }

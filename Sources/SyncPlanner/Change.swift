@@ -3,9 +3,10 @@ package import SyncModel
 /// The local side of a key, relative to the manifest's row.
 package enum LocalChange: Sendable, Hashable, CaseIterable {
     case absent
-    /// Size, mtime and inode are those of the row.
+    /// Size, mtime, inode and ctime are those of the row.
     case same
-    /// The size is that of the row, and the mtime or the inode moved: only the content can tell.
+    /// The size is that of the row, and the mtime, the inode or the ctime moved: only the content
+    /// can tell.
     case touched
     /// The size differs, so the content does.
     case changed
@@ -13,9 +14,9 @@ package enum LocalChange: Sendable, Hashable, CaseIterable {
     /// Compares what the walk saw with the row.
     ///
     /// The mtime is compared as the row stores it, in nanoseconds with saturation, so that a file
-    /// dated beyond the year 2262 does not look touched for ever. The ctime is not compared:
-    /// `chmod` and hard links move it, and the row does not hold it; it guards publications
-    /// instead.
+    /// dated beyond the year 2262 does not look touched for ever. The ctime shows a write after
+    /// which the mtime was set back; that `chmod` and hard links move it, too, costs a read. It is
+    /// compared where inodes are, and where the row has it.
     package init(of local: LocalEntry?, since base: ManifestEntry, judgesInodes: Bool) {
         guard let local else {
             self = .absent
@@ -32,8 +33,12 @@ package enum LocalChange: Sendable, Hashable, CaseIterable {
                 == base.localModified.nanosecondsSince1970
             if identity.size != base.size {
                 self = .changed
+            } else if isSameTime, isSameInode {
+                let isRewritten =
+                    judgesInodes && base.changed.map { $0 != identity.recordedChange } ?? false
+                self = isRewritten ? .touched : .same
             } else {
-                self = isSameTime && isSameInode ? .same : .touched
+                self = .touched
             }
         }
     }

@@ -25,7 +25,8 @@ private func decideOrdinarily(_ entry: JoinedEntry, _ policy: DecisionPolicy) ->
     let hasLocal = entry.local != nil
     let hasRemote = entry.remote != nil
     switch (entry.base != nil, hasLocal, hasRemote, policy.direction) {
-    case (true, true, true, _): return .nothing(.unchanged)
+    case (true, true, true, _):
+        return entry.base?.isLeftOut == true ? .refresh(.unchanged) : .nothing(.unchanged)
     case (false, true, true, _): return .adopt
     case (true, false, false, _): return .forget
     case (false, false, false, _): return .nothing(.unchanged)

@@ -28,6 +28,8 @@ package indirect enum Decision: Sendable, Hashable {
     /// The file has the recorded content: the row gets its mtime and inode. Nothing else is done,
     /// for the reason given.
     case refresh(QuietReason)
+    /// Only the permissions go to the other side, and the row gets what the file is.
+    case carryMode(ModeTarget)
     /// The marker becomes a directory and gets a row.
     case makeDirectory
     /// The empty directory becomes a marker object and gets a row.
@@ -73,23 +75,38 @@ package enum Comparison: Sendable, Hashable {
 
 /// The closed table: base, local and remote, by direction and policy, to one decision.
 ///
-/// **Touched files.** A file whose size is the row's but whose mtime or inode moved was perhaps
-/// edited, perhaps copied back by a restore. It is never transferred on suspicion: the decision is
-/// a comparison of its CRC-64 with the row's, of which one branch is the cell "same" and the other
-/// the cell "changed". Where "same" asks for nothing, the row is refreshed, so that the next run
-/// need not read the file again. Where both cells come to the same effect, nothing is compared.
+/// **Touched files.** A file whose size is the row's but whose mtime, inode or ctime moved was
+/// perhaps edited, perhaps copied back by a restore. It is never transferred on suspicion: the
+/// decision is a comparison of its CRC-64 with the row's, of which one branch is the cell "same"
+/// and the other the cell "changed". Where "same" asks for nothing, the row is refreshed, so that
+/// the next run need not read the file again. Where both cells come to the same effect, nothing is
+/// compared.
 /// Where the row has no CRC-64, the file is compared with the object if that is still the recorded
 /// one; otherwise it counts as changed, which never loses it.
 ///
 /// **`--checksum`** compares the content of every unchanged-looking file, too. One whose content
-/// is as recorded costs a read and no transfer. Other content under the recorded size and time is
+/// is as recorded costs a read and no transfer. Other content under the recorded size and times is
 /// damage: it is reported, and replaces no object that is as recorded without `--force`. The remote
 /// needs no such care: its ETag changes with its content.
+///
+/// **Damaged rows.** What was found damaged stays in doubt, whatever becomes of the file: its
+/// object, as long as it is the recorded one, is neither replaced nor deleted until the file has
+/// the recorded content again, or without `--force`.
 ///
 /// **Changed tags** are not always changed content: an object rewritten in other parts has another
 /// ETag. Equal content is never a conflict and not worth a transfer, so where sizes are equal and
 /// the tags are not both MD5s the object's CRC-64 is asked for first.
+///
+/// **What vanished while filters left it out** counts as never recorded, and goes nowhere: a laptop
+/// that excludes a folder, removes it for its room and includes it again is to get it back.
 package func decide(_ entry: JoinedEntry, _ policy: DecisionPolicy) -> Decision {
+    guard entry.hasVanishedUnseen else { return decideSeen(entry, policy) }
+    var policy = policy
+    policy.deletesExtra = false
+    return decideSeen(entry.withoutBase, policy)
+}
+
+private func decideSeen(_ entry: JoinedEntry, _ policy: DecisionPolicy) -> Decision {
     if entry.key.isEmpty { return .nothing(.prefixItself) }
     let isEscaped = policy.escapes(entry.key)
     if let reason = impossibility(of: entry, policy.links, isEscaped: isEscaped) {
@@ -108,8 +125,8 @@ package func decide(_ entry: JoinedEntry, _ policy: DecisionPolicy) -> Decision 
         return .skip(.linkObject)
     }
     // A row of a file says nothing of the stored link that has its key now.
-    guard let base = entry.base,
-        policy.links != .store || base.isLink || entry.local?.isLink != true
+    let isOfLink = entry.local?.isLink == true || entry.key.isOfLink
+    guard let base = entry.base, policy.links != .store || base.isLink || !isOfLink
     else { return FileTable(entry, policy).decideUnrecorded() }
     return FileTable(entry, policy).decideRecorded(base)
 }
@@ -123,61 +140,16 @@ func isUnchanged(
     _ remote: RemoteObject,
     _ policy: DecisionPolicy
 ) -> Bool {
-    guard !policy.comparesContent, remote.kind != .symlink, !local.isDirectory,
+    guard !policy.comparesContent, !base.isLeftOut, remote.kind != .symlink, !local.isDirectory,
         remote.isThroughLink == base.isThroughLink, base.isLink == local.isLink,
         remote.size <= RemoteObject.largestSize,
         LocalChange(of: local, since: base, judgesInodes: policy.judgesInodes) == .same,
-        RemoteChange(of: remote, since: base) == .same, !policy.damaged.covers(base)
+        RemoteChange(of: remote, since: base) == .same, !base.isDamaged,
+        carriedMode(base, local, remote, policy) == nil
     else { return false }
     let key = base.key
     return !key.isDirectoryMarker && !isBeneathIgnoreFile(key) && RelativePath.isSafe(key)
         && isValidUTF8(key.bytes)
-}
-
-private func isBeneathIgnoreFile(_ key: ObjectKey) -> Bool {
-    key.bytes.first == UInt8(ascii: ".") && key.bytes.starts(with: ".osssyncignore/".utf8)
-}
-
-/// Why the key can have no file or directory, nil if it can.
-private func impossibility(
-    of entry: JoinedEntry,
-    _ links: LinkPolicy,
-    isEscaped: Bool
-) -> SkipReason? {
-    if isEscaped {
-        guard let size = entry.remote?.size, size > RemoteObject.largestSize else { return nil }
-        return .impossibleSize(size)
-    }
-    // A directory in the place of the ignore file would end every run here.
-    if entry.remote != nil, isBeneathIgnoreFile(entry.key) { return .beneathIgnoreFile }
-    let isLink: Bool
-    do {
-        let path = try RelativePath(key: entry.key, links: links)
-        isLink = path.isLink
-        // The rules are never read over a link.
-        if isLink, path.bytes.elementsEqual(".osssyncignore".utf8) { return .beneathIgnoreFile }
-    } catch {
-        return .unsafeName(error)
-    }
-    // A walk cannot give such a name back, so a file of that name would look deleted to a push.
-    guard isValidUTF8(entry.key.bytes) else { return .notUTF8 }
-    if let size = entry.remote?.size, size != 0, entry.key.isDirectoryMarker {
-        return .markerWithContent(size: size)
-    }
-    if let size = entry.remote?.size, size > RemoteObject.largestSize {
-        return .impossibleSize(size)
-    }
-    if isLink, let size = entry.remote?.size,
-        !(1...Int64(RelativePath.maximumLinkLength)).contains(size)
-    {
-        return .noLinkText(size: size)
-    }
-    return nil
-}
-
-/// True for what a push would not touch under any name.
-private func isForeign(_ entry: JoinedEntry, _ policy: DecisionPolicy) -> Bool {
-    policy.direction == .push && !policy.deletesExtra && entry.base == nil && entry.local == nil
 }
 
 /// The table's cells for a key that is a file's.
@@ -215,13 +187,26 @@ private struct FileTable {
             since: base,
             judgesInodes: policy.judgesInodes
         )
+        if base.isDamaged, remote == .same, let doubt = doubt(local) { return doubt }
         switch local {
         case .absent: return absent(remote)
         case .changed: return changed(base, remote)
-        case .touched: return touched(base, remote, isSuspected: true)
+        case .touched: return touched(base, remote, isSuspected: !base.isDamaged)
         case .same:
-            return policy.comparesContent || policy.damaged.covers(base)
+            return policy.comparesContent || base.isDamaged
                 ? touched(base, remote, isSuspected: false) : same(base, remote)
+        }
+    }
+
+    /// What becomes of the recorded object of a damaged file that is gone or was written since.
+    ///
+    /// It is perhaps the last good copy. Nil where the table may go on.
+    private func doubt(_ local: LocalChange) -> Decision? {
+        guard writesRemote, !policy.replacesLocalChanges else { return nil }
+        return switch local {
+        case .absent: .skip(.damagedAndGone)
+        case .changed: .skip(.damagedAndChanged)
+        case .same, .touched: nil
         }
     }
 
@@ -241,14 +226,28 @@ private struct FileTable {
         switch (remote, policy.direction) {
         case (.same, _):
             // Whether it is a link is part of the row.
-            entry.remote?.isThroughLink == base.isThroughLink
-                && entry.local?.isLink == base.isLink ? .nothing(.unchanged) : .adopt
+            if entry.remote?.isThroughLink != base.isThroughLink
+                || entry.local?.isLink != base.isLink
+            {
+                .adopt
+            } else {
+                // It was seen on both sides, which the row is to say.
+                base.isLeftOut ? .refresh(.unchanged) : unchanged(base)
+            }
         case (.changed, .pull), (.changed, .sync): newVersion(base, different: download(.changed))
         case (.changed, .push): newVersion(base, different: conflict(.remoteNewer))
         case (.absent, .pull), (.absent, .sync):
             policy.deletes ? .deleteLocal(.known) : .nothing(.deletedRemotely)
         case (.absent, .push): base.isThroughLink ? .skip(.linkIsGone) : upload(.missing)
         }
+    }
+
+    /// Content and tag are as recorded.
+    private func unchanged(_ base: ManifestEntry) -> Decision {
+        guard let local = entry.local, let object = entry.remote,
+            let target = carriedMode(base, local, object, policy)
+        else { return .nothing(.unchanged) }
+        return .carryMode(target)
     }
 
     private func changed(_ base: ManifestEntry, _ remote: RemoteChange) -> Decision {
@@ -269,7 +268,8 @@ private struct FileTable {
         }
     }
 
-    /// The file has other content than recorded, under the recorded size, mtime and inode.
+    /// The file has other content than recorded, under the recorded size and times, or since it was
+    /// found so.
     ///
     /// Nobody edits like that: what the disk or the memory did must not replace the object. Where
     /// the object changed, too, both are kept as in any conflict.
@@ -292,7 +292,8 @@ private struct FileTable {
         let altered = altered(base, remote, isSuspected: isSuspected)
         if case .upload = unaltered, case .upload = altered { return altered }
         let settled: Decision
-        if isSuspected, case .nothing(let reason) = unaltered {
+        // What was damaged and is whole again has no mark any more.
+        if isSuspected || base.isDamaged, case .nothing(let reason) = unaltered {
             settled = .refresh(reason)
         } else {
             settled = unaltered

@@ -12,10 +12,8 @@ package struct DecisionPolicy: Sendable, Hashable {
     ///
     /// In all directions: what is damaged counts as changed.
     package var replacesLocalChanges: Bool
-    /// Compares content where size, mtime and inode say "unchanged".
+    /// Compares content where size, times and inode say "unchanged".
     package var comparesContent: Bool
-    /// Files that are compared in any case.
-    package var damaged = DamageMarks()
     package var conflict: ConflictPolicy
     /// False where inode numbers do not last, as on some network file systems.
     package var judgesInodes: Bool
@@ -25,6 +23,8 @@ package struct DecisionPolicy: Sendable, Hashable {
     /// False if no directories and markers are made for their own sake; what is recorded of them is
     /// deleted as ever.
     package var keepsEmptyDirectories = true
+    /// Permissions are carried where nothing else changed.
+    package var carriesModes = false
     /// What becomes of symbolic links, and so of the keys that stored ones have.
     package var links = LinkPolicy.skip
     /// What becomes of keys that fit no file name.

@@ -114,6 +114,9 @@ package enum SkipReason: Sendable, Hashable {
     /// Continues what is said of a damaged file whose object is sound.
     package static let repairAdvice = "; 'osssync verify --repair DIR PATH' downloads it again"
 
+    private static let keptObject =
+        "the object, which is perhaps the last good copy, is neither replaced nor deleted"
+
     /// Continues what is said of a key that fits no file name.
     package static let escapeAdvice = "; --names escape stores it under another name"
 
@@ -141,24 +144,35 @@ package enum SkipReason: Sendable, Hashable {
     case beneathIgnoreFile
     /// Something that the walk could not look at is in its place.
     case hidden
+    /// A symbolic link or special file, which is not mirrored, is in its place or above it.
+    case replaced
     /// A symbolic link that is mirrored itself is in its place or above it.
     case behindLink
     /// The key is that of a stored link, and a file has the link's name.
     case fileAtLink
     /// The file has other content under the recorded size and time.
     case damaged(isObjectThere: Bool)
+    /// The file was found damaged, and is gone now.
+    case damagedAndGone
+    /// The file was found damaged, and has another size now.
+    case damagedAndChanged
+    /// A new file looks like the one of this key, which was found damaged, and is no good copy.
+    case damagedCopy(of: ObjectKey)
     /// A saved plan is carried out, and a comparison has another outcome than when it was saved.
     case notInPlan
 
     /// True for a file that is damaged rather than left out.
     package var isDamage: Bool {
-        if case .damaged = self { true } else { false }
+        switch self {
+        case .damaged, .damagedAndGone, .damagedAndChanged, .damagedCopy: true
+        default: false
+        }
     }
 
     /// True for what says nothing of any other key, and so holds no deletion back.
     package var holdsNothingBack: Bool {
         switch self {
-        case .linkObject, .linkIsGone: true
+        case .linkObject, .linkIsGone, .replaced: true
         default: false
         }
     }
@@ -224,6 +238,9 @@ package enum SkipReason: Sendable, Hashable {
         case .hidden:
             "a link, a special file or something unreadable exists at this path; both it and "
                 + "the object are skipped"
+        case .replaced:
+            "a symbolic link or special file is at this path or above it, and hides it; neither "
+                + "side was changed"
         case .behindLink:
             "a symbolic link is at this path or above it, and nothing is read or written through "
                 + "links; the object is skipped. Remove the link, or the object"
@@ -242,6 +259,16 @@ package enum SkipReason: Sendable, Hashable {
         case .damaged(false):
             "damaged: its content is not the recorded one, although its size and time are; the "
                 + "object was deleted, so the file is kept"
+        case .damagedAndGone:
+            "the file was found damaged before it was removed or renamed; \(Self.keptObject)"
+                + "\(Self.repairAdvice), 'push --delete --force' deletes it in the bucket"
+        case .damagedAndChanged:
+            "the file was found damaged before it was changed; \(Self.keptObject). "
+                + "'push --force' sends the file as it is, 'pull --force' replaces it"
+        case .damagedCopy(let key):
+            "damaged: it has the size and the time or inode of '\(key.display)', which was found "
+                + "damaged, and not its recorded content; 'push --force' sends it as it is, "
+                + "'osssync verify --repair DIR PATH' downloads '\(key.display)' again"
         }
     }
 }

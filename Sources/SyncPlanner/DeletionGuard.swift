@@ -110,8 +110,11 @@ package struct DeletionGuard: Sendable, Hashable {
     package var renames = 0
     /// Rows of the manifest when the run began.
     package var rows: Int
+    /// Objects that the run selects.
     package var listedObjects: Int
-    /// Files and directories of the walk.
+    /// Objects that filters left out.
+    package var leftOutObjects = 0
+    /// Files and directories of the walk that the run selects.
     package var walkedEntries: Int
     /// Names that filters left out of it.
     package var leftOutNames = 0
@@ -137,6 +140,8 @@ package struct DeletionGuard: Sendable, Hashable {
         package let rows: Int
         package let listedObjects: Int
         package let walkedEntries: Int
+        /// Objects that filters left out.
+        package let leftOutObjects: Int
         /// Names that filters left out of the walk.
         package let leftOutNames: Int
 
@@ -145,12 +150,14 @@ package struct DeletionGuard: Sendable, Hashable {
             rows: Int,
             listedObjects: Int,
             walkedEntries: Int,
+            leftOutObjects: Int = 0,
             leftOutNames: Int = 0
         ) {
             self.path = path
             self.rows = rows
             self.listedObjects = listedObjects
             self.walkedEntries = walkedEntries
+            self.leftOutObjects = leftOutObjects
             self.leftOutNames = leftOutNames
         }
     }
@@ -212,17 +219,26 @@ package struct DeletionGuard: Sendable, Hashable {
     private var emptiness: DeletionRefusal? {
         guard !allowsEmpty else { return nil }
         // A file that filters leave out shows that something is there, but not that the rest was
-        // deleted: an empty mount point can have one, too.
-        func walked(_ entries: Int, _ leftOut: Int) -> Int {
-            deletions > 0 ? entries : entries + leftOut
+        // deleted: an empty mount point can have one, too, and so can the wrong bucket.
+        func found(_ selected: Int, _ leftOut: Int) -> Int {
+            deletions > 0 ? selected : selected + leftOut
         }
         guard let branches else {
-            return emptiness(rows, listedObjects, walked(walkedEntries, leftOutNames), of: nil)
+            return emptiness(
+                rows,
+                found(listedObjects, leftOutObjects),
+                found(walkedEntries, leftOutNames),
+                of: nil
+            )
         }
         for branch in branches {
-            let walked = walked(branch.walkedEntries, branch.leftOutNames)
-            let found = emptiness(branch.rows, branch.listedObjects, walked, of: branch.path)
-            if let found { return found }
+            let refusal = emptiness(
+                branch.rows,
+                found(branch.listedObjects, branch.leftOutObjects),
+                found(branch.walkedEntries, branch.leftOutNames),
+                of: branch.path
+            )
+            if let refusal { return refusal }
         }
         return nil
     }

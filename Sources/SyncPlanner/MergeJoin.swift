@@ -35,6 +35,16 @@ package struct JoinedEntry: Sendable, Hashable {
         self.remote = remote
     }
 
+    /// True if one side lost it, perhaps while filters left it out: that it is gone says nothing.
+    package var hasVanishedUnseen: Bool {
+        base?.isLeftOut == true && (local == nil) != (remote == nil)
+    }
+
+    /// The same entry as if nothing were recorded of its key.
+    package var withoutBase: JoinedEntry {
+        JoinedEntry(key: key, base: nil, local: local, remote: remote)
+    }
+
     /// The same entry after a link was resolved: `remote` describes the link's target.
     package func replacing(remote: RemoteObject?) -> JoinedEntry {
         JoinedEntry(key: key, base: base, local: local, remote: remote)

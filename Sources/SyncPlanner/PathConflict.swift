@@ -58,8 +58,8 @@ extension Decision {
         case .conflict(_, let resolution):
             resolution == .download || resolution == .downloadKeepingLocal
         case .compare(_, let same, let different): same.createsLocal || different.createsLocal
-        case .nothing, .upload, .adopt, .refresh, .uploadMarker, .deleteLocal, .deleteRemote,
-            .forget, .keepLocalChange, .skip:
+        case .nothing, .upload, .adopt, .refresh, .carryMode, .uploadMarker, .deleteLocal,
+            .deleteRemote, .forget, .keepLocalChange, .skip:
             false
         }
     }
@@ -93,7 +93,7 @@ extension Decision {
         case .deleteLocal, .forget, .nothing(.impliedDirectory): true
         case .conflict(_, let resolution): resolution == .deleteLocal
         case .compare(_, let same, let different): same.clearsLocal || different.clearsLocal
-        case .nothing, .download, .upload, .adopt, .refresh, .makeDirectory,
+        case .nothing, .download, .upload, .adopt, .refresh, .carryMode, .makeDirectory,
             .uploadMarker, .deleteRemote, .keepLocalChange, .downloadAfterDeletions, .skip:
             false
         }

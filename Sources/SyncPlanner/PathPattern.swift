@@ -4,7 +4,8 @@
 /// pattern with a "/" that is not its last byte is anchored at the root of the mirror, any other
 /// one fits a name in every directory. A "/" at its end fits directories only. `//` fits an empty
 /// name, which keys can have and files cannot. Comparison is by bytes; `?` and `[…]` stand for one
-/// whole Unicode scalar.
+/// whole Unicode scalar. Classes such as `[[:digit:]]`, and the odd forms `***`, `a**/c`, `a\/b`
+/// and `a[/]b`, mean what they mean to git.
 package struct PathPattern: Sendable, Hashable {
     package enum Invalid: Error, Hashable, Sendable {
         case empty
@@ -35,13 +36,14 @@ package struct PathPattern: Sendable, Hashable {
         case oneOf([ClosedRange<UInt32>], negated: Bool)
     }
 
-    private let segments: [Segment]
+    /// The segments of each way to match; more than one only for `a**/c`.
+    private let ways: [[Segment]]
     package let isForDirectoriesOnly: Bool
 
     /// The name that the pattern fits in every directory, if it fits no other one.
     package var literalName: [UInt8]? {
-        guard segments.count == 2, segments[0] == .anyDirectories,
-            case .name(let tokens) = segments[1]
+        guard ways.count == 1, let segments = ways.first, segments.count == 2,
+            segments[0] == .anyDirectories, case .name(let tokens) = segments[1]
         else { return nil }
         var name: [UInt8] = []
         for token in tokens {
@@ -53,7 +55,7 @@ package struct PathPattern: Sendable, Hashable {
 
     /// False if no name at all fits one of its segments.
     package var canMatch: Bool {
-        !segments.contains { segment in
+        !ways.joined().contains { segment in
             guard case .name(let tokens) = segment else { return false }
             return tokens.contains(.oneOf([], negated: false))
         }
@@ -63,7 +65,8 @@ package struct PathPattern: Sendable, Hashable {
     /// is the root.
     package var literalParent: [UInt8]? {
         var path: [UInt8] = []
-        for segment in segments.dropLast() {
+        guard ways.count == 1 else { return nil }
+        for segment in ways.joined().dropLast() {
             guard case .name(let tokens) = segment else { break }
             var name: [UInt8] = []
             for token in tokens {
@@ -84,16 +87,35 @@ package struct PathPattern: Sendable, Hashable {
         let isAnchored = bytes.contains(slash)
         if bytes.first == slash { bytes = bytes.dropFirst() }
         guard !bytes.isEmpty else { throw .empty }
-        var segments: [Segment] = isAnchored ? [] : [.anyDirectories]
-        for piece in bytes.split(separator: slash, omittingEmptySubsequences: false) {
-            if piece.elementsEqual("**".utf8) {
-                // Two in a row mean what one means.
-                if segments.last != .anyDirectories { segments.append(.anyDirectories) }
-            } else {
-                segments.append(.name(try Self.tokens(piece)))
-            }
+        let segments = try Self.segments(bytes)
+        guard isAnchored else {
+            ways = [segments.first == .anyDirectories ? segments : [.anyDirectories] + segments]
+            return
         }
-        self.segments = segments
+        if let (prefix, rest) = Self.literalBeforeStars(bytes) {
+            // As git, which takes the literal beginning off before it looks at the rest:
+            // `a**/c` fits what `ac` and what `a*/**/c` fit.
+            let merged = prefix + (rest.isEmpty ? [UInt8(ascii: "*")] : rest.dropFirst())
+            let deeper = prefix + "*/**".utf8 + rest
+            ways = [try Self.segments(merged[...]), try Self.segments(deeper[...])]
+        } else {
+            ways = [segments]
+        }
+    }
+
+    /// The literal beginning of a pattern such as `a**/c`, and what follows its stars: nothing, or
+    /// a "/" and more; nil for any other pattern.
+    private static func literalBeforeStars(
+        _ bytes: ArraySlice<UInt8>
+    ) -> (prefix: [UInt8], rest: [UInt8])? {
+        let special = [UInt8]("*?[\\".utf8)
+        let prefix = bytes.prefix { !special.contains($0) }
+        let rest = bytes.dropFirst(prefix.count)
+        let stars = rest.prefix { $0 == UInt8(ascii: "*") }.count
+        guard let last = prefix.last, last != UInt8(ascii: "/"), stars > 1 else { return nil }
+        let after = rest.dropFirst(stars)
+        guard after.isEmpty || after.first == UInt8(ascii: "/") else { return nil }
+        return ([UInt8](prefix), [UInt8](after))
     }
 
     /// True if the pattern fits this path; `names` are its segments from the root of the mirror.
@@ -110,6 +132,15 @@ package struct PathPattern: Sendable, Hashable {
     ) -> Bool {
         steps -= 1
         if isForDirectoriesOnly, !isDirectory { return false }
+        for segments in ways where Self.matches(segments, names, &steps) { return true }
+        return false
+    }
+
+    private static func matches(
+        _ segments: [Segment],
+        _ names: ArraySlice<ArraySlice<UInt8>>,
+        _ steps: inout Int
+    ) -> Bool {
         // After a mismatch only the last `**` can take one more directory: what the ones before
         // it took already fits in the shortest way.
         var segment = 0
@@ -126,7 +157,7 @@ package struct PathPattern: Sendable, Hashable {
                     if segment == segments.count { return true }
                     continue
                 case .name(let tokens):
-                    if Self.matches(tokens, names[name], &steps) {
+                    if matches(tokens, names[name], &steps) {
                         segment += 1
                         name += 1
                         continue
@@ -143,25 +174,50 @@ package struct PathPattern: Sendable, Hashable {
 }
 
 extension PathPattern {
-    private static func tokens(_ piece: ArraySlice<UInt8>) throws(Invalid) -> [Token] {
+    /// The segments between slashes; an escaped "/" is one, and one in a bracket is not.
+    private static func segments(_ bytes: ArraySlice<UInt8>) throws(Invalid) -> [Segment] {
+        var segments: [Segment] = []
+        var rest = bytes
+        while true {
+            let (segment, isLast) = try segment(&rest)
+            // Two `**` in a row mean what one means.
+            if segment != .anyDirectories || segments.last != .anyDirectories {
+                segments.append(segment)
+            }
+            if isLast { return segments }
+        }
+    }
+
+    private static func segment(
+        _ rest: inout ArraySlice<UInt8>
+    ) throws(Invalid) -> (Segment, isLast: Bool) {
         var tokens: [Token] = []
-        var rest = piece
+        var stars = 0
+        var isPlain = true
+        func ended(isLast: Bool) -> (Segment, isLast: Bool) {
+            (isPlain && stars > 1 ? .anyDirectories : .name(tokens), isLast)
+        }
         while let byte = rest.popFirst() {
             switch byte {
             case UInt8(ascii: "*"):
+                stars += 1
                 if tokens.last != .anyText { tokens.append(.anyText) }
+                continue
+            case UInt8(ascii: "/"): return ended(isLast: false)
             case UInt8(ascii: "?"):
                 tokens.append(.anyScalar)
             case UInt8(ascii: "["):
                 tokens.append(try bracket(&rest))
             case UInt8(ascii: "\\"):
                 guard let escaped = rest.popFirst() else { throw .danglingEscape }
+                if escaped == UInt8(ascii: "/") { return ended(isLast: false) }
                 tokens.append(.byte(escaped))
             default:
                 tokens.append(.byte(byte))
             }
+            isPlain = false
         }
-        return tokens
+        return ended(isLast: true)
     }
 
     /// What stands between `[` and `]`; a `]` at the beginning is a member.
@@ -173,13 +229,25 @@ extension PathPattern {
         }
         var ranges: [ClosedRange<UInt32>] = []
         var isFirst = true
+        var hasUnknownClass = false
         while true {
             guard let first = rest.first else { throw .unclosedBracket }
             if first == UInt8(ascii: "]"), !isFirst {
                 rest = rest.dropFirst()
-                return .oneOf(ranges, negated: isNegated)
+                // git takes a class that it does not know for a pattern that fits nothing.
+                return hasUnknownClass
+                    ? .oneOf([], negated: false) : .oneOf(ranges, negated: isNegated)
             }
             isFirst = false
+            if let name = className(rest) {
+                rest = rest.dropFirst(name.count + 4)
+                if let members = classes[String(decoding: name, as: UTF8.self)] {
+                    ranges += members
+                } else {
+                    hasUnknownClass = true
+                }
+                continue
+            }
             let low = try member(&rest)
             let next = rest.dropFirst()
             if rest.first == UInt8(ascii: "-"), let end = next.first, end != UInt8(ascii: "]") {
@@ -187,11 +255,36 @@ extension PathPattern {
                 let high = try member(&rest)
                 // A range that runs backwards has no members.
                 if low <= high { ranges.append(low...high) }
-            } else {
+            } else if low != 0x2F {
+                // No name has a "/".
                 ranges.append(low...low)
             }
         }
     }
+
+    /// The name of a class such as `[:digit:]` at the beginning; nil if there is none.
+    private static func className(_ rest: ArraySlice<UInt8>) -> ArraySlice<UInt8>? {
+        guard rest.starts(with: "[:".utf8) else { return nil }
+        let name = rest.dropFirst(2).prefix { $0 != UInt8(ascii: "]") }
+        guard name.endIndex < rest.endIndex, name.last == UInt8(ascii: ":") else { return nil }
+        return name.dropLast()
+    }
+
+    /// The members of the classes of characters, which are ASCII, as git has them.
+    private static let classes: [String: [ClosedRange<UInt32>]] = [
+        "alnum": [0x30...0x39, 0x41...0x5A, 0x61...0x7A],
+        "alpha": [0x41...0x5A, 0x61...0x7A],
+        "blank": [0x09...0x09, 0x20...0x20],
+        "cntrl": [0x00...0x1F, 0x7F...0x7F],
+        "digit": [0x30...0x39],
+        "graph": [0x21...0x7E],
+        "lower": [0x61...0x7A],
+        "print": [0x20...0x7E],
+        "punct": [0x21...0x2F, 0x3A...0x40, 0x5B...0x60, 0x7B...0x7E],
+        "space": [0x09...0x0A, 0x0D...0x0D, 0x20...0x20],
+        "upper": [0x41...0x5A],
+        "xdigit": [0x30...0x39, 0x41...0x46, 0x61...0x66],
+    ]
 
     private static func member(_ rest: inout ArraySlice<UInt8>) throws(Invalid) -> UInt32 {
         if rest.first == UInt8(ascii: "\\") { rest = rest.dropFirst() }

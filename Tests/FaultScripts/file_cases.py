@@ -4,14 +4,31 @@ import os
 import socket
 
 from case_table import case, equal, expect
-from machine import runnable, skipped, under
+from machine import pretending, runnable, skipped, under
 from scenes import OLD, OTHER, pulled, recovers
 from stage import ramp
 from wire import KEEP
 
 
-@case("F080 F178", "a change behind size and mtime is found by its content")
+@case("F080 F251", "a change behind size and mtime is found by its ctime, and is an edit")
 def _(place):
+    place.write("f", OLD)
+    os.utime(place.path("f"), ns=(10**18, 10**18))
+    place.in_step(place.push())
+    with open(place.path("f"), "r+b") as file:
+        file.write(b"changed")
+    os.utime(place.path("f"), ns=(10**18, 10**18))
+    result = place.pull()
+    equal((result.status, result.count("local_changes"), result.count("damaged")), (0, 1, 0),
+          f"what a pull says: {result}")
+    equal(place.in_step(place.push()).count("transferred"), 1, "what a push sends")
+    equal(place.get("f"), b"changed" + OLD[7:], "the object")
+
+
+@case("F080 F178 F250", "a change behind size and times is found by its content, and not forgotten")
+def _(place):
+    if not pretending(place, ctime="1"):
+        return
     place.write("f", OLD)
     os.utime(place.path("f"), ns=(10**18, 10**18))
     place.in_step(place.push())
@@ -23,6 +40,13 @@ def _(place):
         equal((result.status, result.count("damaged")), (1, 1), f"what was said of it: {result}")
         expect("damaged" in result.said("f"), f"no word on it: {result}")
         equal(place.get("f"), OLD, "the object")
+    os.rename(place.path("f"), place.path("g"))
+    for options in (("--delete",), ("--delete", "f"), ("--delete", "g")):
+        result = place.push(*options)
+        equal(result.status, 1, f"after a rename: {result}")
+        expect(result.count("damaged") > 0, f"after a rename: {result}")
+        equal((place.get("f"), place.get("g")), (OLD, None), "the objects")
+    os.rename(place.path("g"), place.path("f"))
     place.in_step(place.push("--checksum", "--force"))
     equal(place.get("f"), b"changed" + OLD[7:], "the object")
 
@@ -63,9 +87,10 @@ def _(place):
         between.on("InitiateMultipartUpload", effect, key, first=1)
         result = place.push("--delete", "--part-size", "1M")
         if words is None:
-            # It is another file by now, and sent as that, whole.
+            # It is another file by now, and sent as that, whole; one that grew as it was.
             place.in_step(result)
-            expect(place.get(key) == place.tree()[key], f"a mixture after {key}: {result}")
+            sent = ramp(2_500_000) if change is append else place.tree()[key]
+            expect(place.get(key) == sent, f"a mixture after {key}: {result}")
         else:
             equal((result.status, result.count("failed"), result.count("deleted")), (1, 1, 0),
                   f"the end after {key}: {result}")
@@ -86,12 +111,14 @@ def _(place):
     place.write("old", OLD)
     place.in_step(place.push())
     between = place.wire()
-    for key, size in (("shrinks", -1_000), ("grows", 1_000), ("old", 1_000)):
+    for key, size in (("shrinks", -1_000), ("changes", 0), ("old", -1_000)):
         place.write(key, content)
         path = place.path(key)
 
         def effect(request, forward, path=path, size=size):
             os.truncate(path, os.stat(path).st_size + size)
+            with open(path, "r+b") as file:
+                file.write(os.urandom(8))
             return None
         between.on("UploadPart", effect, key)
         result = place.push("--delete", "--part-size", "1M")

@@ -14,6 +14,13 @@
 //   PRETEND_LUSTRE   1: every file system is one of Lustre
 //   PRETEND_INODES   a number that is added to all inode numbers that the program sees
 //   PRETEND_WATCHES  how many directories can be watched, one call after the other
+//   PRETEND_NOTIMES  1: times of files cannot be set (EPERM)
+//   PRETEND_NOMODES  1: permissions of files cannot be set (EPERM)
+//   PRETEND_NODIRSYNC 1: directories cannot be synchronized (EINVAL)
+//   PRETEND_APART    1: nothing can be renamed or linked from one directory to another (EXDEV)
+//   PRETEND_NAMES    characters that no new name may have (EINVAL)
+//   PRETEND_LONGEST  how many bytes a new name may have (ENAMETOOLONG)
+//   PRETEND_QUOTA    1: nothing can be written to temporary files (EDQUOT)
 //   PRETEND_FOLDING  1: in a directory, names that differ by the case of ASCII letters are one
 #define _GNU_SOURCE
 #include <dirent.h>
@@ -202,19 +209,65 @@ static int frozen(void) {
     return 0;
 }
 
+static const char *last_part(const char *path) {
+    const char *last = strrchr(path, '/');
+    return last ? last + 1 : path;
+}
+
+/// False, with `errno` set, for a name that this file system does not have.
+static int possible(const char *path) {
+    const char *name = last_part(path), *refused = getenv("PRETEND_NAMES"),
+               *longest = getenv("PRETEND_LONGEST");
+    if (refused && strpbrk(name, refused)) return errno = EINVAL, 0;
+    if (longest && strlen(name) > strtoul(longest, NULL, 10)) return errno = ENAMETOOLONG, 0;
+    return 1;
+}
+
+/// False, with `errno` set, where nothing leads from one directory to the other.
+static int within_reach(int from, int to) {
+    struct stat a, b;
+    if (!getenv("PRETEND_APART") || from == to) return 1;
+    if (real(SYS_fstat, from, (long)&a, 0, 0, 0) != 0 || real(SYS_fstat, to, (long)&b, 0, 0, 0) != 0)
+        return 1;
+    if (a.st_ino == b.st_ino && a.st_dev == b.st_dev) return 1;
+    errno = EXDEV;
+    return 0;
+}
+
+static int refused(const char *variable) {
+    if (!getenv(variable)) return 0;
+    errno = EPERM;
+    return 1;
+}
+
+EXPORT int fchmod(int descriptor, mode_t mode) {
+    if (refused("PRETEND_NOMODES")) return -1;
+    return (int)real(SYS_fchmod, descriptor, mode, 0, 0, 0);
+}
+EXPORT int futimens(int descriptor, const struct timespec times[2]) {
+    if (refused("PRETEND_NOTIMES")) return -1;
+    return (int)real(SYS_utimensat, descriptor, 0, (long)times, 0, 0);
+}
+EXPORT int utimensat(int directory, const char *name, const struct timespec times[2], int flags) {
+    if (refused("PRETEND_NOTIMES")) return -1;
+    return (int)real(SYS_utimensat, directory, (long)name, (long)times, flags, 0);
+}
+
 #define CHANGES (O_WRONLY | O_RDWR | O_CREAT | O_TRUNC)
 
 EXPORT int openat(int directory, const char *name, int flags, ...) {
     char buffer[NAME];
     if ((flags & CHANGES) && frozen()) return -1;
+    if ((flags & O_CREAT) && !possible(name)) return -1;
     va_list arguments;
     va_start(arguments, flags);
     mode_t mode = flags & (O_CREAT | __O_TMPFILE) ? va_arg(arguments, mode_t) : 0;
     va_end(arguments);
     return (int)real(SYS_openat, directory, (long)folded(directory, name, buffer), flags, mode, 0);
 }
-/// A file system without fractions of seconds.
+/// A file system without fractions of seconds, or whose files are changed behind their ctime.
 static int seconds_only(int result, struct stat *status) {
+    if (result == 0 && getenv("PRETEND_CTIME")) status->st_ctim = status->st_mtim;
     if (result == 0 && getenv("PRETEND_SECONDS"))
         status->st_atim.tv_nsec = status->st_mtim.tv_nsec = status->st_ctim.tv_nsec = 0;
     return result;
@@ -233,6 +286,7 @@ EXPORT int statx(int directory, const char *restrict name, int flags, unsigned m
     const char *found = *name ? folded(directory, name, buffer) : name;
     int result = (int)real(SYS_statx, directory, (long)found, flags, mask, (long)status);
     const char *moved = getenv("PRETEND_INODES");
+    if (result == 0 && getenv("PRETEND_CTIME")) status->stx_ctime = status->stx_mtime;
     if (result == 0 && moved) status->stx_ino += strtoull(moved, NULL, 10);
     if (result == 0 && getenv("PRETEND_SECONDS"))
         status->stx_atime.tv_nsec = status->stx_mtime.tv_nsec = status->stx_ctime.tv_nsec = 0;
@@ -245,12 +299,8 @@ EXPORT int unlinkat(int directory, const char *name, int flags) {
 }
 EXPORT int mkdirat(int directory, const char *name, mode_t mode) {
     char buffer[NAME];
-    if (frozen()) return -1;
+    if (frozen() || !possible(name)) return -1;
     return (int)real(SYS_mkdirat, directory, (long)folded(directory, name, buffer), mode, 0, 0);
-}
-static const char *last_part(const char *path) {
-    const char *last = strrchr(path, '/');
-    return last ? last + 1 : path;
 }
 
 /// What an editor does at the worst moment, once.
@@ -267,7 +317,7 @@ static void save(const char *old, const char *new) {
 
 EXPORT int renameat2(int from, const char *old, int to, const char *new, unsigned flags) {
     char buffers[2][NAME];
-    if (frozen()) return -1;
+    if (frozen() || !possible(new) || !within_reach(from, to)) return -1;
     save(old, new);
     return (int)real(SYS_renameat2, from, (long)folded(from, old, buffers[0]), to,
                      (long)folded(to, new, buffers[1]), flags);
@@ -277,7 +327,7 @@ EXPORT int renameat(int from, const char *old, int to, const char *new) {
 }
 EXPORT int linkat(int from, const char *old, int to, const char *new, int flags) {
     char buffers[2][NAME];
-    if (frozen()) return -1;
+    if (frozen() || !possible(new) || !within_reach(from, to)) return -1;
     return (int)real(SYS_linkat, from, (long)folded(from, old, buffers[0]), to,
                      (long)folded(to, new, buffers[1]), flags);
 }
@@ -307,8 +357,19 @@ static int frozen_file(int descriptor) {
     return fstat(descriptor, &status) == 0 && S_ISREG(status.st_mode) && frozen();
 }
 
+/// True, with `errno` set, for a temporary file.
+static int over_quota(int descriptor) {
+    char link[64], path[NAME] = "";
+    if (!getenv("PRETEND_QUOTA")) return 0;
+    snprintf(link, sizeof link, "/proc/self/fd/%d", descriptor);
+    if (real(SYS_readlinkat, AT_FDCWD, (long)link, (long)path, NAME - 1, 0) < 0) return 0;
+    if (!strstr(path, "/partial/")) return 0;
+    errno = EDQUOT;
+    return 1;
+}
+
 EXPORT ssize_t pwrite(int descriptor, const void *bytes, size_t count, off_t offset) {
-    if (frozen_file(descriptor)) return -1;
+    if (frozen_file(descriptor) || over_quota(descriptor)) return -1;
     return real(SYS_pwrite64, descriptor, (long)bytes, (long)count, offset, 0);
 }
 EXPORT ssize_t pwrite64(int descriptor, const void *bytes, size_t count, off_t offset) {
@@ -328,7 +389,10 @@ EXPORT int fallocate(int descriptor, int mode, off_t offset, off_t size) {
     return (int)real(SYS_fallocate, descriptor, mode, offset, size, 0);
 }
 EXPORT int fsync(int descriptor) {
+    struct stat status;
     if (frozen_file(descriptor)) return -1;
+    if (getenv("PRETEND_NODIRSYNC") && fstat(descriptor, &status) == 0 && S_ISDIR(status.st_mode))
+        return errno = EINVAL, -1;
     return (int)real(SYS_fsync, descriptor, 0, 0, 0, 0);
 }
 EXPORT int fdatasync(int descriptor) {

@@ -203,7 +203,7 @@ def _(place):
     equal(said(), [], "what is said of a renamed folder")
     place.put("film", ramp(FILM, 1))
     found = said()
-    expect(len(found) == 1 and "35.0 MiB more are needed" in found[0] and "are free" in found[0],
+    expect(len(found) == 1 and "35.0 MiB are needed" in found[0] and "too little" in found[0],
            f"what is said of a film: {found}")
     for name in episodes:
         place.delete(f"season 01/{name}")

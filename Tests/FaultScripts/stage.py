@@ -10,6 +10,7 @@ import wire
 from case_table import equal, expect
 from line import Line
 from Support.files import contents, ramp, write_below  # noqa: F401
+from Support.ports import forget_ports
 from Support.processes import PATIENCE
 from Support.program import account
 from Support.server import Server as AnyServer
@@ -50,7 +51,7 @@ class Place:
         self.home = os.path.join(self.folder, "home")
         self.directory = os.path.join(self.folder, "tree")
         self.prefix = os.path.basename(self.folder)
-        self.endpoint = server.url
+        self._endpoint = server.url
         self.environment = {}
         self.scheme = "oss"
         self.closers = []
@@ -64,6 +65,17 @@ class Place:
             close()
         self.first_server.faults([])
         shutil.rmtree(self.folder, ignore_errors=True)
+
+    @property
+    def endpoint(self):
+        """Where osssync reaches the store; another port is no other remote to the case's mirrors."""
+        return self._endpoint
+
+    @endpoint.setter
+    def endpoint(self, url):
+        if url != self._endpoint:
+            forget_ports(self.folder)
+        self._endpoint = url
 
     # The remote, behind osssync's back.
 

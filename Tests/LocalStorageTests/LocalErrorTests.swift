@@ -36,8 +36,8 @@ struct LocalErrorTests {
         Example(error: .notADirectory(path: "/f"), message: "'/f' is not a directory"),
         Example(
             error: .refusedDirectory(path: "/", reason: "it is the root of the file system"),
-            message: "'/' is not mirrored: it is the root of the file system;"
-                + " choose a separate directory"
+            message: "'/' is not mirrored: it is the root of the file system. A push with"
+                + " --state-dir PATH can send it; anything else needs a separate directory"
         ),
         Example(
             error: .unsafeDirectory(path: "/s", reason: "it belongs to another user"),

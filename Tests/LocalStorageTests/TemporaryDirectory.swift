@@ -173,7 +173,7 @@ final class TemporaryDirectory: Sendable {
         return names
     }
 
-    private static func removeTree(_ path: [UInt8]) throws {
+    static func removeTree(_ path: [UInt8]) throws {
         let place = path.map { CChar(bitPattern: $0) } + [0]
         var raw = stat()
         guard unsafe lstat(place, &raw) == 0 else { return }

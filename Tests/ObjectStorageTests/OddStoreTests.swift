@@ -91,6 +91,31 @@ struct OddStoreTests {
         #expect(fixture.server.requests.count == 1)
     }
 
+    // MARK: - Conditions
+
+    @Test(arguments: [StorageDialect.oss, .s3])
+    func `a store without conditional writes is asked for them once`(
+        dialect: StorageDialect
+    ) async throws {
+        let fixture = try ClientFixture(dialect: dialect) { request, _ in
+            if request["x-oss-forbid-overwrite"] != nil || request["if-none-match"] != nil {
+                return [serviceError("501 Not Implemented", "NotImplemented")]
+            }
+            let checksum = CRC64(of: [1]).value
+            return [
+                .text(
+                    "HTTP/1.1 200 OK\r\nETag: \"55a54008ad1ba589aa210d2629c1df41\"\r\n"
+                        + "x-oss-hash-crc64ecma: \(checksum)\r\nContent-Length: 0\r\n\r\n"
+                )
+            ]
+        }
+        for key in ["a", "b"] {
+            let request = PutRequest(key: ObjectKey(key), forbidsOverwrite: true)
+            _ = try await fixture.client.put(request, body: .bytes([1])) { _ in }
+        }
+        #expect(fixture.server.requests.count { $0.method == "PUT" } == 3)
+    }
+
     // MARK: - HEAD
 
     @Test func `a refused request for checksums is made without them, and not again`()

@@ -245,7 +245,7 @@ struct UploadTests {
         let region = FileRegion(
             descriptor: file.descriptor,
             range: ByteRange(offset: 0, length: Int64(content.count)),
-            isUnchanged: { false }
+            isUnchanged: { _ in false }
         )
         let sent = Mutex(0)
         let error = await #expect(throws: StorageError.self) {

@@ -6,6 +6,7 @@ import StorageServer
 import StoreFixture
 import SyncModel
 import Synchronization
+import Testing
 
 @testable import ObjectTransfer
 @testable import SyncEngine
@@ -152,6 +153,34 @@ final class MirrorFixture: Sendable {
         )
         try await change(session)
         try await session.manifest.checkpointAndClose()
+    }
+
+    /// Other content in a file of "a" that is recorded, under its name, size, times and inode, as a
+    /// disk that fails makes it.
+    func damage(_ key: String) async throws {
+        let path = directory("a/" + key)
+        let before = try FileManager.default.attributesOfItem(atPath: path)
+        let file = try FileHandle(forUpdating: URL(filePath: path))
+        let middle = UInt64(try #require(before[.size] as? Int)) / 2
+        try file.seek(toOffset: middle)
+        let byte = try #require(try file.read(upToCount: 1)?.first)
+        try file.seek(toOffset: middle)
+        try file.write(contentsOf: Data([~byte]))
+        try file.close()
+        try setModified("a/" + key, try #require(before[.modificationDate] as? Date))
+        try await inState { session in
+            // No program changes a file behind its ctime, and so the record follows it.
+            let path = try RelativePath(key: ObjectKey(key))
+            guard case .file(let found) = try session.directory.identity(of: path),
+                let row = try await session.manifest.entry(ObjectKey(key))
+            else { throw CocoaError(.fileNoSuchFile) }
+            let damaged = row.replacing(
+                localModified: found.modified,
+                changed: found.recordedChange,
+                isDamaged: row.isDamaged
+            )
+            try await session.manifest.record([.upsert(damaged)])
+        }
     }
 
     /// As if a disk had been mounted at this path of "a" in the last run.

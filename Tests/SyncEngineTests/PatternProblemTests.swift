@@ -1,3 +1,4 @@
+import SyncModel
 import Testing
 
 @testable import SyncEngine
@@ -34,6 +35,20 @@ struct PatternProblemTests {
         let problems = filter.problems(directory: "/srv/photos")
         #expect(problems.count == parts.count, "\(problems)")
         for (problem, part) in zip(problems, parts) { #expect(problem.contains(part)) }
+    }
+
+    @Test func `lines that git ignores are passed over and told`() throws {
+        var filter = FileFilter()
+        try filter.add(ignoreFile: [UInt8]("\\\n/\n!\n\\/\n[/]\n*.tmp\n".utf8), named: "rules")
+        #expect(filter.excludes(ObjectKey("a.tmp")) && !filter.excludes(ObjectKey("a")))
+        let problems = filter.problems(directory: "/srv")
+        #expect(
+            problems.prefix(2) == [
+                "the pattern '\\\\' in rules:1 is ignored: it ends with a lone '\\'",
+                "the pattern '/' in rules:2 is ignored: it is empty",
+            ]
+        )
+        #expect(problems.count == 5, "\(problems)")
     }
 
     @Test func `at most ten patterns are told`() throws {

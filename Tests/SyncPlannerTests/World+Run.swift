@@ -76,6 +76,7 @@ extension World {
         case .refresh:
             refresh(key)
             shell.result.refreshedRows += 1
+        case .carryMode: refresh(key)
         case .makeDirectory:
             makeDirectory(key)
         case .uploadMarker:

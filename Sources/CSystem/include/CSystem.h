@@ -16,6 +16,8 @@ struct osssync_status {
     uint32_t mode;
     uint32_t owner;
     uint32_t group;
+    /// 1 if nobody may change it or take its name (chattr +i, +a); 0 where the kernel does not tell.
+    uint32_t fixed;
     uint64_t links;
     int64_t size;
     uint64_t inode;
@@ -48,6 +50,8 @@ void osssync_birth_time(int descriptor, int64_t *seconds, int64_t *nanoseconds);
 int osssync_sync_file_system(int descriptor);
 /// Reserves blocks for `size` bytes and makes that the size; where blocks cannot be reserved, sets the size alone.
 int osssync_preallocate(int descriptor, int64_t size);
+/// 1 if the file has an access list, 0 if it has none or nobody can tell.
+int osssync_has_access_list(int descriptor);
 /// Sets the time of last modification; that of last access becomes now.
 int osssync_set_modified(int descriptor, int64_t seconds, int64_t nanoseconds);
 /// The same of a name in `directory`; of a link, its own time.
@@ -63,6 +67,8 @@ int osssync_open_link(int directory, const char *name);
 ssize_t osssync_read_link(int descriptor, char *buffer, size_t size);
 /// 1 if `descriptor` is on a network or user-space file system, 0 if not, -1 with errno.
 int osssync_is_network_file_system(int descriptor);
+/// What the kernel shows instead of files, as `proc`; NULL for an ordinary file system, and where it cannot be asked.
+const char *osssync_pseudo_file_system(int descriptor);
 /// 1 if files keep their inode numbers from mount to mount, as far as is known of the file system; 0 if not, -1 with
 /// errno.
 int osssync_keeps_inode_numbers(int descriptor);

@@ -185,6 +185,10 @@ extension DirectoryChanges {
                 state.obstacle = state.obstacle ?? .network(path: path)
                 continue
             }
+            // As no walk enters it.
+            if place.parent != nil, directory.calls.pseudoFileSystem(opened.descriptor) != nil {
+                continue
+            }
             let watch: Int32
             do throws(LocalError) {
                 watch = try directory.calls.watch(
@@ -205,6 +209,10 @@ extension DirectoryChanges {
             guard state.tree.add(watch, place.name, in: place.parent),
                 let names = try? DirectoryNames(of: opened)
             else { continue }
+            if place.parent != nil, names.mayBeState, MirrorDirectory.isState(opened) {
+                forget(watch, &state)
+                continue
+            }
             let prefix = path.isEmpty ? [] : path + [UInt8(ascii: "/")]
             for element in names.elements where element.isDirectory {
                 let name = [UInt8](names.bytes(of: element))

@@ -15,7 +15,7 @@ extension MirrorDirectory {
         do throws(LocalError) {
             _ = try root.directory(beneath: path, creatingWithMode: 0o777)
         } catch {
-            throw explained(error, neededBytes: nil)
+            throw explained(error.naming(path), neededBytes: nil)
         }
     }
 

@@ -1,4 +1,4 @@
-internal import SyncModel
+package import SyncModel
 internal import Synchronization
 
 #if canImport(Glibc)
@@ -23,6 +23,30 @@ extension MirrorDirectory {
             opened.fileModes = modes
             return modes
         }
+    }
+
+    /// The bits for owner, group and others that a file gets whose object's metadata say `mode`.
+    package func permissions(ofObject mode: UInt32) throws(LocalError) -> UInt32 {
+        try newFileModes().permissions(.ofObject(mode))
+    }
+
+    /// Gives a file the bits for owner, group and others, if it is still the expected one; what it
+    /// is then.
+    ///
+    /// Where it has an access list, whose mask the group's bits are, bits are only taken away.
+    package func setPermissions(
+        _ permissions: UInt32,
+        of path: RelativePath,
+        expected: FileIdentity
+    ) throws(LocalError) -> (identity: FileIdentity, permissions: UInt32) {
+        let file = try openForReading(path)
+        let status = try file.status()
+        guard status.identity == expected, file.linkText == nil else { throw .targetChanged(path) }
+        var wanted = permissions & 0o777
+        if calls.hasAccessList(file.descriptor) { wanted &= status.permissions }
+        try calls.setMode(file.descriptor, status.permissions & ~0o777 | wanted)
+        let found = try file.status()
+        return (found.identity, found.permissions & 0o777)
     }
 
     private func makeProbe(

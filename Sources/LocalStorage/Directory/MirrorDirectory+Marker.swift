@@ -72,6 +72,8 @@ extension MirrorDirectory {
     ///
     /// With `makes`, the directory of the marker is made where it is missing.
     package func writingRefusal(makes: Bool) throws(LocalError) -> LocalError? {
+        // What is only sent is left as it is.
+        if let protection { return protection }
         do throws(LocalError) {
             let holder = try markerDirectory(makes: makes)
             return calls.writingRefusal(

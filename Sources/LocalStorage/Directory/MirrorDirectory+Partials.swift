@@ -10,8 +10,8 @@ internal import Darwin
 // Temporary files: in our own directory, under unguessable names, and reopened only if they are
 // still the files that we created.
 extension MirrorDirectory {
-    /// Larger files leave this much free, in bytes, for the manifest and small files.
-    private static let leastRoom: Int64 = 256 << 10
+    /// So much is left free, in bytes, for the manifest.
+    static let leastRoom: Int64 = 256 << 10
     /// Small files leave this many inodes free for the marker and the trash.
     static let leastInodes: Int64 = 8
 
@@ -169,7 +169,7 @@ extension MirrorDirectory {
         }
     }
 
-    private static var noRoom: LocalError {
+    static var noRoom: LocalError {
         .systemCall(SystemCallError(call: "fallocate", errno: ENOSPC, path: nil))
     }
 

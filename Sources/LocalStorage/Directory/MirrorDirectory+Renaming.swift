@@ -1,5 +1,11 @@
 package import SyncModel
 
+#if canImport(Glibc)
+internal import Glibc
+#else
+internal import Darwin
+#endif
+
 extension MirrorDirectory {
     /// Gives a file another name, if it is still what the plan saw and the name is free.
     ///
@@ -19,23 +25,23 @@ extension MirrorDirectory {
                 target = try root.directory(beneath: directory, creatingWithMode: 0o777)
             }
             let (name, newName) = (PathBytes(path.name), PathBytes(newPath.name))
+            try refuseIdentity(newPath, parent, name)
             sharedFiles.note(status)
-            let isRenamed = try calls.renameExclusively(
-                from: parent.descriptor,
-                name,
-                to: target.descriptor,
-                newName
-            )
-            guard isRenamed else { throw .targetChanged(newPath) }
-            guard let found = try target.status(of: newName), found.isSameVersion(as: status) else {
-                // Another file took the name in between: it gets it back if that is possible.
-                _ = try? calls.renameExclusively(
-                    from: target.descriptor,
-                    newName,
-                    to: parent.descriptor,
-                    name
+            do throws(LocalError) {
+                try rename(path, status, name, in: parent, to: newPath, newName, in: target)
+            } catch {
+                guard error.errno == EXDEV, status.kind == .file, try noteOutOfReach(target) else {
+                    throw error
+                }
+                let isMoved = try moveByCopy(
+                    path,
+                    name,
+                    in: parent,
+                    to: newName,
+                    in: target,
+                    status
                 )
-                throw .targetChanged(path)
+                guard isMoved else { throw .targetChanged(newPath) }
             }
             let file = try openForReading(newPath)
             if status.identity.modified != modified {
@@ -44,6 +50,34 @@ extension MirrorDirectory {
             return try file.identity()
         } catch {
             throw explained(error, neededBytes: nil)
+        }
+    }
+
+    private func rename(
+        _ path: RelativePath,
+        _ status: FileStatus,
+        _ name: PathBytes,
+        in parent: OpenDirectory,
+        to newPath: RelativePath,
+        _ newName: PathBytes,
+        in target: OpenDirectory
+    ) throws(LocalError) {
+        let isRenamed = try calls.renameExclusively(
+            from: parent.descriptor,
+            name,
+            to: target.descriptor,
+            newName
+        )
+        guard isRenamed else { throw .targetChanged(newPath) }
+        guard let found = try target.status(of: newName), found.isSameVersion(as: status) else {
+            // Another file took the name in between: it gets it back if that is possible.
+            _ = try? calls.renameExclusively(
+                from: target.descriptor,
+                newName,
+                to: parent.descriptor,
+                name
+            )
+            throw .targetChanged(path)
         }
     }
 }

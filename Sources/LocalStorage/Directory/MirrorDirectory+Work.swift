@@ -4,21 +4,27 @@ extension MirrorDirectory {
     /// True if there is a place for temporary files and trash.
     var hasWork: Bool { workRefusal == nil }
 
-    /// The place for temporary files and trash within the mirror; where it cannot be made, the
-    /// root itself, whose file system is asked, and why nothing is to be put there.
+    /// Why there is no such place; nil if there is, or it can be made.
+    package var placeRefusal: LocalError? {
+        if case .missingDirectory = workRefusal { return nil }
+        return workRefusal
+    }
+
+    /// A directory of our own in the mirror; where it cannot be made, the root itself, whose file
+    /// system is asked, and why nothing is to be put there.
     static func openWork(
         _ root: OpenDirectory,
+        _ name: String,
         path: String,
-        createsIfMissing: Bool,
-        calls: SystemCalls
+        createsIfMissing: Bool
     ) throws(LocalError) -> (OpenDirectory, LocalError?) {
         do throws(LocalError) {
             let work = try PrivateDirectory.open(
                 at: root.descriptor,
-                PathBytes(RelativePath.stateDirectoryName.utf8),
-                path: path,
+                PathBytes(name.utf8),
+                path: path + "/" + name,
                 createsIfMissing: createsIfMissing,
-                calls: calls
+                calls: root.calls
             )
             return (work, nil)
         } catch {
@@ -28,6 +34,20 @@ extension MirrorDirectory {
             default: throw error
             }
         }
+    }
+
+    /// Gives the place for temporary files and trash the name of the state, if that is another one
+    /// than when the state was opened: a copy of both gets a name of its own.
+    ///
+    /// Where something has that name already, the next run uses that.
+    package func nameWork(_ state: String) {
+        guard let workHolder, let stateName, stateName != state else { return }
+        _ = try? calls.renameExclusively(
+            from: workHolder.descriptor,
+            PathBytes(Places.workName(stateName).utf8),
+            to: workHolder.descriptor,
+            PathBytes(Places.workName(state).utf8)
+        )
     }
 }
 
@@ -47,14 +67,64 @@ struct Places {
         try directory(top, shard, topPath, makes: false)
     }
 
-    /// The place within the mirror for what the state, which is elsewhere, cannot hold.
-    func topWork(createsIfMissing: Bool) throws(LocalError) -> (OpenDirectory, LocalError?) {
-        try MirrorDirectory.openWork(
+    /// The place within the mirror for what the state, which is on another mount, cannot hold: no
+    /// other state's, because each removes what it does not know.
+    ///
+    /// It is in `.osssync`, or where that is a mount of its own, in a directory beside it.
+    func topWork(
+        _ stateName: String?,
+        _ protection: LocalError?,
+        createsIfMissing: Bool
+    ) throws(LocalError) -> (work: OpenDirectory, holder: OpenDirectory?, refusal: LocalError?) {
+        if let protection { return (root, nil, protection) }
+        var name = RelativePath.stateDirectoryName
+        var (holder, refusal) = try MirrorDirectory.openWork(
             root,
-            path: path + "/" + RelativePath.stateDirectoryName,
-            createsIfMissing: createsIfMissing,
-            calls: calls
+            name,
+            path: path,
+            createsIfMissing: createsIfMissing
         )
+        if refusal == nil, try !holder.status().isSameMount(as: root.status()) {
+            name = RelativePath.workDirectoryName
+            (holder, refusal) = try MirrorDirectory.openWork(
+                root,
+                name,
+                path: path,
+                createsIfMissing: createsIfMissing
+            )
+        }
+        if let refusal { return (root, nil, refusal) }
+        let workName = Self.workName(stateName ?? "own")
+        let (work, failure) = try MirrorDirectory.openWork(
+            holder,
+            workName,
+            path: path + "/" + name,
+            createsIfMissing: createsIfMissing
+        )
+        if let failure { return (root, nil, failure) }
+        if createsIfMissing, name == RelativePath.stateDirectoryName { try take(holder, work) }
+        return (work, holder, nil)
+    }
+
+    static func workName(_ state: String) -> String { "work-" + state }
+
+    /// Moves what a state left in `.osssync` before it had a place of its own; nothing where that
+    /// is a state itself.
+    private func take(_ holder: OpenDirectory, _ work: OpenDirectory) throws(LocalError) {
+        for name in ["manifest.db", "config", MirrorDirectory.identityName]
+        where try holder.status(of: PathBytes(name.utf8)) != nil {
+            return
+        }
+        for name in ["partial", "trash", "shards"] {
+            let bytes = PathBytes(name.utf8)
+            guard try holder.status(of: bytes) != nil else { continue }
+            _ = try calls.renameExclusively(
+                from: holder.descriptor,
+                bytes,
+                to: work.descriptor,
+                bytes
+            )
+        }
     }
 
     /// A shard's part of it.

@@ -32,8 +32,16 @@ package final class MirrorDirectory: Sendable {
     let work: OpenDirectory
     /// Holds `trash`, which all shards have in common; the same if this is no shard's.
     let topWork: OpenDirectory
+    /// What that lies in, if it is not the state itself.
+    let workHolder: OpenDirectory?
+    /// The name of a state that was chosen, as it was when that was opened.
+    let stateName: String?
     /// Why there is no such place, which is not needed where nothing is written; nil if there is.
     let workRefusal: LocalError?
+    /// Why nothing is written into the mirror itself, which is only sent; nil for any other mirror.
+    let protection: LocalError?
+    /// True if the state is a directory beneath the mirrored one, which no walk enters.
+    let holdsState: Bool
     /// Where the state is of a mirror that has none.
     let scratch: ScratchDirectory?
     /// True if temporary files lie beside what they become, for lack of a directory of their own.
@@ -46,15 +54,21 @@ package final class MirrorDirectory: Sendable {
     /// Held while a large temporary file reserves its blocks.
     let reservations = Mutex(())
     let uncheckedFiles = Atomic<Int64>(0)
+    /// Of small files that are being fetched.
+    let claimedBytes = Atomic<Int64>(0)
+    let uncheckedBytes = Atomic<Int64>(0)
     let newNames = PartialNames()
     let sharedFiles = SharedFiles()
+    let outOfReach = Mutex(OutOfReach())
+    let knownNames = Mutex(KnownNames())
     let backups = Mutex<OpenDirectory?>(nil)
-    private let failedToSynchronize = Atomic(false)
+    let failedToSynchronize = Atomic(false)
 
     struct OpenedOnUse {
         var partials: OpenDirectory?
         var trash: OpenDirectory?
         var fileModes: NewFileModes?
+        var place: KnownPlace?
         var standIn: ScratchDirectory?
         /// Of the lock that was taken last.
         weak var lease: DirectoryLease?
@@ -104,7 +118,14 @@ package final class MirrorDirectory: Sendable {
         let calls = root.calls
         self.calls = calls
         let rootStatus = try root.status()
-        try Self.check(path, rootStatus, homeDirectory: homeDirectory, calls)
+        let protection = try Self.check(
+            path,
+            root,
+            rootStatus,
+            homeDirectory: homeDirectory,
+            mayBePushed: stateDirectory != nil
+        )
+        self.protection = protection
         device = rootStatus.identity.device
 
         let defaultName = RelativePath.stateDirectoryName
@@ -122,18 +143,19 @@ package final class MirrorDirectory: Sendable {
         )
         let stateStatus = try top.status()
         let ordinary = try root.status(of: PathBytes(defaultName.utf8))
-        if ordinary?.isSameObject(as: stateStatus) != true, try top.isWithin(root) {
-            throw .unsafeDirectory(
-                path: displayText(topPath.utf8),
-                reason: "the state would be mirrored; choose a place outside the mirror"
-            )
-        }
+        let isOrdinary = ordinary?.isSameObject(as: stateStatus) == true
+        holdsState = isOrdinary ? false : try top.isWithin(root)
         let places = Places(root: root, top: top, path: path, topPath: topPath, calls: calls)
         state = try places.state(shard)
         let isOnMountOfRoot = stateStatus.isSameMount(as: rootStatus)
-        let (topWork, refusal) =
-            try isOnMountOfRoot ? (top, nil) : places.topWork(createsIfMissing: createsIfMissing)
-        self.topWork = topWork
+        let stateName =
+            stateDirectory == nil ? nil : Self.stateName(of: top, makes: createsIfMissing)
+        self.stateName = stateName
+        let (topWork, holder, refusal) =
+            try isOnMountOfRoot
+            ? (top, nil, nil)
+            : places.topWork(stateName, protection, createsIfMissing: createsIfMissing)
+        (self.topWork, workHolder) = (topWork, holder)
         if shard.isEmpty || refusal != nil {
             (work, workRefusal) = (topWork, refusal)
         } else if isOnMountOfRoot {
@@ -176,6 +198,7 @@ package final class MirrorDirectory: Sendable {
             return try MirrorDirectory(
                 lookingAt: path,
                 homeDirectory: homeDirectory,
+                hasOwnState: stateDirectory != nil,
                 calls: calls
             )
         }
@@ -184,6 +207,7 @@ package final class MirrorDirectory: Sendable {
     private init(
         lookingAt path: String,
         homeDirectory: String?,
+        hasOwnState: Bool,
         calls: SystemCalls
     ) throws(LocalError) {
         self.path = path
@@ -198,12 +222,19 @@ package final class MirrorDirectory: Sendable {
         }
         self.calls = root.calls
         let rootStatus = try root.status()
-        try Self.check(path, rootStatus, homeDirectory: homeDirectory, calls)
+        protection = try Self.check(
+            path,
+            root,
+            rootStatus,
+            homeDirectory: homeDirectory,
+            mayBePushed: hasOwnState
+        )
         device = rootStatus.identity.device
         state = try scratch.makeDirectory("state")
         top = state
         stateDirectoryPath = scratch.path + "/state"
-        (work, topWork, workRefusal) = (state, state, nil)
+        (work, topWork, workRefusal, workHolder, stateName) = (state, state, nil, nil, nil)
+        holdsState = false
     }
 
     /// Opens an ordinary directory to put single files into it, or to read them.
@@ -220,9 +251,11 @@ package final class MirrorDirectory: Sendable {
         (keepsPartialsBeside, partialSeries) = (true, partials)
         root = try Self.openRoot(path, createsIfMissing: false, calls: calls)
         self.calls = root.calls
+        protection = nil
         device = try root.status().identity.device
         (state, top) = (root, root)
-        (work, topWork, workRefusal) = (root, root, nil)
+        (work, topWork, workRefusal, workHolder, stateName) = (root, root, nil, nil, nil)
+        holdsState = false
         stateDirectoryPath = path
     }
 
@@ -250,20 +283,6 @@ package final class MirrorDirectory: Sendable {
         _ = try openRoot(path, createsIfMissing: false, calls: .standard)
     }
 
-    private static func check(
-        _ path: String,
-        _ status: FileStatus,
-        homeDirectory: String?,
-        _ calls: SystemCalls
-    ) throws(LocalError) {
-        let refusal = ProtectedDirectories.refusal(
-            of: status,
-            homeDirectory: homeDirectory,
-            calls: calls
-        )
-        if let refusal { throw .refusedDirectory(path: displayText(path.utf8), reason: refusal) }
-    }
-
     static func openRoot(
         _ path: String,
         createsIfMissing: Bool,
@@ -280,6 +299,7 @@ package final class MirrorDirectory: Sendable {
                 mode: 0
             )
             var calls = calls
+            calls.refusals = DiskRefusals()
             calls.dropsFractions = (try? calls.keepsWholeSeconds(descriptor)) ?? false
             return OpenDirectory(adopting: descriptor, calls: calls)
         }
@@ -343,56 +363,6 @@ extension MirrorDirectory {
             path: stateDirectoryPath + "/" + name.description,
             createsIfMissing: createsIfMissing,
             calls: calls
-        )
-    }
-}
-
-// MARK: - Facts of the disk
-
-extension MirrorDirectory {
-    /// Makes everything written and renamed so far survive a power cut.
-    package func synchronize() throws(LocalError) {
-        do throws(LocalError) {
-            try calls.synchronizeFileSystem(work.descriptor)
-        } catch {
-            failedToSynchronize.store(true, ordering: .releasing)
-            throw error
-        }
-    }
-
-    /// True if the disk once failed to take everything.
-    ///
-    /// Files that were being written then may have lost pages, which the next sync does not report:
-    /// the system reports each failure once.
-    package var hasFailedToSynchronize: Bool {
-        failedToSynchronize.load(ordering: .acquiring)
-    }
-
-    /// True if the state is on a file system where SQLite's write-ahead log is not reliable.
-    package func stateIsOnNetworkFileSystem() throws(LocalError) -> Bool {
-        try calls.isNetworkFileSystem(state.descriptor)
-    }
-
-    /// Adds the numbers to a "no space" error of any call.
-    package func explained(_ error: LocalError, neededBytes: Int64?) -> LocalError {
-        guard case .systemCall(let failed) = error else { return error }
-        let resource: DiskShortage.Resource
-        // A full disk that cannot be asked for its numbers is still full.
-        let free = try? calls.freeSpace(work.descriptor)
-        switch failed.errno {
-        case ENOSPC: resource = lacksInodes(free?.inodes) ? .inodes : .space
-        case EDQUOT: resource = .quota
-        default: return error
-        }
-        return .diskFull(
-            DiskShortage(
-                resource: resource,
-                call: failed.call,
-                errno: failed.errno,
-                path: failed.path,
-                neededBytes: neededBytes,
-                freeBytes: free?.bytes
-            )
         )
     }
 }

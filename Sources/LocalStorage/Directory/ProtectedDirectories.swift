@@ -1,6 +1,6 @@
 internal import SyncModel
 
-/// Directories that must not become mirrors, identified by inode, not by path.
+/// Directories that no run may fill, identified by inode, not by path.
 enum ProtectedDirectories {
     private static let systemDirectories: [StaticString] = [
         "/bin", "/boot", "/dev", "/etc", "/home", "/lib", "/lib32", "/lib64", "/opt", "/proc",
@@ -37,5 +37,50 @@ enum ProtectedDirectories {
             return "it holds your credentials or settings"
         }
         return nil
+    }
+}
+
+extension MirrorDirectory {
+    /// Why nothing may be written into the directory; nil if it may.
+    ///
+    /// - Throws: The same where osssync's own files would be in it, and for a directory that is of
+    ///   no use to anyone else.
+    static func check(
+        _ path: String,
+        _ root: OpenDirectory,
+        _ status: FileStatus,
+        homeDirectory: String?,
+        mayBePushed: Bool
+    ) throws(LocalError) -> LocalError? {
+        let shown = displayText(path.utf8)
+        if let kind = root.calls.pseudoFileSystem(root.descriptor) {
+            throw .unsafeDirectory(
+                path: shown,
+                reason: "it is the \(kind) file system of the kernel"
+            )
+        }
+        if isState(root) {
+            throw .unsafeDirectory(path: shown, reason: "it is the state directory of a mirror")
+        }
+        let reason = ProtectedDirectories.refusal(
+            of: status,
+            homeDirectory: homeDirectory,
+            calls: root.calls
+        )
+        guard let reason else { return nil }
+        let refusal = LocalError.refusedDirectory(path: shown, reason: reason)
+        guard mayBePushed else { throw refusal }
+        return refusal
+    }
+
+    /// Refuses to write into a directory that is only sent.
+    package func requireOwn() throws(LocalError) {
+        if let protection { throw protection }
+        guard holdsState else { return }
+        throw .unsafeDirectory(
+            path: displayText(stateDirectoryPath.utf8),
+            reason: "it is beneath the mirrored directory, which a push can send; anything else "
+                + "needs a place outside of it"
+        )
     }
 }

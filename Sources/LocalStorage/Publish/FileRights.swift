@@ -61,7 +61,7 @@ extension OpenFile {
         }
         var permissions = rights.permissionsWithoutList
         if !isOfGroup { permissions &= ~0o070 | (permissions & 0o007) << 3 }
-        try calls.setMode(descriptor, permissions)
+        try calls.setModeIfPossible(descriptor, permissions)
     }
 
     /// False if the file could not be given to the group.

@@ -151,7 +151,19 @@ struct OldVersionKeeper {
                     original
                 )
             } catch {
-                throw error.naming(path)
+                guard error.errno == EXDEV, old.kind == .file,
+                    try directory.noteOutOfReach(parent)
+                else { throw error.naming(path) }
+                let isMoved = try directory.moveByCopy(
+                    path,
+                    original,
+                    in: parent,
+                    to: original,
+                    in: place,
+                    old
+                )
+                if isMoved { return }
+                continue
             }
             guard moved else { continue }
             let found = try? place.status(of: original)
@@ -238,6 +250,22 @@ struct OldVersionKeeper {
         }
     }
 
+    /// False if the name is taken.
+    private func copy(
+        _ old: FileStatus,
+        to place: OpenDirectory,
+        _ name: PathBytes
+    ) throws(LocalError) -> Bool {
+        do throws(LocalError) {
+            _ = try directory.copy(original, in: parent, to: name, in: place, old)
+            return true
+        } catch {
+            if error.errno == EEXIST { return false }
+            if case .unusablePartial = error { throw .targetChanged(path) }
+            throw error
+        }
+    }
+
     /// Nil if the name is taken.
     private func keep(
         _ old: FileStatus,
@@ -245,7 +273,7 @@ struct OldVersionKeeper {
         as name: PathBytes,
         path keptPath: RelativePath?
     ) throws(LocalError) -> Kept? {
-        directory.sharedFiles.note(old)
+        directory.sharedFiles.note(old, getsName: true)
         do throws(LocalError) {
             try calls.link(
                 from: parent.descriptor,
@@ -255,6 +283,10 @@ struct OldVersionKeeper {
             )
         } catch {
             if error.errno == EEXIST { return nil }
+            if error.errno == EXDEV, old.kind == .file, try directory.noteOutOfReach(parent) {
+                guard try copy(old, to: place, name) else { return nil }
+                return Kept(place: place, name: name, path: keptPath, originalIsGone: false)
+            }
             guard mayMove, Self.isRefusedName(error) else { throw error.naming(path) }
             return try moveAway(to: place, name, keptPath)
         }

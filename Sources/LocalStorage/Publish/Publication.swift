@@ -223,13 +223,21 @@ extension MirrorDirectory {
         _ group: [Publication],
         durability: PublicationDurability
     ) throws(LocalError) -> [PublicationOutcome] {
-        guard !group.isEmpty else { return [] }
+        try publishing(group, durability: durability).outcomes
+    }
+
+    /// The same, and the bits for owner, group and others of each file that was published.
+    package func publishing(
+        _ group: [Publication],
+        durability: PublicationDurability
+    ) throws(LocalError) -> (outcomes: [PublicationOutcome], permissions: [UInt32?]) {
+        guard !group.isEmpty else { return ([], []) }
         do throws(LocalError) {
             var publisher = try Publisher(directory: self, group: group)
             let isForEach = durability == .synchronizedEach
             publisher.prepare(synchronizesEach: durability != .synchronized)
             publisher.keepOldVersions()
-            guard publisher.hasPrepared else { return publisher.outcomes }
+            guard publisher.hasPrepared else { return publisher.result }
             // A version that is kept may never have been waited for.
             if !isForEach || publisher.hasKeptVersions {
                 do throws(LocalError) {
@@ -241,7 +249,7 @@ extension MirrorDirectory {
             }
             publisher.commit(synchronizesEach: isForEach)
             if !isForEach { try synchronize() }
-            return publisher.outcomes
+            return publisher.result
         } catch {
             throw explained(error, neededBytes: nil)
         }

@@ -9,10 +9,12 @@ internal import Darwin
 /// Carries out one group of publications.
 struct Publisher {
     /// A temporary file that is ready to be renamed.
-    private struct Prepared {
+    struct Prepared {
         let index: Int
         let name: PartialName
         let status: FileStatus
+        /// Set where it is not with the other temporary files, but in the directory of its target.
+        var place: OpenDirectory?
     }
 
     /// An old version that has its second name, and what the original is since then.
@@ -23,15 +25,16 @@ struct Publisher {
     }
 
     let directory: MirrorDirectory
-    private let group: [Publication]
-    private let partials: OpenDirectory
+    let group: [Publication]
+    let partials: OpenDirectory
     let modes: NewFileModes
     var defaults = DirectoryDefaults()
-    private let calls: SystemCalls
+    let calls: SystemCalls
     private var prepared: [Prepared] = []
     /// By the item's index.
     private var keptVersions: [Int: KeptVersion] = [:]
     private(set) var outcomes: [PublicationOutcome]
+    private var permissions: [UInt32?]
     /// The directory of the item before: items are sorted so that each is opened once.
     private var lastParent: (path: RelativePath?, directory: OpenDirectory)?
 
@@ -44,9 +47,11 @@ struct Publisher {
         outcomes = group.map {
             .failed(.unusablePartial(name: displayText($0.partialName.utf8)))
         }
+        permissions = [UInt32?](repeating: nil, count: group.count)
         prepared.reserveCapacity(group.count)
     }
 
+    var result: (outcomes: [PublicationOutcome], permissions: [UInt32?]) { (outcomes, permissions) }
     var hasPrepared: Bool { !prepared.isEmpty }
     var hasKeptVersions: Bool { !keptVersions.isEmpty }
 
@@ -168,10 +173,28 @@ struct Publisher {
     }
 
     private mutating func publish(_ item: Prepared) throws(LocalError) -> PublicationOutcome {
+        let path = group[item.index].path
+        guard !path.isDirectory else { throw .targetIsDirectory(path) }
+        try directory.refuseIdentity(path, partials, directory.fileName(item.name))
+        let parent: OpenDirectory
+        do throws(LocalError) {
+            parent = try self.parent(of: path)
+            if try !directory.isOutOfReach(parent) { return try publish(item, in: parent) }
+        } catch {
+            guard error.errno == EXDEV, let parent = lastParent?.directory,
+                try directory.noteOutOfReach(parent)
+            else { throw error.naming(path) }
+            return try publishCopy(of: item, in: parent)
+        }
+        return try publishCopy(of: item, in: parent)
+    }
+
+    mutating func publish(
+        _ item: Prepared,
+        in parent: OpenDirectory
+    ) throws(LocalError) -> PublicationOutcome {
         let publication = group[item.index]
         let path = publication.path
-        guard !path.isDirectory else { throw .targetIsDirectory(path) }
-        let parent = try parent(of: path)
         let name = PathBytes(path.name)
         var kept: RelativePath?
         do throws(LocalError) {
@@ -187,13 +210,14 @@ struct Publisher {
         } catch {
             switch error.errno {
             case EISDIR, ENOTEMPTY: throw .targetIsDirectory(path)
-            default: throw error.naming(path)
+            default: throw error
             }
         }
         // The rename changed the file's ctime, so its identity is taken now; and if it is another
         // file by now, or was written to, that must not be recorded as what was verified.
         guard let status = try parent.status(of: name), status.isSameVersion(as: item.status)
         else { throw .targetChanged(path) }
+        permissions[item.index] = status.permissions & 0o777
         return .published(status.identity, keptAs: kept)
     }
 
@@ -215,8 +239,8 @@ struct Publisher {
         _ path: RelativePath
     ) throws(LocalError) {
         let placed = try calls.renameExclusively(
-            from: partials.descriptor,
-            directory.fileName(item.name),
+            from: place(of: item).descriptor,
+            self.name(of: item),
             to: parent.descriptor,
             name
         )
@@ -297,7 +321,7 @@ extension Publisher {
         _ name: PathBytes
     ) throws(LocalError) {
         let publication = group[item.index]
-        let partial = directory.fileName(item.name)
+        let (partials, partial) = (place(of: item), self.name(of: item))
         // Under its own name first: what is given back could be lost by a kill in between.
         guard publication.mayReplace(old, in: parent, name, calls) else {
             throw .targetChanged(publication.path)
@@ -343,7 +367,7 @@ extension Publisher {
     /// If another program saved the file once more in between, its newest version has the path in
     /// the end and the one before it lies beside.
     private func restore(_ item: Prepared, _ parent: OpenDirectory, _ name: PathBytes) {
-        let partial = directory.fileName(item.name)
+        let (partials, partial) = (place(of: item), self.name(of: item))
         /// True if the temporary file's name has no other file than ours.
         func isOurs() -> Bool {
             guard let held = try? partials.status(of: partial) else { return false }

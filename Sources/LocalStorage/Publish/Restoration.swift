@@ -157,7 +157,18 @@ private struct Restoration {
             )
             guard isMoved else { return false }
         } catch {
-            throw error.naming(target)
+            guard error.errno == EXDEV, old.kind == .file, try directory.noteOutOfReach(parent)
+            else { throw error.naming(target) }
+            let isMoved = try directory.moveByCopy(
+                target,
+                name,
+                in: place,
+                to: newName,
+                in: parent,
+                old
+            )
+            if isMoved { try prune() }
+            return isMoved
         }
         guard try parent.status(of: newName)?.isSameVersion(as: old) == true else {
             throw .targetChanged(target)

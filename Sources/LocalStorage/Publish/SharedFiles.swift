@@ -14,9 +14,9 @@ final class SharedFiles: Sendable {
     private static let limit = 1 << 16
     private let numbers = Mutex<Set<Number>>([])
 
-    /// To be called before one of the names of `status` changes.
-    func note(_ status: FileStatus) {
-        guard status.linkCount > 1 else { return }
+    /// To be called before one of the names of `status` changes, or it gets another one.
+    func note(_ status: FileStatus, getsName: Bool = false) {
+        guard status.linkCount > 1 || getsName else { return }
         numbers.withLock { numbers in
             guard numbers.count < Self.limit else { return }
             numbers.insert(

@@ -54,6 +54,8 @@ struct FileStatus: Sendable, Hashable {
     let identity: FileIdentity
     let owner: UInt32
     let group: UInt32
+    /// True if nobody may change it or take its name.
+    let isFixed: Bool
     let linkCount: UInt64
     /// The twelve permission bits.
     let permissions: UInt32
@@ -74,6 +76,7 @@ extension FileStatus {
         )
         owner = raw.owner
         group = raw.group
+        isFixed = raw.fixed != 0
         linkCount = raw.links
         permissions = raw.mode & 0o7777
         mount = raw.mount

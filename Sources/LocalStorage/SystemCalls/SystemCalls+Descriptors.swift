@@ -86,6 +86,31 @@ extension SystemCalls {
         try check("fchmod") { fchmod(descriptor, mode_t(mode)) }
     }
 
+    /// True if users and groups of their own may use the file, besides its owner and its group.
+    func hasAccessList(_ descriptor: Int32) -> Bool {
+        osssync_has_access_list(descriptor) == 1
+    }
+
+    /// The same of a file of the user's, which has what the file system gives if it has no others.
+    func setModeIfPossible(_ descriptor: Int32, _ mode: UInt32) throws(LocalError) {
+        try unlessRefused(.permissions) { () throws(LocalError) in
+            try setMode(descriptor, mode)
+        }
+    }
+
+    /// Does without what a file system does not have, or does not let this user do.
+    private func unlessRefused(
+        _ refusal: DiskRefusal,
+        _ body: () throws(LocalError) -> Void
+    ) throws(LocalError) {
+        do throws(LocalError) {
+            try body()
+        } catch {
+            guard error.isRefusedAttribute else { throw error }
+            refusals.note(refusal)
+        }
+    }
+
     /// Follows links: only for a directory in which no other user can make one.
     func setMode(at directory: Int32, _ name: PathBytes, _ mode: UInt32) throws(LocalError) {
         try check("fchmodat", name) {
@@ -93,10 +118,12 @@ extension SystemCalls {
         }
     }
 
-    /// The time of last access becomes now.
+    /// The time of last access becomes now; where times cannot be set, the file keeps its own.
     func setModified(_ descriptor: Int32, _ time: Timestamp) throws(LocalError) {
-        try check("futimens") {
-            osssync_set_modified(descriptor, time.seconds, fraction(of: time))
+        try unlessRefused(.times) { () throws(LocalError) in
+            _ = try check("futimens") {
+                osssync_set_modified(descriptor, time.seconds, fraction(of: time))
+            }
         }
     }
 
@@ -110,14 +137,16 @@ extension SystemCalls {
         _ name: PathBytes,
         _ time: Timestamp
     ) throws(LocalError) {
-        try check("utimensat", name) {
-            unsafe name.withPointer {
-                unsafe osssync_set_modified_at(
-                    directory,
-                    $0,
-                    time.seconds,
-                    fraction(of: time)
-                )
+        try unlessRefused(.times) { () throws(LocalError) in
+            _ = try check("utimensat", name) {
+                unsafe name.withPointer {
+                    unsafe osssync_set_modified_at(
+                        directory,
+                        $0,
+                        time.seconds,
+                        fraction(of: time)
+                    )
+                }
             }
         }
     }
@@ -140,8 +169,21 @@ extension SystemCalls {
         return [UInt8](text[..<(try count.get())])
     }
 
+    /// Where directories cannot be synchronized, their whole file system is, if that can be.
     func synchronize(_ descriptor: Int32) throws(LocalError) {
-        try check("fsync") { fsync(descriptor) }
+        do throws(LocalError) {
+            try check("fsync") { fsync(descriptor) }
+        } catch {
+            guard [EINVAL, ENOTSUP, EOPNOTSUPP, ENOSYS].contains(error.errno),
+                try status(of: descriptor).kind == .directory
+            else { throw error }
+            refusals.note(.directorySynchronization)
+            do throws(LocalError) {
+                try synchronizeFileSystem(descriptor)
+            } catch {
+                guard error.isRefusedAttribute else { throw error }
+            }
+        }
     }
 
     /// Why this user may not create files in the directory; nil if they may.
@@ -223,6 +265,11 @@ extension SystemCalls {
 
     func isNetworkFileSystem(_ descriptor: Int32) throws(LocalError) -> Bool {
         try check("fstatfs") { osssync_is_network_file_system(descriptor) } == 1
+    }
+
+    /// The name of a file system that shows the kernel, and holds no files; nil for any other.
+    func pseudoFileSystem(_ descriptor: Int32) -> String? {
+        unsafe osssync_pseudo_file_system(descriptor).map { unsafe String(cString: $0) }
     }
 
     /// False if the file system is known to give files other inode numbers from time to time.

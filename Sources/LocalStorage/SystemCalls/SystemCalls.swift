@@ -16,6 +16,8 @@ package struct SystemCalls: Sendable {
     /// False takes the path that kernels without openat2 take.
     let usesOpenat2: Bool
     let faults: SystemCallFaults?
+    /// What the file system was found not to do.
+    var refusals = DiskRefusals()
     /// True where files show fractions of seconds that are gone later.
     var dropsFractions = false
     /// Where Linux provides the ID of the current boot.

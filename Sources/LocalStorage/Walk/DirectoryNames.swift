@@ -24,7 +24,11 @@ struct DirectoryNames: Sendable {
     private(set) var isOfEmptyDirectory = true
     /// False if names that are there may have been dropped.
     private(set) var areAll = true
+    /// True if it may be the state of a mirror: one has a file of this name.
+    private(set) var mayBeState = false
     private var storage: [UInt8] = []
+
+    private static let stateMark = [UInt8](MirrorDirectory.identityName.utf8)
 
     /// Reads the names in `directory`.
     init(of directory: OpenDirectory) throws(LocalError) {
@@ -46,6 +50,9 @@ struct DirectoryNames: Sendable {
         areAll = takesAll
         try unsafe directory.calls.names(in: directory.descriptor) { name, type in
             isOfEmptyDirectory = false
+            if name.count == Self.stateMark.count, unsafe name.elementsEqual(Self.stateMark) {
+                mayBeState = true
+            }
             let mayBeLink = links == .store && (type == .link || type == .unknown)
             if mayBeLink,
                 unsafe takesAll || ranges.contains(ObjectKey(prefix + name + linkSuffix))

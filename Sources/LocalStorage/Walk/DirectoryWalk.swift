@@ -1,4 +1,4 @@
-package import SyncModel
+internal import SyncModel
 internal import Synchronization
 
 #if canImport(Glibc)
@@ -15,7 +15,7 @@ internal import Darwin
 /// entry of its key, and an issue at its own name; where names are escaped, such files are entries
 /// of their keys.
 package final class DirectoryWalk: Sendable {
-    private let walk: Mutex<MergedWalk>
+    let walk: Mutex<MergedWalk>
 
     /// What to leave out, by path; directories are left out with all they hold, unread.
     package typealias Exclusion = @Sendable (_ path: [UInt8], _ isDirectory: Bool) -> Bool
@@ -25,6 +25,7 @@ package final class DirectoryWalk: Sendable {
         path: String,
         within ranges: KeyRanges,
         tags: DirectoryTags,
+        asksOfTags: Bool,
         links: LinkPolicy,
         names: NamePolicy,
         notFollowing hides: @escaping Exclusion,
@@ -35,6 +36,7 @@ package final class DirectoryWalk: Sendable {
             path: path,
             ranges: ranges,
             tags: tags,
+            asksOfTags: asksOfTags,
             links: links,
             hides: hides,
             isExcluded: isExcluded
@@ -57,33 +59,6 @@ package final class DirectoryWalk: Sendable {
     /// True if a name was gone when its turn came: what it was may have another name now, at a
     /// place that the walk had passed.
     package var hasLostNames: Bool { walk.withLock { $0.ordinary.hasLostNames } }
-}
-
-extension MirrorDirectory {
-    /// A new walk from the beginning, of what has a key in `ranges`; no other directories are
-    /// entered than those that lead there.
-    ///
-    /// A directory that has one of `tags` is left out with all it holds, and reported as an issue;
-    /// but not the mirrored directory itself. A link to what `hides` says is not followed.
-    package func walk(
-        within ranges: KeyRanges,
-        tags: DirectoryTags = DirectoryTags(),
-        links: LinkPolicy = .skip,
-        names: NamePolicy = .skip,
-        notFollowing hides: @escaping DirectoryWalk.Exclusion = { _, _ in false },
-        leavingOut isExcluded: @escaping DirectoryWalk.Exclusion
-    ) -> DirectoryWalk {
-        DirectoryWalk(
-            root: root,
-            path: path,
-            within: ranges,
-            tags: tags,
-            links: links,
-            names: names,
-            notFollowing: hides,
-            leavingOut: isExcluded
-        )
-    }
 }
 
 extension DirectoryWalk {
@@ -114,9 +89,13 @@ extension DirectoryWalk {
         let path: String
         let ranges: KeyRanges
         let tags: DirectoryTags
+        let asksOfTags: Bool
         let links: LinkPolicy
         let hides: DirectoryWalk.Exclusion
         let isExcluded: DirectoryWalk.Exclusion
+        var question: FoundTags?
+        /// What was said of the tags that were asked about last.
+        var answered: (directory: [UInt8], reason: WalkIssue.Reason?)?
         var levels: [Level] = []
         var isStarted = false
         var mountPoints: [[UInt8]] = []
@@ -127,6 +106,7 @@ extension DirectoryWalk {
             path: String,
             ranges: KeyRanges,
             tags: DirectoryTags,
+            asksOfTags: Bool,
             links: LinkPolicy,
             hides: @escaping DirectoryWalk.Exclusion,
             isExcluded: @escaping DirectoryWalk.Exclusion
@@ -135,6 +115,7 @@ extension DirectoryWalk {
             self.path = path
             self.ranges = ranges
             self.tags = tags
+            self.asksOfTags = asksOfTags
             self.links = links
             self.hides = hides
             self.isExcluded = isExcluded
@@ -159,7 +140,7 @@ extension DirectoryWalk.State {
             isStarted = true
         }
         // Issues count as well, so that a directory full of links has bounded batches, too.
-        while batch.entries.count + batch.issues.count < limit {
+        while batch.entries.count + batch.issues.count < limit, question == nil {
             guard try step(&batch) else {
                 batch.isFinished = true
                 break
@@ -259,7 +240,8 @@ extension DirectoryWalk.State {
         if level.prefix.isEmpty {
             if isState { return nil }
             let name = level.names.bytes(of: element)
-            if element.isDirectory, name.elementsEqual(EscapedName.directoryName.utf8) {
+            for own in [EscapedName.directoryName, RelativePath.workDirectoryName]
+            where element.isDirectory && name.elementsEqual(own.utf8) {
                 return nil
             }
         }
@@ -304,11 +286,15 @@ extension DirectoryWalk.State {
             case .file where links == .store && ObjectKey(path).isOfLink:
                 batch.issues.append(WalkIssue(path: path, reason: .linkName))
             case .file:
-                if let around = levels.last, status.isMountPoint(in: around.status) {
-                    mountPoints.append(path)
+                if let reason = noteMount(ofFile: path, name, in: directory, status) {
+                    return batch.issues.append(WalkIssue(path: path, reason: reason))
                 }
                 batch.entries.append(
-                    LocalEntry(path: ObjectKey(path), kind: .file(status.identity))
+                    LocalEntry(
+                        path: ObjectKey(path),
+                        kind: .file(status.identity),
+                        permissions: status.permissions & 0o777
+                    )
                 )
             case .directory:
                 // Its place in the order is another one, which may have been passed.
@@ -339,26 +325,31 @@ extension DirectoryWalk.State {
         do throws(LocalError) {
             let opened = try directory.subdirectory(name)
             let status = try opened.status()
+            if let reason = noteMount(at: path, opened, status) {
+                batch.issues.append(WalkIssue(path: path, reason: reason))
+                return
+            }
             let names = try DirectoryNames(
                 of: opened,
                 prefix: prefix,
                 within: ranges,
                 links: links
             )
-            if let reason = tags.reason(names, in: opened) {
-                batch.issues.append(WalkIssue(path: path, reason: reason))
+            if names.mayBeState, MirrorDirectory.isState(opened) {
+                batch.issues.append(WalkIssue(path: path, reason: .state))
+                return
+            }
+            if let found = tags.found(names, in: opened, at: path), stops(at: found, &batch) {
                 return
             }
             if ranges.contains(ObjectKey(prefix)) {
                 batch.entries.append(
                     LocalEntry(
                         path: ObjectKey(prefix),
-                        kind: .directory(isEmpty: names.isOfEmptyDirectory)
+                        kind: .directory(isEmpty: names.isOfEmptyDirectory),
+                        permissions: status.permissions & 0o777
                     )
                 )
-            }
-            if let around = levels.last, status.isMountPoint(in: around.status) {
-                mountPoints.append(path)
             }
             guard !names.elements.isEmpty else { return }
             levels.append(

@@ -74,7 +74,13 @@ struct EscapedWalk: Sendable {
             switch found?.kind {
             case .file:
                 guard let found else { return }
-                batch.entries.append(LocalEntry(path: key, kind: .file(found.identity)))
+                batch.entries.append(
+                    LocalEntry(
+                        path: key,
+                        kind: .file(found.identity),
+                        permissions: found.permissions & 0o777
+                    )
+                )
             // What hides a file is said of its key.
             case .special(.symbolicLink):
                 batch.issues.append(WalkIssue(path: key.bytes, reason: .symbolicLink))
@@ -94,7 +100,7 @@ struct EscapedWalk: Sendable {
 
 /// The entries of both walks, in the byte order of their keys.
 struct MergedWalk: Sendable {
-    private(set) var ordinary: DirectoryWalk.State
+    var ordinary: DirectoryWalk.State
     private var escaped: EscapedWalk?
     private var read = (ordinary: Unused(), escaped: Unused())
 
@@ -123,6 +129,7 @@ struct MergedWalk: Sendable {
         while batch.entries.count + batch.issues.count < limit {
             if read.ordinary.isStarved {
                 read.ordinary.take(try ordinary.next(limit: limit), &batch)
+                if ordinary.question != nil, read.ordinary.isStarved { return batch }
             }
             if read.escaped.isStarved, let more = escaped?.next(limit: limit) {
                 read.escaped.take(more, &batch)

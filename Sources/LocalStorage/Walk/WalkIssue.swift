@@ -1,5 +1,11 @@
 internal import SyncModel
 
+#if canImport(Glibc)
+internal import Glibc
+#else
+internal import Darwin
+#endif
+
 /// Something that a walk found and could not turn into an entry.
 package struct WalkIssue: Sendable, Hashable {
     package enum Reason: Sendable, Hashable {
@@ -15,6 +21,12 @@ package struct WalkIssue: Sendable, Hashable {
         case special(SpecialFileKind)
         /// The state of a mirror that lies within this one; the path is that of its state.
         case nestedMirror
+        /// The directory is the state of a mirror, whatever its name.
+        case state
+        /// What is mounted there shows the kernel, and holds no files.
+        case pseudoFileSystem(String)
+        /// Another file system is mounted there, and none is to be entered.
+        case otherFileSystem
         /// The name is one of osssync's own.
         case reservedName
         /// It lies in the directory of escaped names and is no key's.
@@ -61,31 +73,47 @@ package struct WalkIssue: Sendable, Hashable {
     package var makesScanIncomplete: Bool {
         switch reason {
         case .symbolicLink, .storedLink, .unfollowedLink, .linkName, .special, .nestedMirror,
-            .reservedName, .noEscapedName, .nameNotUTF8, .tooDeep, .disappeared, .tagged,
-            .unreadableTag:
+            .state, .pseudoFileSystem, .otherFileSystem, .reservedName, .noEscapedName,
+            .nameNotUTF8, .tooDeep, .disappeared, .tagged, .unreadableTag:
             false
-        case .unreadableDirectory, .unreadableEntry, .changedDuringWalk, .notMounted: true
+        // Who may not look at a thing is told so by a disk that is well.
+        case .unreadableDirectory(let errno), .unreadableEntry(let errno):
+            !Self.isRefusal(errno)
+        case .changedDuringWalk, .notMounted: true
         }
     }
+
+    private static func isRefusal(_ errno: Int32) -> Bool { errno == EACCES || errno == EPERM }
 
     /// True for what no mirror takes; with anything else something of the mirror is missing.
     package var isLeftOutByDesign: Bool {
         switch reason {
-        case .symbolicLink, .unfollowedLink, .special, .nestedMirror, .reservedName, .noEscapedName:
+        case .symbolicLink, .unfollowedLink, .special, .nestedMirror, .state, .pseudoFileSystem,
+            .reservedName, .noEscapedName:
             true
         case .storedLink, .linkName, .nameNotUTF8, .tooDeep, .notMounted, .unreadableDirectory,
-            .unreadableEntry, .changedDuringWalk, .disappeared, .tagged, .unreadableTag:
+            .unreadableEntry, .changedDuringWalk, .disappeared, .tagged, .unreadableTag,
+            .otherFileSystem:
             false
+        }
+    }
+
+    /// True for what stands at a path in the place of what a mirror can hold there; it is known,
+    /// and says nothing of any other path.
+    package var replacesWhatWasThere: Bool {
+        switch reason {
+        case .symbolicLink, .unfollowedLink, .special, .state, .pseudoFileSystem: true
+        default: false
         }
     }
 
     /// True for a name that no key is planned for in any case, so that it hides nothing.
     package var isReserved: Bool { reason == .nestedMirror || reason == .reservedName }
 
-    /// True for a directory that is excluded by a file in it.
+    /// True for a directory that is excluded by a file in it, or by its file system.
     package var isTag: Bool {
         switch reason {
-        case .tagged, .unreadableTag: true
+        case .tagged, .unreadableTag, .otherFileSystem: true
         default: false
         }
     }
@@ -114,6 +142,12 @@ package struct WalkIssue: Sendable, Hashable {
         case .nestedMirror:
             let inner = displayText(path.dropLast(RelativePath.stateDirectoryName.utf8.count + 1))
             return "'\(inner)' is a separate mirror; its '.osssync' is skipped"
+        case .state:
+            return "'\(name)' is the state directory of a mirror, and is skipped"
+        case .pseudoFileSystem(let kind):
+            return "'\(name)' is the \(kind) file system of the kernel, and is skipped"
+        case .otherFileSystem:
+            return "'\(name)' is another file system, and is excluded by --one-file-system"
         case .reservedName:
             return "skipped '\(name)': the name is reserved for osssync's own files"
         case .noEscapedName:
@@ -125,10 +159,9 @@ package struct WalkIssue: Sendable, Hashable {
             return "'\(name)' is more than \(RelativePath.maximumDepth) directories deep"
                 + " and is skipped"
         case .unreadableDirectory(let errno):
-            return "'\(name)' cannot be read (\(errorText(errno))); nothing is deleted in this run"
+            return "'\(name)' cannot be read (\(errorText(errno))); \(Self.kept(errno))"
         case .unreadableEntry(let errno):
-            return "'\(name)' cannot be examined (\(errorText(errno)));"
-                + " nothing is deleted in this run"
+            return "'\(name)' cannot be examined (\(errorText(errno))); \(Self.kept(errno))"
         case .changedDuringWalk:
             return "'\(name)' changed during the scan; nothing is deleted in this run"
         case .disappeared:
@@ -143,5 +176,10 @@ package struct WalkIssue: Sendable, Hashable {
                 + " beneath is skipped and nothing is deleted in this run; mount it, or use"
                 + " --rebind if it was removed on purpose"
         }
+    }
+
+    private static func kept(_ errno: Int32) -> String {
+        isRefusal(errno)
+            ? "nothing of it is transferred or deleted" : "nothing is deleted in this run"
     }
 }

@@ -55,6 +55,13 @@ struct RowReader {
         return true
     }
 
+    /// The bits for owner, group and others, in a column that rows of earlier versions do not have.
+    mutating func addedPermissions(_ what: String) throws(ManifestError) -> UInt32? {
+        guard let number = try addedCount(what) else { return nil }
+        guard number <= 0o777 else { throw failure("\(what) are \(number)") }
+        return UInt32(number)
+    }
+
     /// To be called after the last column but the checksum.
     func finish() throws(ManifestError) {
         guard statement.value(at: column) == digest.value else {

@@ -58,6 +58,9 @@ public struct ConfigurationSources: Sendable {
     /// events.
     public var onRetry: (@Sendable (RetryEvent) -> Void)?
 
+    /// What failed in the last runs; to be shared by the runs of one directory.
+    public var failures = FailureMemory()
+
     /// What of the environment is ignored, each in a sentence.
     public var warnings: [String] {
         let names = ["https_proxy", "HTTPS_PROXY", "http_proxy", "all_proxy", "ALL_PROXY"]
@@ -80,4 +83,14 @@ public struct ConfigurationSources: Sendable {
         self.homeDirectory = homeDirectory
         self.hostName = hostName
     }
+}
+
+/// Counts what fails again and again for one reason, also from one run to the next.
+///
+/// Ten failures in a row end a run; the runs of a watch have few files each.
+public final class FailureMemory: Sendable {
+    package let streaks = FailureStreaks()
+
+    /// Makes one without any failure.
+    public init() {}
 }

@@ -90,6 +90,9 @@ public struct DirectoryMirror: Sendable {
         let linked: BucketLocation?
         if let link { linked = try BucketLocation(parsing: link.remote) } else { linked = nil }
         if let remote, let linked, remote != linked {
+            if let owner = MirrorLink.owner(of: state, unless: directory) {
+                throw MirrorLink.refusal(of: directory, state, ownedBy: owner)
+            }
             guard allowsRebinding else {
                 throw SyncError(
                     code: .refused,
@@ -124,9 +127,11 @@ public struct DirectoryMirror: Sendable {
 
     /// Writes the link, making the directory if it does not exist.
     ///
+    /// - Parameter confirms: The user says that this is the remote, whichever it was before: the
+    ///   next run compares everything with it and deletes nothing.
     /// - Throws: `SyncError` of code `localState`; of code `configuration` if the mirror was made
     ///   of a `StoreConfiguration`, whose keys and choices no file holds.
-    public func writeLink() throws(SyncError) {
+    public func writeLink(confirms: Bool = false) throws(SyncError) {
         guard let sources else {
             throw SyncError(
                 code: .configuration,
@@ -138,6 +143,13 @@ public struct DirectoryMirror: Sendable {
         file.record(connection.used)
         try MirrorLink.write(
             file.content(replacing: linkContent),
+            directory: directory,
+            stateDirectory: stateDirectory,
+            homeDirectory: sources.homeDirectory
+        )
+        guard confirms else { return }
+        try MirrorLink.confirm(
+            identity(),
             directory: directory,
             stateDirectory: stateDirectory,
             homeDirectory: sources.homeDirectory
@@ -270,35 +282,6 @@ public struct DirectoryMirror: Sendable {
         )
     }
 
-    /// Why an empty directory is not linked with a prefix that holds something.
-    private var nothingHere: SyncError {
-        SyncError(
-            code: .notFound,
-            message: "'\(displayText(directory))' is empty and '\(remote.display)' is not; nothing "
-                + "was linked. Check that its disk is mounted; 'osssync pull' downloads what is "
-                + "there, and 'osssync init' links with a directory that is empty on purpose"
-        )
-    }
-
-    /// Why nothing is linked with a prefix that holds nothing.
-    private func nothingThere(_ client: BucketClient) async -> SyncError {
-        let address = remote.display
-        var object = address[...]
-        if object.last == "/" { object = object.dropLast() }
-        if !remote.prefix.isEmpty, await client.isObject(remote.prefixKey.bytes.dropLast()) {
-            return SyncError(
-                code: .notFound,
-                message: "'\(object)' is an object, not a prefix; nothing was linked. "
-                    + "Download it with: osssync get \(object) FILE"
-            )
-        }
-        return SyncError(
-            code: .notFound,
-            message: "there is nothing below '\(address)'; nothing was linked. Check its name; "
-                + "'osssync init' links with a prefix that is empty on purpose"
-        )
-    }
-
     /// Reads recorded files and compares their content with the manifest.
     ///
     /// Downloads nothing but what it is to repair. Damaged files are compared by their content in
@@ -349,7 +332,10 @@ public struct DirectoryMirror: Sendable {
         asOf: StoreTime? = nil
     ) throws(SyncError) -> MirrorEngine {
         let (connection, prefix) = (connection, remote.prefixKey)
-        let storeObserver = StoreObserver { connection.notify($0, prefix: prefix) }
+        let failures = sources?.failures.streaks ?? FailureStreaks()
+        let storeObserver = StoreObserver(failures: failures) {
+            connection.notify($0, prefix: prefix)
+        }
         let store = try StoreFactory.store(
             connection,
             bucket: remote.bucket,
@@ -362,18 +348,24 @@ public struct DirectoryMirror: Sendable {
                 stateDirectory: stateDirectory,
                 homeDirectory: sources?.homeDirectory,
                 prefix: remote.prefixKey,
-                identity: RemoteIdentity(
-                    dialect: remote.dialect.rawValue,
-                    endpointHost: connection.endpoint.host,
-                    bucket: remote.bucket,
-                    prefix: remote.prefix,
-                    asOf: asOf
-                ),
+                identity: identity(asOf: asOf),
                 displayRemote: remote.display,
                 store: asOf.map { PastStore(store, at: $0.timestamp) } ?? store,
                 storeObserver: storeObserver,
                 environment: SystemClocks.engine(hostName: deviceName)
             )
+        )
+    }
+
+    /// What a state is held to.
+    func identity(asOf: StoreTime? = nil) -> RemoteIdentity {
+        RemoteIdentity(
+            dialect: remote.dialect.rawValue,
+            endpointHost: connection.endpoint.host,
+            endpointPort: connection.endpoint.port,
+            bucket: remote.bucket,
+            prefix: remote.prefix,
+            asOf: asOf
         )
     }
 }

@@ -255,6 +255,17 @@ public struct MirrorDoctor: Sendable {
             stateDirectory: sources.options.stateDirectory
         )
         guard let free else { return nil }
+        let refusal = MirrorLink.placeRefusal(
+            directory: directory,
+            stateDirectory: sources.options.stateDirectory
+        )
+        if let refusal {
+            return DoctorFinding(
+                subject: "disk",
+                state: .warning,
+                message: "only a push is possible: \(refusal)"
+            )
+        }
         return DoctorFinding(
             subject: "disk",
             state: free < Self.scarceBytes ? .warning : .good,

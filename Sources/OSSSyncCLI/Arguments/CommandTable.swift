@@ -140,8 +140,8 @@ enum CommandTable {
     static let commonOptions: [Option] =
         [.json, .quiet, .verbose] + connectionOptions + [.help]
     static let filterOptions: [Option] = [
-        .exclude, .include, .excludeFrom, .excludeIfPresent, .excludeCaches, .minimumSize,
-        .maximumSize, .minimumAge, .maximumAge,
+        .exclude, .include, .excludeFrom, .excludeIfPresent, .excludeCaches, .oneFileSystem,
+        .minimumSize, .maximumSize, .minimumAge, .maximumAge,
     ]
     /// Where objects are copied before they are deleted or replaced.
     static let keepingOptions: [Option] = [.trash, .backupDirectory]
@@ -185,8 +185,8 @@ enum CommandTable {
             ("osssync init --unlink ~/Photos", "remove the link"),
         ],
         optionHelp: [
-            .rebind: "link DIR with REMOTE instead of the previous one; "
-                + "the next run needs --rebind, too"
+            .rebind: "link DIR with REMOTE instead of the previous one; the next run compares "
+                + "everything and deletes nothing"
         ]
     )
 

@@ -7,6 +7,7 @@ extension FileFilter {
         for argument in arguments.patterns { try add(argument) }
         bounds = try FileBounds(arguments)
         tags.recognizesCaches = arguments.has(.excludeCaches)
+        tags.staysOnFileSystem = arguments.has(.oneFileSystem)
     }
 
     private mutating func add(_ argument: FilterArgument) throws(UsageError) {

@@ -19,6 +19,7 @@ enum Option: String, CaseIterable, Sendable {
     case excludeIfPresent = "exclude-if-present"
     case filesFrom = "files-from"
     case excludeCaches = "exclude-caches"
+    case oneFileSystem = "one-file-system"
     case minimumSize = "min-size"
     case maximumSize = "max-size"
     case minimumAge = "min-age"

@@ -40,6 +40,12 @@ extension OptionTable {
             "skip directories of this machine that contain a valid CACHEDIR.TAG, on both sides"
         ),
         OptionSpecification(
+            .oneFileSystem,
+            .filter,
+            "skip directories of this machine in which another file system is mounted, on both "
+                + "sides"
+        ),
+        OptionSpecification(
             .minimumSize,
             value: .text("SIZE"),
             .filter,

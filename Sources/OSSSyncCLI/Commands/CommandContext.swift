@@ -30,7 +30,8 @@ struct CommandContext: Sendable {
     init(
         _ typed: ParsedArguments,
         environment: [String: String],
-        plan: SavedPlan? = nil
+        plan: SavedPlan? = nil,
+        failures: FailureMemory? = nil
     ) throws {
         self.typed = typed
         self.plan = plan
@@ -72,6 +73,7 @@ struct CommandContext: Sendable {
             hostName: Self.hostName()
         )
         sources.onRetry = { reporter.handle(.retry($0)) }
+        if let failures { sources.failures = failures }
         self.sources = sources
         for warning in sources.warnings { reporter.handle(.warning(message: warning)) }
     }

@@ -62,6 +62,7 @@ struct ExplainCommand: Sendable {
             switch outlook.action {
             case nil: "do nothing"
             case .adopt?: "compare it"
+            case .mode?: "carry its permissions"
             case .conflict?: "report a conflict"
             case .download?, .upload?, .skip?: "\(outlook.action?.rawValue ?? "") it"
             case let action?: action.verb

@@ -9,10 +9,11 @@ struct InitCommand: Sendable {
         let mirror = try context.mirror()
         let client = try mirror.bucketClient()
         try await client.checkAccess(prefix: mirror.remote.prefix)
+        try await mirror.requirePrefix()
         if context.arguments.has(.checkWrite) {
             try await client.checkWriteAccess(prefix: mirror.remote.prefix)
         }
-        try mirror.writeLink()
+        try mirror.writeLink(confirms: true)
         tell("linked", mirror.directory, mirror.remote)
         return .success
     }

@@ -80,6 +80,7 @@ struct StatusCommand: Sendable {
         }
         add(work.deletions, "delete", "item", "items")
         add(work.comparisons, "compare", "item", "items")
+        add(work.modes, "carry the permissions of", "item", "items")
         add(work.conflicts, "find", "conflict", "conflicts")
         add(work.localChanges, "keep", "local change", "local changes")
         add(work.skipped, "skip", "item", "items")
@@ -99,7 +100,7 @@ struct StatusCommand: Sendable {
         add(differences.deletedThere, "deleted in the bucket")
         add(differences.unknown, "to be compared")
         add(differences.excluded, "left out")
-        add(differences.notMirrored, "never mirrored")
+        add(differences.notMirrored, "not mirrored")
         return parts.isEmpty ? "none" : parts.joined(separator: ", ")
     }
 
@@ -142,6 +143,7 @@ struct StatusCommand: Sendable {
         line.add("remote_changes", report.differences.remoteChanges)
         line.add("deleted_here", report.differences.deletedHere)
         line.add("deleted_there", report.differences.deletedThere)
+        line.add("not_mirrored", report.differences.notMirrored)
         line.add("unknown", report.differences.unknown)
         line.add("excluded", report.differences.excluded)
         if let run = report.running {
@@ -171,6 +173,7 @@ struct StatusCommand: Sendable {
         line.add("bytes", work.bytes)
         line.add("deletions", work.deletions)
         line.add("comparisons", work.comparisons)
+        line.add("modes", work.modes)
         line.add("conflicts", work.conflicts)
         line.add("local_changes", work.localChanges)
         line.add("skipped", work.skipped)

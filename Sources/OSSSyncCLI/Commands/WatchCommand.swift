@@ -35,7 +35,8 @@ struct WatchCommand: Sendable {
             let command = RunCommand(
                 context: try CommandContext(
                     arguments(of: round),
-                    environment: context.sources.environment
+                    environment: context.sources.environment,
+                    failures: context.sources.failures
                 ),
                 direction: .push,
                 onEvent: { saysItems ? show($0) : () }

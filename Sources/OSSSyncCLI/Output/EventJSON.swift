@@ -135,6 +135,7 @@ enum EventJSON {
         line.add("deleted", summary.deleted)
         line.add("renamed", summary.renamed)
         line.add("adopted", summary.adopted)
+        line.add("modes", summary.modes)
         line.add("unchanged", summary.unchanged)
         line.add("conflicts", summary.conflicts)
         line.add("failed", summary.failed)

@@ -109,6 +109,7 @@ enum EventText {
     static func summary(
         _ summary: RunSummary,
         isDryRun: Bool,
+        verbosity: Int = 0,
         _ paint: Paint = Paint(isOn: false)
     ) -> [String] {
         let isStopped = summary.stopped != nil
@@ -127,6 +128,7 @@ enum EventText {
         add(summary.deleted, isDryRun ? "to delete" : "deleted")
         add(summary.renamed, isDryRun ? "to rename" : "renamed")
         add(summary.adopted, isDryRun ? "to adopt" : "adopted")
+        add(summary.modes, isDryRun ? "with new permissions" : "permissions changed")
         add(summary.unchanged, "unchanged")
         if done.isEmpty {
             let isHeld = isStopped || summary.deletionsHeldBack != nil
@@ -169,7 +171,7 @@ enum EventText {
             )
         }
         if summary.localChanges > 0 { lines.append(localChanges(summary)) }
-        return lines + differences(summary)
+        return lines + differences(summary, verbosity: verbosity)
     }
 
     /// That the service asked for fewer requests, and what that cost; nil if it did not.
@@ -235,51 +237,91 @@ enum EventText {
     private static let limitNames = 3
 
     /// What differs and was not changed, each with the option that would change it.
-    private static func differences(_ summary: RunSummary) -> [String] {
+    private static func differences(_ summary: RunSummary, verbosity: Int) -> [String] {
         var lines: [String] = []
-        func add(_ count: Int, _ ending: String) {
+        func add(_ count: Int, _ ending: (_ them: String) -> String) {
             guard count > 0 else { return }
-            lines.append("\(countText(count, "item", "items")) \(ending)")
+            let what = ending(count == 1 ? "it" : "them")
+            lines.append("\(countText(count, "item", "items")) \(what)")
         }
-        func them(_ count: Int) -> String { count == 1 ? "it" : "them" }
-        add(
-            summary.deletedHere,
-            "deleted here and kept in the bucket; --delete removes "
-                + "\(them(summary.deletedHere)) there"
-        )
-        add(
-            summary.deletedThere,
-            "deleted in the bucket and kept here; --delete removes "
-                + "\(them(summary.deletedThere)) here"
-        )
-        add(
-            summary.onlyRemote,
-            "only in the bucket; a pull or sync fetches \(them(summary.onlyRemote))"
-        )
-        add(summary.onlyLocal, "only here; a push or sync sends \(them(summary.onlyLocal))")
-        add(
-            summary.notMirrored,
-            "only here and not mirrored (symbolic links, special files, reserved names; -v names "
-                + "them)"
-        )
-        add(summary.notInPlan, "not in the plan and left")
-        if summary.excluded > 0 {
+        add(summary.deletedHere) {
+            "deleted here and kept in the bucket; --delete removes \($0) there"
+        }
+        add(summary.deletedThere) {
+            "deleted in the bucket and kept here; --delete removes \($0) here"
+        }
+        add(summary.onlyRemote) { "only in the bucket; a pull or sync fetches \($0)" }
+        add(summary.onlyLocal) { "only here; a push or sync sends \($0)" }
+        // Of a run that failed, the error is what counts.
+        let hasFailed = summary.stopped != nil && summary.reachedLimit == nil
+        if !hasFailed, let line = notMirrored(summary, verbosity) { lines.append(line) }
+        add(summary.notInPlan) { _ in "not in the plan and left" }
+        if summary.excluded > 0, !hasFailed {
             let names = countText(summary.excluded, "name", "names")
-            lines.append("\(names) left out by filters and options; -vv shows which, and by what")
+            let hint = verbosity < 2 ? "; -vv shows which, and by what" : ""
+            lines.append("\(names) left out by filters and options\(hint)")
         }
         return lines
+    }
+
+    /// What no run mirrors, by the one kind there is, or by all that there are.
+    private static func notMirrored(_ summary: RunSummary, _ verbosity: Int) -> String? {
+        let count = summary.notMirrored
+        guard count > 0 else { return nil }
+        let verb = count == 1 ? "is" : "are"
+        let kinds = NotMirroredKind.allCases.filter { summary.notMirroredKinds.contains($0) }
+        let hint = verbosity < 1 ? "-v names them" : nil
+        guard kinds.count == 1, let kind = kinds.first else {
+            let notes = kinds.map { $0.nouns } + [hint].compactMap(\.self)
+            let why = notes.isEmpty ? "" : " (" + notes.joined(separator: ", ") + ")"
+            return countText(count, "item", "items") + " \(verb) not mirrored\(why)"
+        }
+        return countText(count, kind.noun, kind.nouns) + " \(verb) not mirrored (\(kind.remedy))"
     }
 
     private static func size(_ item: ItemEvent) -> String {
         switch item.action {
         case .download, .upload, .copyLocal, .copyRemote: " (\(sizeText(item.size)))"
-        case .deleteLocal, .deleteRemote, .adopt, .forget, .conflict, .skip: ""
+        case .deleteLocal, .deleteRemote, .adopt, .mode, .forget, .conflict, .skip: ""
         @unknown default: ""
         }
     }
 
     private static func reason(_ item: ItemEvent) -> String {
         item.message.map { ": " + $0 } ?? ""
+    }
+}
+
+extension NotMirroredKind {
+    fileprivate var noun: String {
+        switch self {
+        case .symbolicLink: "symbolic link"
+        case .specialFile: "special file"
+        case .reservedName: "file with a reserved name"
+        case .reservedObject: "object with a reserved name"
+        case .tagged: "recorded file in a tagged directory"
+        @unknown default: rawValue
+        }
+    }
+
+    fileprivate var nouns: String {
+        switch self {
+        case .symbolicLink: "symbolic links"
+        case .specialFile: "special files"
+        case .reservedName: "files with reserved names"
+        case .reservedObject: "objects with reserved names"
+        case .tagged: "recorded files in tagged directories"
+        @unknown default: rawValue
+        }
+    }
+
+    /// The option that changes it, or that leaves it out.
+    fileprivate var remedy: String {
+        switch self {
+        case .symbolicLink: "--links"
+        case .specialFile, .reservedName, .reservedObject, .tagged: "--exclude"
+        @unknown default: "--exclude"
+        }
     }
 }
 
@@ -294,6 +336,7 @@ extension ItemAction {
         case .copyLocal: "copy locally"
         case .copyRemote: "copy in the bucket"
         case .adopt: "adopt"
+        case .mode: "carry the permissions of"
         case .forget: "forget"
         case .conflict: "report the conflict of"
         case .skip: "skip"

@@ -146,6 +146,16 @@ struct RunFigures: Sendable {
                 value: String(summary.failed)
             ),
             Figure(
+                name: "last_run_skipped_items",
+                help: "Items that the last run had to skip.",
+                value: String(summary.skipped)
+            ),
+            Figure(
+                name: "last_run_not_mirrored_items",
+                help: "Links, special files, reserved names and tagged files that no run mirrors.",
+                value: String(summary.notMirrored)
+            ),
+            Figure(
                 name: "last_run_deleted_files",
                 help: "Files and objects that the last run deleted.",
                 value: String(summary.deleted)

@@ -281,7 +281,12 @@ final class Reporter: Sendable {
             }
             guard !options.isQuiet else { return }
             let paint = options.color.paint(screen.hasColors.output)
-            let lines = EventText.summary(summary, isDryRun: isDryRun, paint)
+            let lines = EventText.summary(
+                summary,
+                isDryRun: isDryRun,
+                verbosity: options.verbosity,
+                paint
+            )
             print(lines.joined(separator: "\n") + "\n", to: \.output, &state)
         @unknown default: return
         }

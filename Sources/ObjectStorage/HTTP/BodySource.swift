@@ -37,14 +37,14 @@ struct BodySource: ~Copyable {
             count = wanted
         case .file(let region):
             count = unsafe try Self.read(region, at: position, into: base, count: wanted)
-            if position + Int64(count) == body.length, region.isUnchanged?() == false {
-                throw .sourceChanged
-            }
         }
         let filled = unsafe UnsafeRawBufferPointer(start: base, count: count)
         unsafe checksum.update(filled)
         unsafe md5?.update(filled)
         position += Int64(count)
+        if isAtEnd, case .file(let region) = body, region.isUnchanged?(checksum) == false {
+            throw .sourceChanged
+        }
         return count
     }
 

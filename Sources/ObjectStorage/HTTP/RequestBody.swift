@@ -31,13 +31,14 @@ package struct FileRegion: Sendable {
     package let descriptor: Int32
     package let range: ByteRange
     /// Asked on the transport's thread before the last bytes are handed over; false ends the
-    /// request with the server still waiting for them, so that it stores nothing.
-    package let isUnchanged: (@Sendable () -> Bool)?
+    /// request with the server still waiting for them, so that it stores nothing. It is given the
+    /// checksum of the whole body.
+    package let isUnchanged: (@Sendable (CRC64) -> Bool)?
 
     package init(
         descriptor: Int32,
         range: ByteRange,
-        isUnchanged: (@Sendable () -> Bool)? = nil
+        isUnchanged: (@Sendable (CRC64) -> Bool)? = nil
     ) {
         self.descriptor = descriptor
         self.range = range

@@ -87,7 +87,8 @@ extension StorageClient {
                 etag: document.etag,
                 crc64: self.dialect.checksum(response.head),
                 versionID: self.dialect.versionID(response.head),
-                requestID: self.dialect.requestID(response.head)
+                requestID: self.dialect.requestID(response.head),
+                lastModified: document.lastModified
             )
         }
     }

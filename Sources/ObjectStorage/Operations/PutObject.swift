@@ -88,6 +88,9 @@ package struct PutResult: Sendable, Hashable {
     /// The object is stored, but its callback failed: what the service said of it.
     package var callbackFailure: String?
     package var requestID: String?
+    /// When the object was written: by the answer's own words, or else by its date, which may be a
+    /// moment later.
+    package var lastModified: Timestamp?
 
     package init(
         etag: ETag,
@@ -96,7 +99,8 @@ package struct PutResult: Sendable, Hashable {
         versionID: VersionID? = nil,
         callbackBody: [UInt8]? = nil,
         callbackFailure: String? = nil,
-        requestID: String? = nil
+        requestID: String? = nil,
+        lastModified: Timestamp? = nil
     ) {
         self.etag = etag
         self.crc64 = crc64
@@ -105,6 +109,7 @@ package struct PutResult: Sendable, Hashable {
         self.callbackBody = callbackBody
         self.callbackFailure = callbackFailure
         self.requestID = requestID
+        self.lastModified = lastModified
     }
 }
 
@@ -255,7 +260,8 @@ extension StorageClient {
             callbackFailure: didCallbackFail
                 ? displayText((document?.serviceMessage ?? "the callback failed").utf8.prefix(256))
                 : nil,
-            requestID: dialect.requestID(head)
+            requestID: dialect.requestID(head),
+            lastModified: head["date"].flatMap { Timestamp(httpText: $0) }
         )
     }
 }

@@ -26,14 +26,20 @@ extension StorageClient {
         do throws(StorageError) {
             return try await perform(conditional)
         } catch {
-            guard dialect.conditions == .preconditions, error.isConditionUnsupported else {
-                throw error
-            }
+            guard refusesConditions(error) else { throw error }
             if !ignoresConditions.exchange(true, ordering: .relaxed) {
                 environment.observe(.conditionsUnsupported)
             }
             if mustLook { try await inspect(wire) }
             return try await perform(wire)
+        }
+    }
+
+    /// OSS knows its condition; a gateway in front of it may not, and says so by 501.
+    private func refusesConditions(_ error: StorageError) -> Bool {
+        switch dialect.conditions {
+        case .preconditions: error.isConditionUnsupported
+        case .forbidOverwrite: error.isNotImplemented
         }
     }
 
@@ -65,11 +71,11 @@ extension StorageClient {
         _ forbidsOverwrite: Bool,
         _ replaced: ETag?
     ) -> [(String, String)] {
+        guard !ignoresConditions.load(ordering: .relaxed) else { return [] }
         switch dialect.conditions {
         case .forbidOverwrite:
             return forbidsOverwrite ? [(dialect.header("forbid-overwrite"), "true")] : []
         case .preconditions:
-            guard !ignoresConditions.load(ordering: .relaxed) else { return [] }
             if forbidsOverwrite { return [("if-none-match", "*")] }
             return replaced.map { [("if-match", $0.quoted)] } ?? []
         }

@@ -142,6 +142,7 @@ extension Downloader {
         if isHeld(object) {
             // What cannot be written afterwards is not asked for.
             try context.directory.requirePartials()
+            attempt.room = try await claimRoom(for: object.size)
             attempt.hasCheckpoint = false
             let transfer = transfer
             attempt.body = FileSink(holding: object.size) { transfer.add($0) }
@@ -166,6 +167,27 @@ extension Downloader {
                 ranges: []
             )
         )
+    }
+
+    /// Room for an object, once what is on its way has taken its own: only then is it known.
+    private func claimRoom(for size: Int64) async throws -> ClaimedRoom {
+        while true {
+            do {
+                return try await claimRoomNow(for: size)
+            } catch let error as LocalError where error.isOutOfRoom {
+                guard context.directory.hasClaims else { throw error }
+            }
+            try await context.environment.sleep(.milliseconds(20))
+        }
+    }
+
+    private func claimRoomNow(for size: Int64) async throws -> ClaimedRoom {
+        let directory = context.directory
+        let room = directory.claimRoom(for: size)
+        if !room.isSure {
+            try await context.disk.run { () throws(LocalError) in try directory.check(room) }
+        }
+        return room
     }
 
     /// True for an object that is held in memory until it is whole.
@@ -199,6 +221,7 @@ extension Downloader {
                 }
             }
             attempt.ready = ready
+            attempt.room = nil
             attempt.partial = file.map { (ready.name, $0) }
         } catch {
             throw ItemFailure(ofTransfer: error)

@@ -67,6 +67,8 @@ package struct Downloader: Sendable {
         var partial: (name: String, file: OpenFile)?
         /// A small object, which has no partial file before it is whole.
         var body: FileSink?
+        /// What it will take on the disk.
+        var room: ClaimedRoom?
         var ready: ReadyPartial?
         /// The time that the listing had of the object.
         var listedTime: Timestamp?

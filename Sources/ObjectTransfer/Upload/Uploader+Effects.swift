@@ -39,7 +39,7 @@ extension Uploader {
 
     /// Notes what the answer to the request that made the object says.
     private func record(_ result: PutResult, _ attempt: inout Attempt) {
-        attempt.confirmed = (result.etag, nil)
+        attempt.confirmed = (result.etag, result.lastModified)
         attempt.versionID = result.versionID
         if let callback = CallbackEnding(result) { attempt.callback = callback }
     }
@@ -73,6 +73,7 @@ extension Uploader {
         request.set(details.properties)
         request.existenceIsUnknown = details.existenceIsUnknown
         request.keepsMetadata = true
+        request.source = details.source
         request.asksForPartChecksums = true
         return request
     }
@@ -93,7 +94,7 @@ extension Uploader {
         } catch {
             throw ItemFailure(ofTransfer: error)
         }
-        guard (try? file.identity()) == attempt.source else { throw .sourceKeepsChanging }
+        guard Self.isKept(file, attempt.source) else { throw .sourceKeepsChanging }
     }
 
     private func put(
@@ -109,14 +110,14 @@ extension Uploader {
         let range = ByteRange(offset: 0, length: attempt.source.size)
         let (store, transfer) = (context.store, transfer)
         let request = request(attempt, callback: details.callback)
-        let (file, source) = (attempt.file, attempt.source)
+        let (directory, file, source) = (context.directory, attempt.file, attempt.source)
         let body =
             attempt.content.map { RequestBody.bytes($0) }
             ?? .file(
                 FileRegion(
                     descriptor: file.descriptor,
                     range: range,
-                    isUnchanged: { (try? file.identity()) == source }
+                    isUnchanged: { Self.isKept(file, source, $0, in: directory) }
                 )
             )
         do throws(StorageError) {
@@ -210,18 +211,50 @@ extension Uploader {
     /// True if the parts make up the file as it was at one moment.
     ///
     /// Parts that were read before and after a change make a file that never was. Where its times
-    /// cannot tell of a change, the file is read once more.
+    /// cannot tell of a change, or tell that it became longer, the file is read once more.
     private func isWhole(_ checksum: CRC64, _ attempt: Attempt) async throws -> Bool {
-        if let declaredChecksum = attempt.declaredChecksum {
-            guard declaredChecksum == checksum else { return false }
-        } else if RecordedTime.mayHide(
-            aChangeOf: attempt.source,
-            since: attempt.start,
-            now: context.environment.now()
-        ) {
-            guard try await fileChecksum(attempt) == checksum else { return false }
+        if let declaredChecksum = attempt.declaredChecksum, declaredChecksum != checksum {
+            return false
         }
-        return (try? attempt.file.identity()) == attempt.source
+        var isProven =
+            attempt.declaredChecksum != nil
+            || !RecordedTime.mayHide(
+                aChangeOf: attempt.source,
+                since: attempt.start,
+                now: context.environment.now()
+            )
+        // What was declared was read before the parts were.
+        if (try? attempt.file.identity()) != attempt.source { isProven = false }
+        if !isProven {
+            guard Self.isKept(attempt.file, attempt.source),
+                try await fileChecksum(attempt) == checksum
+            else { return false }
+        }
+        return Self.isKept(attempt.file, attempt.source)
+    }
+
+    /// True if the file is what it was, or has only become longer, as far as its size and its
+    /// times tell.
+    static func isKept(_ file: OpenFile, _ source: FileIdentity) -> Bool {
+        guard let found = try? file.identity() else { return false }
+        return found == source || found.hasGrown(since: source)
+    }
+
+    /// True if the file is what it was, or begins with just what was sent of it.
+    ///
+    /// Blocks, and reads a file that has become longer.
+    private static func isKept(
+        _ file: OpenFile,
+        _ source: FileIdentity,
+        _ sent: CRC64,
+        in directory: MirrorDirectory
+    ) -> Bool {
+        guard let found = try? file.identity() else { return false }
+        if found == source { return true }
+        guard found.hasGrown(since: source) else { return false }
+        let range = ByteRange(offset: 0, length: source.size)
+        return (try? directory.checksum(of: file, range: range)) == sent
+            && isKept(file, source)
     }
 
     /// True if the answer itself shows that the object is what was sent.
@@ -323,6 +356,7 @@ extension Uploader {
                 checksum: checksum,
                 lastModified: confirmed.lastModified,
                 source: attempt.source,
+                permissions: attempt.permissions,
                 hasCheckpoint: attempt.hasCheckpoint,
                 versionID: attempt.versionID,
                 callback: attempt.callback

@@ -10,7 +10,7 @@ extension Uploader {
         of file: OpenFile,
         _ source: FileIdentity
     ) async -> PartEnd {
-        guard (try? file.identity()) == source else { return .failed(.sourceChanged) }
+        guard Self.isKept(file, source) else { return .failed(.sourceChanged) }
         let transfer = transfer
         let part: UploadedPart
         do {
@@ -24,13 +24,13 @@ extension Uploader {
         } catch {
             if error.isNoSuchUpload { return .failed(.noSuchUpload(error.answer)) }
             // The part's checksum was computed before it was sent.
-            if error.isWrongChecksum, (try? file.identity()) != source {
+            if error.isWrongChecksum, !Self.isKept(file, source) {
                 return .failed(.sourceChanged)
             }
             let failure = ItemFailure(error)
             return .failed(failure == .sourceKeepsChanging ? .sourceChanged : .other(failure))
         }
-        guard (try? file.identity()) == source, part.crc64 != nil else {
+        guard Self.isKept(file, source), part.crc64 != nil else {
             return .failed(.sourceChanged)
         }
         do {

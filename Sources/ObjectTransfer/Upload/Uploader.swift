@@ -1,5 +1,5 @@
 internal import LocalStorage
-internal import ObjectStorage
+package import ObjectStorage
 package import SyncModel
 
 /// An object that is at the service and holds what the file held.
@@ -9,6 +9,8 @@ package struct FinishedUpload: Sendable {
     package let lastModified: Timestamp?
     /// The file's state whose content was sent.
     package let source: FileIdentity
+    /// Its bits for owner, group and others; nil for a link.
+    package let permissions: UInt32?
     /// True if the row of a checkpoint must be dropped with the record.
     package let hasCheckpoint: Bool
     let versionID: VersionID?
@@ -43,6 +45,9 @@ package struct UploadDetails: Sendable {
     /// Keeps the file's modification time and permissions in the metadata, from which a pull
     /// restores them.
     var keepsFileMetadata = true
+    /// Of the object that had the file's content under its earlier name: what other tools put on it
+    /// stays.
+    package var source: ObjectMetadata?
     var callback: UploadCallback?
     /// True if no listing told whether there is an object already.
     var existenceIsUnknown = false
@@ -77,7 +82,8 @@ package struct UploadDetails: Sendable {
 /// 3. Complete makes the object. A lost answer is resolved by HEAD: the object's token, size and
 ///    checksum show whose it is.
 ///
-/// A file that changes while it is read is never made an object: `run` throws.
+/// A file that changes while it is read is never made an object: `run` throws. One that only
+/// becomes longer is sent as it was when it was opened, which is then compared with its beginning.
 ///
 /// Not guaranteed: that nothing is left at the store. An upload that can't be aborted keeps its
 /// checkpoint, and the next run aborts it.
@@ -213,7 +219,7 @@ package struct Uploader: Sendable {
                 )
             }
         } catch {
-            throw ItemFailure(ofTransfer: error)
+            throw ItemFailure(ofReading: error)
         }
     }
 
@@ -222,7 +228,17 @@ package struct Uploader: Sendable {
         guard source.size <= RequestBody.largestSentAtOnce else { return nil }
         // Of a file that says it is empty one byte is asked for.
         let content = try file.read(at: 0, length: max(1, Int(source.size)))
-        guard try file.identity() == source else { throw ItemFailure.sourceKeepsChanging }
+        let found = try file.identity()
+        if found != source {
+            // What became longer meanwhile is sent as it was, if it is still its beginning.
+            let size = Int(source.size)
+            let beginning = [UInt8](content.prefix(size))
+            guard found.hasGrown(since: source), beginning.count == size,
+                try size == 0 || file.read(at: 0, length: size) == beginning,
+                isKept(file, source)
+            else { throw ItemFailure.sourceKeepsChanging }
+            return beginning
+        }
         if source.size == 0, !content.isEmpty {
             // As files of `/proc`: nobody can tell when all of it was read.
             throw ItemFailure.local(

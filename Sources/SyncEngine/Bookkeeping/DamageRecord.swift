@@ -1,23 +1,9 @@
 internal import ManifestStore
 internal import SyncModel
-internal import SyncPlanner
 
-/// What `verify` leaves in the manifest: the damaged files, and where it stopped.
+/// Where `verify` stopped, in the manifest; what it found damaged is marked in the rows.
 enum DamageRecord {
-    private static let marks = "verify.damaged"
     private static let position = "verify.position"
-
-    static func read(_ manifest: ManifestStore) async throws(ManifestError) -> DamageMarks {
-        try await manifest.setting(marks).map { DamageMarks(text: $0) } ?? DamageMarks()
-    }
-
-    static func write(
-        _ damaged: DamageMarks,
-        in manifest: ManifestStore
-    ) async throws(ManifestError) {
-        let text = damaged.text
-        try await manifest.setSetting(marks, text.isEmpty ? nil : text)
-    }
 
     /// The key of the last file that was verified with a budget; nil to begin with the first.
     static func position(_ manifest: ManifestStore) async throws(ManifestError) -> ObjectKey? {

@@ -9,9 +9,11 @@ struct EarlierRows: Sendable {
     let hasEntries: Bool
     /// True if a transfer was interrupted.
     let hasTransfers: Bool
+    /// True if a file was found damaged.
+    let hasDamage: Bool
 
     /// Where nobody has looked.
-    static let perhaps = EarlierRows(hasEntries: true, hasTransfers: true)
+    static let perhaps = EarlierRows(hasEntries: true, hasTransfers: true, hasDamage: true)
 }
 
 extension EarlierRows {
@@ -19,6 +21,7 @@ extension EarlierRows {
         hasEntries = try await !manifest.entries(in: .all, after: nil, limit: 1).isEmpty
         let downloads = try await manifest.downloadCheckpoints(after: nil, limit: 1)
         let uploads = try await manifest.uploadCheckpoints(after: nil, limit: 1)
+        hasDamage = try await !manifest.damagedEntries(after: nil, limit: 1).isEmpty
         hasTransfers = !downloads.isEmpty || !uploads.isEmpty
     }
 }

@@ -25,13 +25,17 @@ struct ItemReports: Sendable {
             context.tracker.count { $0.vanished += 1 }
             ledger.countVanished()
             state = .skipped
-        case .nameTaken:
+        case .nameTaken, .nameRefused:
             // As any name that cannot be here: it says nothing of others.
             context.tracker.count { $0.skipped += 1 }
             ledger.countSkippedName(key)
             state = .skipped
-        case .needsRestore, .targetChanged, .objectExists, .fileExists, .sourceKeepsChanging,
-            .tooLarge:
+        case .sourceKeepsChanging, .sourceUnreadable:
+            context.tracker.count { $0.skipped += 1 }
+            // A file that is there is no doubt of others, but as rules are.
+            if key == IgnoreFile.key { ledger.countSkipped() }
+            state = .skipped
+        case .needsRestore, .targetChanged, .objectExists, .fileExists, .tooLarge:
             context.tracker.count { $0.skipped += 1 }
             ledger.countSkipped()
             state = .skipped
@@ -85,13 +89,13 @@ struct ItemReports: Sendable {
 
     /// With the filter that silences it, if only its name is in the way.
     private func message(of failure: ItemFailure, _ key: ObjectKey) -> String {
-        guard case .nameTaken(let message) = failure,
-            let hint = FilterHint(key, isFileOnly: true)
-        else {
+        switch failure {
+        case .nameTaken, .nameRefused, .sourceUnreadable:
+            return failure.message + (FilterHint(key, isFileOnly: true)?.text ?? "")
+        default:
             // The key stands beside it.
             return failure.message.removing(" of '\(context.objectKey(key).display)'")
         }
-        return message.dropLast() + hint.text
     }
 
     /// Counts and reports what says nothing of any other key: it holds no deletion back.
@@ -110,6 +114,18 @@ struct ItemReports: Sendable {
             hint = FilterHint(key, isFileOnly: reason == .shadowedByDirectory)?.text ?? ""
         }
         context.keptItem(.skip, .skipped, key, size: size, message: reason.message + hint)
+    }
+
+    /// The same of what a link or special file hides, whose path is named with all that it hides.
+    func skipReplaced(_ entry: JoinedEntry) {
+        context.tracker.count { $0.skipped += 1 }
+        let message = SkipReason.replaced.message
+        context.journal.add(.skip, .skipped, entry.key, message)
+        context.neverMirrored(
+            entry.key,
+            message: "skipped '\(entry.key.display)': \(message)",
+            size: entry.remote?.size ?? 0
+        )
     }
 
     func skip(_ key: ObjectKey, size: Int64, message: String) {
@@ -144,7 +160,7 @@ struct ItemReports: Sendable {
     func report(_ issue: WalkIssue) {
         let key = ObjectKey(issue.path)
         switch issue.reason {
-        case .nestedMirror:
+        case .nestedMirror, .state, .pseudoFileSystem:
             context.item(.skip, .skipped, key, size: 0, message: issue.message)
         case .symbolicLink, .unfollowedLink, .special, .reservedName, .noEscapedName:
             context.neverMirrored(key, message: issue.message)
@@ -159,6 +175,16 @@ struct ItemReports: Sendable {
                     rule: displayText(tag.utf8)
                 )
             )
+        case .otherFileSystem:
+            guard context.options.namesExcluded else { break }
+            let directory = ObjectKey(issue.path + [UInt8(ascii: "/")])
+            context.emit(
+                .excluded(
+                    key: directory.text,
+                    displayKey: directory.display,
+                    rule: "--one-file-system"
+                )
+            )
         case .unreadableTag: context.emit(.warning(message: issue.message))
         case .linkName, .nameNotUTF8, .tooDeep, .unreadableDirectory, .unreadableEntry,
             .changedDuringWalk, .notMounted:
@@ -166,6 +192,8 @@ struct ItemReports: Sendable {
             var message = issue.message
             if issue.reason == .nameNotUTF8, let hint = FilterHint(key, isFileOnly: false) {
                 message += "; rename it" + hint.text
+            } else if !issue.makesScanIncomplete, let hint = FilterHint(issue) {
+                message += hint.text
             }
             context.keptItem(.skip, .skipped, key, size: 0, message: message)
         }

@@ -41,6 +41,8 @@ struct RunContext: Sendable {
     let filter: FileFilter
     /// False if the mirror was new when the run began.
     let hasRows: Bool
+    /// True if files were found damaged before.
+    let hasDamage: Bool
     /// False if nothing can be written into the directory.
     let canFetch: Bool
     /// What a run of a shard leaves for the end of its round; nil for a mirror that is not cut.
@@ -167,13 +169,13 @@ struct RunContext: Sendable {
     }
 
     /// Reports a name that no run mirrors.
-    func neverMirrored(_ key: ObjectKey, message: String) {
+    func neverMirrored(_ key: ObjectKey, message: String, size: Int64 = 0) {
         var event = ItemEvent(
             action: .skip,
             state: .skipped,
             key: key.text,
             displayKey: key.display,
-            size: 0,
+            size: size,
             bytesTransferred: 0,
             bytesResumed: 0,
             message: message,

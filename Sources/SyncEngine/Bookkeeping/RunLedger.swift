@@ -100,7 +100,7 @@ final class RunLedger: Sendable {
 
     func countFailed() { state.withLock { $0.failed += 1 } }
     func countCancelled() { state.withLock { $0.cancelled += 1 } }
-    /// Bytes by which a dry run would make the directory larger.
+    /// Bytes by which the plan makes the directory larger.
     var growth: Int64 { state.withLock { $0.growth } }
     func countGrowth(_ bytes: Int64) {
         state.withLock { $0.growth = $0.growth.addingClamped(bytes) }

@@ -1,5 +1,6 @@
 internal import LocalStorage
 internal import SyncModel
+internal import SyncPlanner
 internal import Synchronization
 
 /// Reports what the walk could not take, and knows what that hides from the plan.
@@ -15,13 +16,15 @@ final class ScanIssues: Sendable {
     private struct State {
         var isIncomplete = false
         /// Paths at and beneath which something may be that the walk gave no entry for.
-        var hidden: Set<[UInt8]> = []
+        var hidden: [[UInt8]: WalkIssue.Reason] = [:]
         /// Links that are entries of other keys: nothing else can be at and beneath them.
         var links: Set<[UInt8]> = []
+        /// Files that earlier runs made of what are links now.
+        var copies: [(path: [UInt8], file: FileIdentity)] = []
         /// Paths that were gone when the walk came to them.
         var lost: Set<[UInt8]> = []
         /// Directories that a file in them excludes.
-        var tagged: Set<[UInt8]> = []
+        var tagged: [[UInt8]: WalkIssue.Reason] = [:]
         var taggedCount = 0
         /// How many of these paths are worth a look for those that are passed.
         var sweepAt = smallestSweep
@@ -32,10 +35,21 @@ final class ScanIssues: Sendable {
         var foreignMounts: Set<[UInt8]> = []
         /// Links, special files and reserved names so far.
         var leftOut = 0
-        /// Those of them that a user made.
+        /// Those of them that a user made, and recorded keys in tagged directories.
         var notMirrored = 0
+        var kinds: Set<NotMirroredKind> = []
+        /// What stands above keys of the mirror, or in their place.
+        var covers = CoveredKeys()
 
         var pathCount: Int { hidden.count + links.count + lost.count + tagged.count }
+
+        func tag(above key: ObjectKey) -> WalkIssue? {
+            guard !tagged.isEmpty else { return nil }
+            for path in places(of: key) where path.count < key.bytes.count {
+                if let reason = tagged[path] { return WalkIssue(path: path, reason: reason) }
+            }
+            return nil
+        }
     }
 
     private let state = Mutex(State())
@@ -50,6 +64,12 @@ final class ScanIssues: Sendable {
 
     /// Links, special files and reserved names so far that only the directory has.
     var notMirroredCount: Int { state.withLock { $0.notMirrored } }
+
+    /// Why they are not mirrored.
+    var notMirroredKinds: Set<NotMirroredKind> { state.withLock { $0.kinds } }
+
+    /// What is said of links, special files and tags that hide what is recorded.
+    var coverMessages: [String] { state.withLock { $0.covers.messages } }
 
     /// What is said of the links, special files and reserved names that were not named; nil if all
     /// were.
@@ -72,18 +92,21 @@ final class ScanIssues: Sendable {
         }
         if issue.isTag {
             state.withLock { state in
-                state.tagged.insert(issue.path)
+                state.tagged[issue.path] = issue.reason
                 state.taggedCount += 1
             }
             return onIssue(issue)
         }
         let isNamed = state.withLock { state in
             if issue.makesScanIncomplete { state.isIncomplete = true }
-            if !issue.isReserved { state.hidden.insert(issue.path) }
+            if !issue.isReserved { state.hidden[issue.path] = issue.reason }
             guard issue.isLeftOutByDesign else { return true }
             state.leftOut += 1
             // The state of a mirror within this one is not a user's file.
-            if issue.reason != .nestedMirror { state.notMirrored += 1 }
+            if let kind = issue.notMirroredKind {
+                state.notMirrored += 1
+                state.kinds.insert(kind)
+            }
             return state.leftOut <= Self.namedLimit
         }
         if isNamed { onIssue(issue) }
@@ -100,10 +123,10 @@ final class ScanIssues: Sendable {
                 let path = ObjectKey(path)
                 return key < path || key.hasPrefix(path)
             }
-            state.hidden = state.hidden.filter(isAhead)
+            state.hidden = state.hidden.filter { isAhead($0.key) }
             state.links = state.links.filter(isAhead)
             state.lost = state.lost.filter(isAhead)
-            state.tagged = state.tagged.filter(isAhead)
+            state.tagged = state.tagged.filter { isAhead($0.key) }
             state.sweepAt = max(Self.smallestSweep, state.pathCount * 2)
         }
     }
@@ -135,9 +158,31 @@ final class ScanIssues: Sendable {
     }
 
     /// True for a key at or beneath a path that the walk could not take.
-    func hides(_ key: ObjectKey) -> Bool {
-        state.withLock { Self.isWithin($0.hidden, key) }
+    func hides(_ key: ObjectKey) -> Bool { cover(of: key) != nil }
+
+    /// What the walk could not take, at or above a key; nil if there is nothing.
+    func cover(of key: ObjectKey) -> WalkIssue? {
+        state.withLock { state in
+            guard !state.hidden.isEmpty else { return nil }
+            for path in Self.places(of: key) {
+                guard let reason = state.hidden[path] else { continue }
+                return WalkIssue(path: path, reason: reason)
+            }
+            return nil
+        }
     }
+
+    /// Counts a key of the mirror that a link or special file is in the place of.
+    func count(_ entry: JoinedEntry, under cover: WalkIssue) {
+        state.withLock { $0.covers.add(entry, cover) }
+    }
+
+    /// Notes a file that an earlier run made of the object of a link.
+    func addCopy(of path: [UInt8], _ file: FileIdentity) {
+        state.withLock { $0.copies.append((path, file)) }
+    }
+
+    var copiesOfLinks: [(path: [UInt8], file: FileIdentity)] { state.withLock { $0.copies } }
 
     /// Where a stored link is, of a key.
     enum PlaceOfLink: Sendable, Hashable {
@@ -157,13 +202,18 @@ final class ScanIssues: Sendable {
     var taggedCount: Int { state.withLock { $0.taggedCount } }
 
     /// True for the key of a directory that a file in it excludes, and for all beneath it.
-    func isTagged(_ key: ObjectKey) -> Bool {
+    func isTagged(_ key: ObjectKey) -> Bool { state.withLock { $0.tag(above: key) != nil } }
+
+    /// Counts a recorded key that such a file excludes: it was mirrored, and is not any more.
+    func countTagged(_ entry: JoinedEntry) {
         state.withLock { state in
-            !state.tagged.isEmpty
-                && key.bytes.indices.contains { index in
-                    key.bytes[index] == UInt8(ascii: "/")
-                        && state.tagged.contains([UInt8](key.bytes[..<index]))
-                }
+            // Which file systems are entered is for the user to say.
+            guard let cover = state.tag(above: entry.key), cover.reason != .otherFileSystem else {
+                return
+            }
+            state.notMirrored += 1
+            state.kinds.insert(.tagged)
+            state.covers.add(entry, cover)
         }
     }
 
@@ -173,11 +223,13 @@ final class ScanIssues: Sendable {
     }
 
     private static func isWithin(_ paths: Set<[UInt8]>, _ key: ObjectKey) -> Bool {
-        guard !paths.isEmpty else { return false }
-        if paths.contains(key.bytes) { return true }
-        for index in key.bytes.indices where key.bytes[index] == UInt8(ascii: "/") {
-            if paths.contains([UInt8](key.bytes[..<index])) { return true }
-        }
-        return false
+        !paths.isEmpty && places(of: key).contains { paths.contains($0) }
+    }
+
+    /// The directories above a key, the outermost first, and its own path.
+    private static func places(of key: ObjectKey) -> [[UInt8]] {
+        let bytes = key.bytes
+        let ends = bytes.indices.filter { bytes[$0] == UInt8(ascii: "/") }
+        return ends.map { [UInt8](bytes[..<$0]) } + [bytes]
     }
 }

@@ -76,7 +76,7 @@ struct DeletionPass: Sendable {
             executor.fail(.deleteRemote, deletion.key, size: deletion.size, .alreadyExists(nil))
             return false
         }
-        let batch = await missingHere(unchanged)
+        let batch = await missingHere(try await sound(unchanged))
         let keys = batch.map { context.objectKey($0.key) }
         guard !keys.isEmpty else { return }
         try await watch.check()
@@ -130,6 +130,24 @@ struct DeletionPass: Sendable {
         }
         let (kept, gone) = found.withLock { $0 }
         return (batch.filter { kept.contains($0.key) || gone.contains($0.key) }, gone)
+    }
+
+    /// Those of `batch` whose files were not found damaged, which a verification may have done
+    /// since they were planned; the others are reported.
+    private func sound(_ batch: [PlannedDeletion]) async throws -> [PlannedDeletion] {
+        let isDamaged = try await !context.manifest.damagedEntries(after: nil, limit: 1).isEmpty
+        guard isDamaged, !context.options.replacesLocalChanges else { return batch }
+        var sound: [PlannedDeletion] = []
+        for deletion in batch {
+            let row = try await context.manifest.entry(deletion.key)
+            if let row, row.isDamaged {
+                let entry = JoinedEntry(key: row.key, base: row, local: nil, remote: nil)
+                await executor.reportDamage(entry, .damagedAndGone)
+            } else {
+                sound.append(deletion)
+            }
+        }
+        return sound
     }
 
     /// Those of `batch` whose keys the directory still lacks; the others are reported.

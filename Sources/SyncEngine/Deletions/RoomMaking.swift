@@ -52,21 +52,38 @@ struct RoomMaking: Sendable {
         }
     }
 
-    /// Says what a dry run found that the disk cannot hold, even with everything that the run
-    /// removes and all of the trash.
-    func warn() async throws {
-        var needed = executor.ledger.growth
-        guard needed > 0 else { return }
+    /// What there was at the start of a run.
+    struct Start: Sendable {
+        let free: Int64
+        /// In unfinished downloads of earlier runs.
+        let kept: Int64
+    }
+
+    /// Nil if the disk cannot be asked.
+    func start() async throws -> Start? {
+        guard context.tracker.direction != .push, let free = await freeBytes() else { return nil }
+        var kept: Int64 = 0
         try await context.manifest.forEachDownload(in: context.paths.ranges) { checkpoint in
-            needed -= InterruptedTransfer(checkpoint).bytesFinished
+            kept += InterruptedTransfer(checkpoint).bytesFinished
         }
-        guard let free = await freeBytes(), needed > free else { return }
+        return Start(free: free, kept: kept)
+    }
+
+    /// Says what the disk cannot hold of a plan, even with everything that the run removes and all
+    /// of the trash.
+    func warn(_ start: Start?) async {
+        guard let start, executor.ledger.growth > 0 else { return }
+        let (needed, free) = (executor.ledger.growth - start.kept, start.free)
+        guard needed > free else { return }
         let trash = context.paths.isLimited ? 0 : await executor.trashSize() ?? 0
+        // The run may put more there.
+        executor.ledger.trashSize = nil
         guard needed > free.addingClamped(trash) else { return }
         context.emit(
             .warning(
-                message: "the disk does not have enough space for this: \(roomText(needed)) more "
-                    + "are needed and \(roomText(free)) are free"
+                message: "the disk does not have enough space for this: \(roomText(needed)) are "
+                    + "needed and \(roomText(free)) are free, which is "
+                    + "\(roomText(needed - free)) too little"
                     + (trash > 0 ? ", not counting \(roomText(trash)) in the trash" : "")
             )
         )

@@ -35,6 +35,8 @@ public struct FileFilter: Sendable, Hashable {
     /// equal wherever those come from.
     private struct Origins: Sendable, Hashable {
         var texts: [String] = []
+        /// What is said of lines that were passed over.
+        var ignored: [String] = []
 
         static func == (left: Self, right: Self) -> Bool { true }
         func hash(into hasher: inout Hasher) {}
@@ -76,13 +78,14 @@ public struct FileFilter: Sendable, Hashable {
         let marks = tags.names.sorted().map { [UInt8]("/\($0)\n".utf8) }
         return lines.joined() + bounds.text + marks.joined()
             + (tags.recognizesCaches ? [UInt8(ascii: "/")] : [])
+            + (tags.staysOnFileSystem ? [UInt8]("//".utf8) : [])
     }
 
     /// Excludes what the pattern fits, unless a later pattern includes it.
     ///
     /// - Throws: ``InvalidPattern`` if the pattern breaks the syntax.
     public mutating func exclude(_ pattern: String) throws(InvalidPattern) {
-        try add([UInt8](pattern.utf8), excludes: true, origin: "--exclude")
+        try addArgument(pattern, excludes: true, origin: "--exclude")
     }
 
     /// Includes what the pattern fits, unless it lies in an excluded directory or a later pattern
@@ -90,19 +93,27 @@ public struct FileFilter: Sendable, Hashable {
     ///
     /// - Throws: ``InvalidPattern`` if the pattern breaks the syntax.
     public mutating func include(_ pattern: String) throws(InvalidPattern) {
-        try add([UInt8](pattern.utf8), excludes: false, origin: "--include")
+        try addArgument(pattern, excludes: false, origin: "--include")
+    }
+
+    private mutating func addArgument(
+        _ pattern: String,
+        excludes: Bool,
+        origin: String
+    ) throws(InvalidPattern) {
+        do throws(PathPattern.Invalid) {
+            try add([UInt8](pattern.utf8), excludes: excludes, origin: origin)
+        } catch {
+            throw InvalidPattern(message: error.message)
+        }
     }
 
     private mutating func add(
         _ pattern: [UInt8],
         excludes: Bool,
         origin: String
-    ) throws(InvalidPattern) {
-        do {
-            append(Rule(pattern: try PathPattern(pattern), excludes: excludes))
-        } catch {
-            throw InvalidPattern(message: error.message)
-        }
+    ) throws(PathPattern.Invalid) {
+        append(Rule(pattern: try PathPattern(pattern), excludes: excludes))
         texts.append(pattern)
         origins.texts.append(origin)
     }
@@ -130,6 +141,9 @@ extension FileFilter {
     /// Adds the rules of a file in the syntax of gitignore: a pattern a line, "!" before one that
     /// includes, "#" before a comment.
     ///
+    /// As git does, it ignores lines such as `/`, `!` and `\`, which name nothing; a run warns of
+    /// them.
+    ///
     /// - Parameters:
     ///   - ignoreFile: The content of the file.
     ///   - name: What messages call the file; safe to print.
@@ -153,10 +167,17 @@ extension FileFilter {
                 )
             }
             guard let (pattern, excludes) = Self.rule(line) else { continue }
-            do throws(InvalidPattern) {
+            do throws(PathPattern.Invalid) {
                 try add(pattern, excludes: excludes, origin: "\(name):\(number)")
+            } catch .unclosedBracket {
+                throw InvalidPattern(
+                    message: "line \(number): " + PathPattern.Invalid.unclosedBracket.message
+                )
             } catch {
-                throw InvalidPattern(message: "line \(number): " + error.message)
+                origins.ignored.append(
+                    "the pattern '\(displayText(line))' in \(name):\(number) is ignored: "
+                        + error.message
+                )
             }
         }
     }
@@ -182,6 +203,7 @@ extension FileFilter {
         for rule in other.rules { both.append(rule) }
         both.texts += other.texts
         both.origins.texts += other.origins.texts
+        both.origins.ignored += other.origins.ignored
         (both.bounds, both.tags) = (other.bounds, other.tags)
         return both
     }
@@ -206,37 +228,36 @@ extension FileFilter {
     func problems(directory: String) -> [String] {
         let root = [UInt8]((directory + "/").utf8)
         let first = rules.firstIndex(where: \.excludes) ?? rules.endIndex
-        return Array(
-            rules.indices.lazy.compactMap { index in
-                let (rule, text) = (rules[index], texts[index])
-                let reason: String
-                if !rule.pattern.canMatch {
-                    reason = "can never match: its '[…]' has no members"
-                } else if let braces = Self.braces(text) {
-                    reason =
-                        "has no alternatives: '\(displayText(braces))' is literal text; write a "
-                        + "pattern for each, or '\\{' for a brace"
-                } else if text.starts(with: "./".utf8) || text.starts(with: "../".utf8) {
-                    reason = "can never match: it begins at DIR; write a '/' for the '.'"
-                } else if root.first == UInt8(ascii: "/"), text.starts(with: root) {
-                    let rest = displayText([UInt8](text.dropFirst(root.count - 1)))
-                    reason = "can never match: it begins at DIR; write '\(rest)'"
-                } else if !rule.excludes, index < first {
-                    reason =
-                        "has no effect: it includes again what earlier patterns exclude, and "
-                        + "none does; see 'osssync help filters'"
-                } else if !rule.excludes, let parent = rule.pattern.literalParent,
-                    excludes(ObjectKey(parent))
-                {
-                    reason =
-                        "can never match: '\(displayText(parent))' is excluded with "
-                        + "everything in it"
-                } else {
-                    return nil
-                }
-                return "the pattern '\(displayText(text))' \(reason)"
-            }.prefix(10)
-        )
+        let found = rules.indices.lazy.compactMap { index -> String? in
+            let (rule, text) = (rules[index], texts[index])
+            let reason: String
+            if !rule.pattern.canMatch {
+                reason = "can never match: its '[…]' has no members"
+            } else if let braces = Self.braces(text) {
+                reason =
+                    "has no alternatives: '\(displayText(braces))' is literal text; write a "
+                    + "pattern for each, or '\\{' for a brace"
+            } else if text.starts(with: "./".utf8) || text.starts(with: "../".utf8) {
+                reason = "can never match: it begins at DIR; write a '/' for the '.'"
+            } else if root.first == UInt8(ascii: "/"), text.starts(with: root) {
+                let rest = displayText([UInt8](text.dropFirst(root.count - 1)))
+                reason = "can never match: it begins at DIR; write '\(rest)'"
+            } else if !rule.excludes, index < first {
+                reason =
+                    "has no effect: it includes again what earlier patterns exclude, and "
+                    + "none does; see 'osssync help filters'"
+            } else if !rule.excludes, let parent = rule.pattern.literalParent,
+                excludes(ObjectKey(parent))
+            {
+                reason =
+                    "can never match: '\(displayText(parent))' is excluded with "
+                    + "everything in it"
+            } else {
+                return nil
+            }
+            return "the pattern '\(displayText(text))' \(reason)"
+        }
+        return Array((origins.ignored + found.prefix(10)).prefix(10))
     }
 
     /// What shells expand and patterns do not: `{a,b}`, but for escaped braces and those of a set.

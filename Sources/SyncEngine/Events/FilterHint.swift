@@ -1,3 +1,4 @@
+internal import LocalStorage
 internal import SyncModel
 
 /// The options that exclude a name, ready to copy into a shell.
@@ -23,6 +24,16 @@ struct FilterHint {
         // It must not match a directory of that name.
         if isFileOnly, !isDirectory { options += " --include " + Self.quoted(pattern + "/") }
         text = "; to exclude it: " + options
+    }
+
+    /// Of what a walk could not look at, and all beneath it.
+    init?(_ issue: WalkIssue) {
+        switch issue.reason {
+        case .unreadableDirectory:
+            self.init(ObjectKey(issue.path + [UInt8(ascii: "/")]), isFileOnly: false)
+        case .unreadableEntry: self.init(ObjectKey(issue.path), isFileOnly: false)
+        default: return nil
+        }
     }
 
     /// What has a meaning in patterns gets a "\\", and what cannot be shown is any character.

@@ -19,6 +19,15 @@ extension RemoteTrash {
     /// True for the key of a copy in ``ownPrefix``, without the remote's prefix.
     static func contains(_ key: ObjectKey) -> Bool { key.hasPrefix(keys) }
 
+    /// True for what is in the trash of this mirror, or of one beneath it.
+    static func holds(_ key: ObjectKey) -> Bool {
+        let names = key.bytes.split(separator: UInt8(ascii: "/"), omittingEmptySubsequences: false)
+        return zip(names, names.dropFirst()).contains { name, next in
+            name.elementsEqual(RelativePath.stateDirectoryName.utf8)
+                && next.elementsEqual("trash".utf8)
+        }
+    }
+
     /// Behind all keys that runs put there: their names begin with the year.
     static let lastKey = ObjectKey(keys.bytes + [UInt8(ascii: "~")])
 

@@ -9,6 +9,7 @@ extension RunSummary {
         deleted += other.deleted
         renamed += other.renamed
         adopted += other.adopted
+        modes += other.modes
         unchanged += other.unchanged
         conflicts += other.conflicts
         failed += other.failed
@@ -18,6 +19,7 @@ extension RunSummary {
         damaged += other.damaged
         onlyLocal += other.onlyLocal
         notMirrored += other.notMirrored
+        notMirroredKinds.formUnion(other.notMirroredKinds)
         onlyRemote += other.onlyRemote
         deletedHere += other.deletedHere
         deletedThere += other.deletedThere

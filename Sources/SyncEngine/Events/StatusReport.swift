@@ -16,6 +16,8 @@ public struct PlannedWork: Sendable, Hashable {
     public var skipped = 0
     /// Local changes that a pull would keep.
     public var localChanges = 0
+    /// Items of which only the permissions are carried.
+    public var modes = 0
     /// Items that need nothing.
     public var unchanged = 0
 
@@ -25,6 +27,7 @@ public struct PlannedWork: Sendable, Hashable {
     /// True if a run would have nothing to do.
     public var isEmpty: Bool {
         transfers == 0 && deletions == 0 && comparisons == 0 && conflicts == 0 && skipped == 0
+            && modes == 0
     }
 
     /// Adds the counts of another work.
@@ -36,6 +39,7 @@ public struct PlannedWork: Sendable, Hashable {
         left.conflicts += right.conflicts
         left.skipped += right.skipped
         left.localChanges += right.localChanges
+        left.modes += right.modes
         left.unchanged += right.unchanged
     }
 }
@@ -84,7 +88,7 @@ public struct InterruptedTransfer: Sendable, Hashable {
 /// What differs between the two sides and what the last run left, regardless of what a run would do
 /// about it.
 public struct Differences: Sendable, Hashable {
-    /// What only the directory has, symbolic links and special files included.
+    /// What only the directory has, without ``notMirrored``.
     public var onlyLocal = 0
     /// What only the remote has.
     public var onlyRemote = 0
@@ -98,7 +102,8 @@ public struct Differences: Sendable, Hashable {
     public var deletedThere = 0
     /// Names that the filters leave out, of objects and of files; an excluded directory is one.
     public var excluded = 0
-    /// Symbolic links, special files and reserved names of the directory, which no run sends.
+    /// Symbolic links, special files, reserved names on either side, and recorded files in a
+    /// directory that is left out because of a file in it; no run mirrors them.
     public var notMirrored = 0
     /// Names on both sides that may differ, which only reading them can show: those that were never
     /// recorded, and files whose time changed.
@@ -107,10 +112,10 @@ public struct Differences: Sendable, Hashable {
     /// Makes no differences.
     public init() {}
 
-    /// True if nothing differs or may differ; what is excluded or never mirrored does not count.
+    /// True if nothing differs or may differ; what the user's filters name does not count.
     public var isEmpty: Bool {
         onlyLocal == 0 && onlyRemote == 0 && localChanges == 0 && remoteChanges == 0
-            && deletedHere == 0 && deletedThere == 0 && unknown == 0
+            && deletedHere == 0 && deletedThere == 0 && notMirrored == 0 && unknown == 0
     }
 }
 
@@ -141,7 +146,7 @@ public struct StatusReport: Sendable, Hashable {
     /// What else is to be known, safe to print; it makes no difference.
     public var warnings: [String]
 
-    /// True if both sides are equal, but for what the filters leave out.
+    /// True if both sides are equal, but for what the user's filters name.
     public var isInStep: Bool { differences.isEmpty && issues.isEmpty && sync.skipped == 0 }
 }
 

@@ -18,6 +18,8 @@ public enum ItemAction: String, Sendable, Hashable {
     case copyRemote = "copy-remote"
     /// Both sides have the same content; the manifest learns it.
     case adopt
+    /// Only the permissions changed, and the other side gets them.
+    case mode
     /// Both sides lost it; the manifest forgets it.
     case forget
     /// The two sides disagree and the policy says what happens.
@@ -197,6 +199,8 @@ public struct RunSummary: Sendable, Hashable {
     public var renamed = 0
     /// Items found equal on both sides and recorded.
     public var adopted = 0
+    /// Items of which only the permissions were carried to the other side.
+    public var modes = 0
     /// Items that needed nothing.
     public var unchanged = 0
     /// Items changed on both sides.
@@ -214,8 +218,11 @@ public struct RunSummary: Sendable, Hashable {
     public var damaged = 0
     /// What only the directory has and was left there, without ``notMirrored``.
     public var onlyLocal = 0
-    /// Of those, what no run sends: symbolic links, special files, reserved names.
+    /// What no run mirrors: symbolic links, special files, reserved names on either side, and
+    /// recorded files in a directory that is left out because of a file in it.
     public var notMirrored = 0
+    /// Why those are not mirrored.
+    public var notMirroredKinds: Set<NotMirroredKind> = []
     /// What only the remote has and was left there.
     public var onlyRemote = 0
     /// What was deleted in the directory and kept in the remote.
@@ -293,15 +300,15 @@ public struct RunSummary: Sendable, Hashable {
             && (direction == .pull || vanished == 0)
     }
 
-    /// True if both sides are equal now, but for what the filters leave out; of a limited run, what
-    /// lies at and beneath its paths.
+    /// True if both sides are equal now, but for what the user's filters name; of a limited run,
+    /// what lies at and beneath its paths.
     ///
     /// A complete run need not leave them so: without being asked to, it deletes nothing, a pull
     /// sends nothing, and a push fetches nothing. The counts say what differs.
     public var isInStep: Bool {
         isComplete && vanished == 0 && localChanges == 0 && onlyLocal == 0 && onlyRemote == 0
-            && deletedHere == 0 && deletedThere == 0 && notInPlan == 0 && !directoryChanged
-            && unlistedSizes == 0
+            && deletedHere == 0 && deletedThere == 0 && notInPlan == 0 && notMirrored == 0
+            && !directoryChanged && unlistedSizes == 0
             && shards.map { $0.isInStep && $0.deletionsWaiting == 0 } ?? true
     }
 }

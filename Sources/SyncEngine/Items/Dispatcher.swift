@@ -35,6 +35,10 @@ struct Dispatcher {
             try await makeDirectory(entry)
         case .adopt where entry.local?.isDirectory == true:
             try await recordDirectory(entry)
+        case .refresh(let reason) where entry.local?.isDirectory == true:
+            if let base = entry.base { changes.append(.upsert(base.leftOut(false))) }
+            executor.leave(reason, entry)
+            if changes.count >= context.limits.batch { try await flush() }
         case .downloadAfterDeletions:
             leaveForLater(item)
         case .skip(.shadowedByDirectory) where executor.mayBeMarker(entry) && queue != nil:
@@ -45,9 +49,14 @@ struct Dispatcher {
             try await queue?.push(work, .small)
         case .keepLocalChange, .skip:
             await executor.carryOut(decision, entry)
-        case .download, .upload, .uploadMarker, .compare, .adopt, .refresh, .conflict:
+        case .download, .upload, .uploadMarker, .compare, .adopt, .refresh, .carryMode, .conflict:
             let work = ItemExecutor.Work(entry: entry, decision: decision)
             executor.countAsPlanned(work)
+            if case .download = decision {
+                executor.ledger.countGrowth(
+                    (entry.remote?.size ?? 0) - (entry.local?.identity?.size ?? 0)
+                )
+            }
             try await queue?.push(work, work.size > context.limits.largeItem ? .large : .small)
         }
     }

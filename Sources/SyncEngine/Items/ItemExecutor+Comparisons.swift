@@ -36,6 +36,8 @@ extension ItemExecutor {
             )
         } else if answer.isSame, case .refresh(let reason) = same {
             await refresh(entry, reason, readSince: readSince)
+        } else if answer.isSame, case .carryMode(let target) = same {
+            await carryMode(entry, to: target, readSince: readSince)
         } else if needsContent(answer, different, of: entry) {
             await compareByFetching(entry, answer, same: same, different: different, start)
         } else {
@@ -53,7 +55,7 @@ extension ItemExecutor {
     ) async throws -> JoinedEntry {
         guard !context.knowsDirectory, entry.base != nil, comparison.readsFile else { return entry }
         try await context.manifest.record([.forget(entry.key)])
-        return JoinedEntry(key: entry.key, base: nil, local: entry.local, remote: entry.remote)
+        return entry.withoutBase
     }
 
     /// What a comparison found.
@@ -122,7 +124,7 @@ extension ItemExecutor {
         let directory = context.directory
         if let digest = etag.md5Digest, file.size <= Self.largestDigest {
             let (found, checksum) = try await context.hashing.run {
-                let open = try directory.openForReading(path)
+                let open = try Self.openForReading(path, in: directory)
                 guard try open.identity() == file else { throw ItemFailure.sourceKeepsChanging }
                 let bytes = try open.read(at: 0, length: Int(file.size))
                 return (hexadecimalText(Digest.md5(bytes)), CRC64(of: bytes))
@@ -152,9 +154,7 @@ extension ItemExecutor {
         let directory = context.directory
         let path = try context.path(of: entry)
         let checksum = try await checksum(of: path, expected: file)
-        let open = try await context.disk.run { () throws(LocalError) in
-            try directory.openForReading(path)
-        }
+        let open = try await context.disk.run { try Self.openForReading(path, in: directory) }
         let metadata = await context.transfer.withPartSize(metadata, of: entry.key)
         let verdict = try await context.transfer.compare(open, checksum: checksum, with: metadata)
         guard try open.identity() == file else { throw ItemFailure.sourceKeepsChanging }

@@ -44,12 +44,13 @@ extension ItemExecutor {
             context.tracker.abandonedItem(bytes: object.size)
             return fail(.download, entry.key, size: object.size, ItemFailure(collision))
         }
-        if entry.local == nil, await isDirectory(path) {
+        if let obstacle = await obstacle(of: entry, at: path) {
             context.tracker.abandonedItem(bytes: object.size)
-            return await carryOut(.skip(.shadowedByDirectory), entry)
+            return await carryOut(.skip(obstacle), entry)
         }
-        if path.isLink, entry.local == nil, await isFile(path) {
-            return await carryOut(.skip(.fileAtLink), entry)
+        if fetched == nil, let refusal = await placeRefusal(path, replaces: entry.local != nil) {
+            context.tracker.abandonedItem(bytes: object.size)
+            return fail(.download, entry.key, size: object.size, ItemFailure(ofChange: refusal))
         }
         if entry.key != IgnoreFile.key, !path.isLink, entry.base == nil, entry.local == nil,
             mayHaveCopies(object.size), await copyLocal(entry, object, path)
@@ -83,6 +84,14 @@ extension ItemExecutor {
             answer: failure.answer,
             stops: nil
         )
+    }
+
+    /// What is in the place of a file or link that the walk did not see; nil if nothing is.
+    func obstacle(of entry: JoinedEntry, at path: RelativePath) async -> SkipReason? {
+        guard entry.local == nil else { return nil }
+        if await isDirectory(path) { return .shadowedByDirectory }
+        if path.isLink, await isFile(path) { return .fileAtLink }
+        return nil
     }
 
     /// True if this run may delete files.
@@ -159,6 +168,20 @@ extension ItemExecutor {
             return nil
         } catch {
             context.tracker.end(transfer, isFailed: true)
+            return error
+        }
+    }
+
+    /// Why a file could not get its name, found before it is fetched; nil if nothing is known.
+    private func placeRefusal(_ path: RelativePath, replaces: Bool) async -> LocalError? {
+        let directory = context.directory
+        if !replaces, directory.isKnownPlace(of: path) { return nil }
+        do {
+            try await context.disk.run { () throws(LocalError) in
+                try directory.requirePlace(of: path, replaces: replaces)
+            }
+            return nil
+        } catch {
             return error
         }
     }

@@ -19,6 +19,7 @@ extension ItemExecutor {
             skip(entry.key, size: file.size, message: error.message)
             return
         }
+        guard await isBeyondDoubt(entry, file, path) else { return }
         var replaced = entry.remote?.etag
         if entry.remote == nil, entry.local?.isLink != true, mayHaveCopies(file.size) {
             switch await copyRemote(entry, file, path) {
@@ -35,6 +36,20 @@ extension ItemExecutor {
             context.tracker.abandonedItem(bytes: file.size)
             return fail(.upload, entry.key, size: file.size, failure)
         }
+        await send(entry, file, path, replaced: replaced)
+    }
+
+    private func send(
+        _ entry: JoinedEntry,
+        _ file: FileIdentity,
+        _ path: RelativePath,
+        replaced: ETag?
+    ) async {
+        var details = UploadDetails(
+            context.options.properties,
+            keepsFileMetadata: context.options.keepsFileMetadata
+        )
+        if replaced == nil { details.source = await objectBeforeRename(entry, file) }
         let transfer = context.tracker.begin(.upload, key: entry.key, size: file.size)
         var isFailed = false
         defer { context.tracker.end(transfer, isFailed: isFailed) }
@@ -47,14 +62,12 @@ extension ItemExecutor {
                 transfer: transfer,
                 isNew: replaced == nil,
                 replaced: replaced,
-                details: UploadDetails(
-                    context.options.properties,
-                    keepsFileMetadata: context.options.keepsFileMetadata
-                )
+                details: details
             )
             do {
                 let finished = try await uploader.run()
-                await recordUpload(entry, finished, transfer, readSince: start)
+                let kept = entry.remote?.storageClass ?? details.source?.storageClass
+                await recordUpload(entry, finished, transfer, keptClass: kept, readSince: start)
                 return
             } catch {
                 if error == .sourceKeepsChanging, attempt < Self.sourceAttempts {
@@ -67,6 +80,34 @@ extension ItemExecutor {
                 return
             }
         }
+    }
+
+    /// What other tools put on the object that a new file had before it was renamed; nil if there
+    /// is none, or the file is large enough to be looked for by its content.
+    ///
+    /// The file is known by its inode, size and time. Whatever fails here costs the properties, and
+    /// not the upload.
+    private func objectBeforeRename(
+        _ entry: JoinedEntry,
+        _ file: FileIdentity
+    ) async -> ObjectMetadata? {
+        guard context.hasRows, context.judgesInodes, entry.local?.isLink != true,
+            file.size < context.limits.smallestSearchable
+        else { return nil }
+        let limit = renames.maximumCandidates
+        let rows = try? await context.manifest.smallEntries(inode: file.inode, limit: limit)
+        for row in rows ?? [] where row.size == file.size && row.mayHaveTime(of: file) {
+            guard row.key != entry.key, !row.isLink, !row.isThroughLink,
+                (try? await identity(of: row.key)) == nil,
+                var metadata = try? await head(row.key), metadata.etag == row.etag
+            else { continue }
+            // The type that its old name stands for is no choice of anybody's.
+            if metadata.contentType == ContentType.guess(for: row.key) {
+                metadata.contentType = nil
+            }
+            return metadata
+        }
+        return nil
     }
 
     /// Copies the object that the upload will replace, if the run keeps any.
@@ -94,6 +135,7 @@ extension ItemExecutor {
         _ entry: JoinedEntry,
         _ finished: FinishedUpload,
         _ transfer: TransferCounter,
+        keptClass: StorageClass?,
         readSince start: Timestamp
     ) async {
         let row = ManifestEntry(
@@ -102,10 +144,12 @@ extension ItemExecutor {
             etag: finished.etag,
             crc64: finished.checksum,
             lastModified: finished.lastModified,
-            storageClass: writtenClass ?? entry.remote?.storageClass ?? .standard,
+            storageClass: writtenClass ?? keptClass ?? .standard,
             localModified: recordedTime(finished.source, since: start),
             inode: finished.source.inode,
-            isLink: entry.local?.isLink == true
+            isLink: entry.local?.isLink == true,
+            changed: finished.source.recordedChange,
+            mode: finished.permissions
         )
         var changes: [ManifestChange] = [.upsert(row)]
         if finished.hasCheckpoint { changes.append(.finishUpload(entry.key)) }
@@ -258,7 +302,9 @@ extension ItemExecutor {
             lastModified: copy.lastModified,
             storageClass: writtenClass ?? row.storageClass,
             localModified: recordedTime(file, since: start),
-            inode: file.inode
+            inode: file.inode,
+            changed: file.recordedChange,
+            mode: entry.local?.permissions
         )
         // Also of a copy that is outdated by now: without a row it would be another writer's.
         await self.record([.upsert(record)], .copyRemote, entry)
@@ -269,11 +315,23 @@ extension ItemExecutor {
         return .settled
     }
 
+    /// - Throws: `ItemFailure`.
+    static func openForReading(
+        _ path: RelativePath,
+        in directory: MirrorDirectory
+    ) throws -> OpenFile {
+        do {
+            return try directory.openForReading(path)
+        } catch {
+            throw ItemFailure(ofReading: error)
+        }
+    }
+
     /// The checksum of the whole file, which must still be the one the walk saw.
     func checksum(of path: RelativePath, expected: FileIdentity) async throws -> CRC64 {
         let directory = context.directory
         return try await context.reading { interruption in
-            let file = try directory.openForReading(path)
+            let file = try Self.openForReading(path, in: directory)
             guard try file.identity() == expected else { throw ItemFailure.sourceKeepsChanging }
             let range = ByteRange(offset: 0, length: expected.size)
             let checksum = try directory.checksum(of: file, range: range, unless: interruption)

@@ -85,12 +85,17 @@ struct ItemExecutor: Sendable {
             await adopt(entry, checksum: entry.base?.crc64, etag: nil, readSince: nil)
         case .refresh(let reason):
             await refresh(entry, reason, readSince: nil)
+        case .carryMode(let target):
+            await carryMode(entry, to: target, readSince: nil)
         case .deleteLocal, .deleteRemote:
             await planDeletion(decision, entry)
         case .keepLocalChange:
             keepLocalChange(entry)
         case .skip(let reason) where reason.isDamage:
-            reportDamage(entry, reason)
+            await reportDamage(entry, reason)
+        case .skip(.replaced):
+            if let cover = issues.cover(of: entry.key) { issues.count(entry, under: cover) }
+            reports.skipReplaced(entry)
         case .skip(.shadowedByDirectory) where await adoptMarker(entry):
             break
         case .skip(.needsRestore(let storageClass, isOngoing: false)):
@@ -182,14 +187,6 @@ extension ItemExecutor {
         reports.leave(reason, entry, isHidden: issues.hides(entry.key))
     }
 
-    /// Reports a file that the disk changed; as long as it is there, nothing is deleted.
-    private func reportDamage(_ entry: JoinedEntry, _ reason: SkipReason) {
-        context.tracker.count { $0.damaged += 1 }
-        ledger.countSkipped()
-        let size = entry.local?.identity?.size ?? 0
-        context.keptItem(.skip, .skipped, entry.key, size: size, message: reason.message)
-    }
-
     func keepLocalChange(_ entry: JoinedEntry) {
         context.tracker.count { $0.localChanges += 1 }
         context.item(
@@ -230,7 +227,7 @@ extension ItemExecutor {
     ) async {
         guard let object = entry.remote, let file = entry.local?.identity else { return }
         let checksum = object.size == 0 ? CRC64() : checksum
-        let row = ManifestEntry(
+        var row = ManifestEntry(
             key: entry.key,
             size: object.size,
             etag: etag ?? object.etag,
@@ -240,8 +237,12 @@ extension ItemExecutor {
             localModified: recordedTime(file, since: start),
             inode: file.inode,
             isThroughLink: object.isThroughLink,
-            isLink: entry.local?.isLink == true
+            isLink: entry.local?.isLink == true,
+            changed: file.recordedChange,
+            mode: entry.local?.permissions
         )
+        // Another tag of the same content does not make it this machine's.
+        row.isFetched = entry.base?.isFetched == true && entry.base?.inode == file.inode
         // Checkpoints stay: one leads the end of the run to the partial file that a kill right
         // after the download left, or to an upload that did not make this object.
         await record([.upsert(row)], .adopt, entry)
@@ -249,25 +250,32 @@ extension ItemExecutor {
         context.item(.adopt, .done, entry.key, size: object.size)
     }
 
-    /// The file has the recorded content: the row gets its mtime and inode.
+    /// The file has the recorded content: the row gets its times and inode.
     func refresh(_ entry: JoinedEntry, _ reason: QuietReason, readSince start: Timestamp?) async {
         guard let base = entry.base, let file = entry.local?.identity else { return }
-        let row = ManifestEntry(
-            key: base.key,
-            size: base.size,
-            etag: base.etag,
-            crc64: base.crc64,
-            lastModified: base.lastModified,
-            storageClass: base.storageClass,
-            localModified: recordedTime(file, since: start),
-            inode: file.inode,
-            isThroughLink: base.isThroughLink,
-            isLink: entry.local?.isLink == true
-        )
+        let row = refreshed(base, entry, file, readSince: start)
         // The next run looks at it again, and has nothing else to hold it against.
         if row.crc64 == nil, row.localModified != file.modified { ledger.keepFetchedContents() }
         await record([.upsert(row)], .adopt, entry)
         leave(reason, entry)
+    }
+
+    /// The row of a file that has the recorded content.
+    ///
+    /// Its permissions stay those that the object's metadata stand for.
+    func refreshed(
+        _ base: ManifestEntry,
+        _ entry: JoinedEntry,
+        _ file: FileIdentity,
+        readSince start: Timestamp?
+    ) -> ManifestEntry {
+        base.replacing(
+            localModified: recordedTime(file, since: start),
+            inode: file.inode,
+            isLink: entry.local?.isLink == true,
+            changed: file.recordedChange,
+            mode: base.mode ?? entry.local?.permissions
+        )
     }
 
     func recordedTime(_ file: FileIdentity, since start: Timestamp?) -> Timestamp {

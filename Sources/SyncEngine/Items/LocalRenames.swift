@@ -31,7 +31,7 @@ struct LocalRenames: Sendable {
 
         /// The new key's row, once the file is `identity`.
         func row(_ identity: FileIdentity) -> ManifestEntry {
-            ManifestEntry(
+            var row = ManifestEntry(
                 key: source.entry.key,
                 size: source.object.size,
                 etag: source.object.etag,
@@ -40,8 +40,12 @@ struct LocalRenames: Sendable {
                 storageClass: source.object.storageClass,
                 localModified: identity.modified,
                 inode: identity.inode,
-                isThroughLink: source.object.isThroughLink
+                isThroughLink: source.object.isThroughLink,
+                changed: identity.recordedChange,
+                mode: source.row.mode
             )
+            row.isFetched = true
+            return row
         }
     }
 

@@ -176,7 +176,8 @@ struct PartCopies: Sendable {
     func make(
         _ key: ObjectKey,
         _ upload: UploadID,
-        accessControl: String?
+        accessControl: String?,
+        replacing replaced: ETag? = nil
     ) async throws(StorageError) -> PutResult {
         guard let layout else {
             throw StorageError(

@@ -51,6 +51,106 @@ struct RemoteCopier: Sendable {
         return (etag, metadata.lastModified)
     }
 
+    /// Writes an object anew, as a copy of itself, with the permissions `mode` and all else as it
+    /// is.
+    ///
+    /// The result is what it is then, confirmed as by ``copy(_:of:to:)``; nil if it is another
+    /// version than the one of `row`. An object that has the permissions already is not written.
+    func rewrite(
+        _ row: ManifestEntry,
+        of file: FileIdentity,
+        mode: UInt32
+    ) async throws -> (etag: ETag, lastModified: Timestamp?)? {
+        let original = try await context.transfer.metadata(row.key)
+        guard original.etag == row.etag, original.size == row.size else { return nil }
+        if FileMode.of(original) == mode { return (row.etag, original.lastModified) }
+        var copied = try await rewrite(row, original, file, mode)
+        if let copy = copied, copy.lastModified?.seconds == original.lastModified?.seconds {
+            // By its time others see that there is something new.
+            try await context.environment.sleep(.seconds(1))
+            copied = try await rewrite(row.replacing(etag: copy.etag), original, file, mode)
+        }
+        return copied
+    }
+
+    private func rewrite(
+        _ row: ManifestEntry,
+        _ original: ObjectMetadata,
+        _ file: FileIdentity,
+        _ mode: UInt32
+    ) async throws -> (etag: ETag, lastModified: Timestamp?)? {
+        var answer: PutResult?
+        do {
+            answer =
+                row.size <= largestWholeCopy
+                ? try await context.store.copy(inPlace(row, original, mode))
+                : try await copyPartsInPlace(row, original, file, mode)
+        } catch let error as StorageError {
+            if error.isPreconditionFailed || error.isNotFound { return nil }
+            guard error.mayHaveReachedServer, !error.isCancelled else { throw error }
+        }
+        if let answer, answer.etag == row.etag, let time = answer.lastModified,
+            answer.crc64 == nil || row.crc64 == nil || answer.crc64 == row.crc64
+        {
+            return (answer.etag, time)
+        }
+        let metadata = try await context.transfer.metadata(row.key)
+        guard metadata.size == row.size, let etag = metadata.etag,
+            FileMode.of(metadata) == mode, answer.map({ $0.etag == etag }) ?? (etag == row.etag)
+        else { return nil }
+        if let recorded = row.crc64, let found = metadata.crc64, found != recorded { return nil }
+        return (etag, metadata.lastModified)
+    }
+
+    private func inPlace(
+        _ row: ManifestEntry,
+        _ original: ObjectMetadata,
+        _ mode: UInt32
+    ) -> CopyRequest {
+        let key = context.objectKey(row.key)
+        var request = CopyRequest(
+            source: key,
+            sourceETag: row.etag,
+            destination: key,
+            userMetadata: Self.metadata(original, mode),
+            contentType: original.contentType
+        )
+        request.kept = original
+        request.properties.encryption = properties.encryption
+        return request
+    }
+
+    /// Those of the object, of old content and all, with other permissions.
+    ///
+    /// What can stand in no header is left to what every copy keeps.
+    private static func metadata(
+        _ original: ObjectMetadata,
+        _ mode: UInt32
+    ) -> [(name: String, value: String)] {
+        var metadata = original.userMetadata.filter { item in
+            !item.value.isEmpty && item.value.utf8.allSatisfy { (0x20..<0x7F).contains($0) }
+        }
+        metadata[FileMode.metadataName] = FileMode.text(mode)
+        return metadata.sorted { $0.key < $1.key }.map { ($0.key, $0.value) }
+    }
+
+    private func copyPartsInPlace(
+        _ row: ManifestEntry,
+        _ original: ObjectMetadata,
+        _ file: FileIdentity,
+        _ mode: UInt32
+    ) async throws -> PutResult? {
+        var request = PutRequest(
+            key: context.objectKey(row.key),
+            contentType: original.contentType,
+            userMetadata: Self.metadata(original, mode),
+            replaced: row.etag
+        )
+        request.source = original
+        request.encryption = properties.encryption
+        return try await copyParts(row, request, of: file, to: row.key)
+    }
+
     private var properties: ObjectProperties { context.options.properties }
 
     /// True if the object's own metadata give a file made from it this one's mtime.
@@ -118,6 +218,23 @@ struct RemoteCopier: Sendable {
         of file: FileIdentity,
         to key: ObjectKey
     ) async throws -> PutResult? {
+        var request = PutRequest(
+            key: context.objectKey(key),
+            contentType: ContentType.guess(for: key),
+            userMetadata: metadata(row, original, file),
+            forbidsOverwrite: true
+        )
+        request.source = kept(original, row)
+        request.set(properties)
+        return try await copyParts(row, request, of: file, to: key)
+    }
+
+    private func copyParts(
+        _ row: ManifestEntry,
+        _ request: PutRequest,
+        of file: FileIdentity,
+        to key: ObjectKey
+    ) async throws -> PutResult? {
         let source = context.objectKey(row.key)
         let copies = PartCopies(
             store: context.store,
@@ -126,7 +243,6 @@ struct RemoteCopier: Sendable {
             size: row.size
         )
         guard let layout = copies.layout else { return nil }
-        let destination = context.objectKey(key)
         // The row by which a run that was killed here leaves no upload behind.
         let checkpoint = UploadCheckpoint(
             key: key,
@@ -137,14 +253,6 @@ struct RemoteCopier: Sendable {
             started: context.environment.now(),
             parts: []
         )
-        var request = PutRequest(
-            key: destination,
-            contentType: ContentType.guess(for: key),
-            userMetadata: metadata(row, original, file),
-            forbidsOverwrite: true
-        )
-        request.source = kept(original, row)
-        request.set(properties)
         let uploads = MultipartUploads(context: context.transfer)
         if let earlier = try await context.manifest.uploadCheckpoint(key) {
             try await uploads.abort(earlier)
@@ -153,13 +261,14 @@ struct RemoteCopier: Sendable {
         let copied: PutResult
         do {
             copied = try await copies.make(
-                destination,
+                request.key,
                 upload,
-                accessControl: properties.accessControl
+                accessControl: properties.accessControl,
+                replacing: request.replaced
             )
         } catch {
             // What cannot be aborted now, the row leads the next run to.
-            if (try? await context.store.abortMultipartUpload(destination, upload)) != nil {
+            if (try? await context.store.abortMultipartUpload(request.key, upload)) != nil {
                 try await context.manifest.dropUpload(key)
             }
             throw error

@@ -3,6 +3,12 @@ internal import SyncModel
 
 /// The walk of the directory, run ahead of its use on a thread of its own.
 final class LocalScan: Sendable {
+    /// Says why a directory with these tags is left out; nil if it is not.
+    typealias TagQuestion = @Sendable (FoundTags) async throws -> WalkIssue.Reason?
+
+    /// The file at a path, if it is what a run without stored links made of one; nil if it is not.
+    typealias LinkQuestion = @Sendable ([UInt8]) async throws -> FileIdentity?
+
     /// Takes the mounts found so far, and those of them that are new.
     typealias MountNote =
         @Sendable ([[UInt8]], _ new: ArraySlice<[UInt8]>) async throws -> Void
@@ -18,6 +24,8 @@ final class LocalScan: Sendable {
     private let names: NamePolicy
     private let hides: DirectoryWalk.Exclusion
     private let isExcluded: DirectoryWalk.Exclusion
+    private let reasonOfTags: TagQuestion
+    private let copyOfLink: LinkQuestion
     private let noteMounts: MountNote
     private let queue: BlockingQueue
     private let batches = Channel<[LocalEntry]>(capacity: batchesAhead)
@@ -38,6 +46,8 @@ final class LocalScan: Sendable {
         leavingOut isExcluded: @escaping DirectoryWalk.Exclusion,
         countingIn leftOut: LeftOutTally,
         reportingTo issues: ScanIssues,
+        reasonOfTags: @escaping TagQuestion = { $0.tags.first?.reason },
+        copyOfLink: @escaping LinkQuestion = { _ in nil },
         noteMounts: @escaping MountNote = { _, _ in }
     ) {
         self.directory = directory
@@ -50,6 +60,8 @@ final class LocalScan: Sendable {
         self.hides = hides
         self.isExcluded = isExcluded
         self.leftOut = leftOut
+        self.reasonOfTags = reasonOfTags
+        self.copyOfLink = copyOfLink
         self.noteMounts = noteMounts
         queue = BlockingQueue(label: "osssync.walk", width: 1, threads: threads)
         self.issues = issues
@@ -62,6 +74,7 @@ final class LocalScan: Sendable {
             let walk = directory.walk(
                 within: ranges,
                 tags: tags,
+                asksOfTags: true,
                 links: links,
                 names: names,
                 notFollowing: hides,
@@ -78,10 +91,15 @@ final class LocalScan: Sendable {
                 if mounts.count > noted { try await noteMounts(mounts, mounts[noted...]) }
                 noted = mounts.count
                 for issue in batch.issues {
+                    if issue.reason == .linkName, let file = try await copyOfLink(issue.path) {
+                        issues.addCopy(of: issue.path, file)
+                        continue
+                    }
                     issues.report(issue)
                     if issue.isTag { leftOut.add(issue.path, isDirectory: true) }
                 }
                 if !batch.entries.isEmpty { try await batches.send(batch.entries) }
+                if let question = walk.question { walk.answer(try await reasonOfTags(question)) }
                 if batch.isFinished { break }
             }
             let found = walk.mountPoints

@@ -30,7 +30,7 @@ struct PlanWriter {
             .init(name: "osssync_plan", value: .number(String(SavedPlan.version))),
             .init(name: "command", value: .array(command.map { .string($0) })),
             .init(name: "remote", value: .string(settings.displayRemote)),
-            .init(name: "endpoint", value: .string(settings.identity.endpointHost)),
+            .init(name: "endpoint", value: .string(settings.identity.endpoint)),
         ])
         buffer = [UInt8]((header.text + "\n").utf8)
         guard buffer.count <= SavedPlan.longestHeader else {

@@ -122,6 +122,8 @@ extension Decision {
         case .compare: "compare"
         case .adopt: "adopt"
         case .refresh: "refresh"
+        case .carryMode(.object): "mode-of-object"
+        case .carryMode(.file): "mode-of-file"
         case .makeDirectory: "make-directory"
         case .uploadMarker: "upload-marker"
         case .deleteLocal: "delete-local"

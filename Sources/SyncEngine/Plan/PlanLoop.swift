@@ -32,10 +32,27 @@ struct PlanLoop {
     private(set) var walkedEntries = 0
     /// The same by paths; nil for a run of the whole mirror.
     private(set) var tallies: (listed: RangeTally, walked: RangeTally)?
+    /// What of both is not selected.
+    private(set) var unselected: Unselected
     /// True once the walk was read to its end.
     private(set) var isWalkFinished = false
     /// Why the listing ended before its end, nil if it did not.
     private(set) var listingFailure: (any Error)?
+
+    /// What the listing and the walk have and the run does not take, by its paths.
+    struct Unselected: Sendable {
+        /// Objects whose keys no run takes.
+        var unsafe: RangeTally
+        /// Objects that the filters leave out.
+        var objects: RangeTally
+        /// Files and directories that they leave out of what was walked.
+        var entries: RangeTally
+
+        init(_ paths: RunPaths) {
+            let tally = RangeTally(paths.isLimited ? paths.ranges : .all)
+            (unsafe, objects, entries) = (tally, tally, tally)
+        }
+    }
 
     init(
         manifest: ManifestStore,
@@ -48,6 +65,7 @@ struct PlanLoop {
         self.names = names
         self.rowsAtOnce = rowsAtOnce
         rowRanges = paths.ranges.ranges[...]
+        unselected = Unselected(paths)
         if paths.isLimited { tallies = (RangeTally(paths.ranges), RangeTally(paths.ranges)) }
         self.manifest = manifest
         self.lister = lister
@@ -90,10 +108,7 @@ struct PlanLoop {
             }
             listedObjects += objects.count
             if tallies != nil {
-                // What no run takes is as good as nothing.
-                for object in objects where takes(object.key) {
-                    tallies?.listed.add(object.key)
-                }
+                for object in objects { tallies?.listed.add(object.key) }
             }
             try join.feed(remote: objects)
         } catch is CancellationError {
@@ -103,6 +118,18 @@ struct PlanLoop {
             listingFailure = error
             join.abandon(.remote)
         }
+    }
+
+    /// Counts what of an entry is not selected; what no run takes is as good as nothing.
+    mutating func note(_ entry: JoinedEntry, isSelected: Bool) {
+        if entry.remote != nil {
+            if !takes(entry.key) {
+                unselected.unsafe.add(entry.key)
+            } else if !isSelected {
+                unselected.objects.add(entry.key)
+            }
+        }
+        if entry.local != nil, !isSelected { unselected.entries.add(entry.key) }
     }
 
     /// False for a key that no run takes.

@@ -27,6 +27,12 @@ struct PlanOutline: Sendable, Hashable {
             let equal = PlanOutline(same, entry, policy).reason
             let other = PlanOutline(different, entry, policy).reason
             reason = "its content decides; if it is equal: \(equal); if not: \(other)"
+        case .carryMode(.object): (action, size, reason) = (.mode, 0, "permissions changed")
+        case .carryMode(.file):
+            (action, size) = (.mode, 0)
+            reason =
+                "the object was written anew with the same content; if it has other "
+                + "permissions, they are set"
         case .adopt: (action, size, reason) = (nil, 0, "both sides are equal, which is recorded")
         case .makeDirectory:
             (action, size, reason) = (entry.local == nil ? .download : nil, 0, "a directory")

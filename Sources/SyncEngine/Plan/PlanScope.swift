@@ -179,7 +179,11 @@ struct PlanScope: Sendable {
     /// The entry to decide on; nil if the run skips it, also for a file that the walk found.
     func choose(_ entry: JoinedEntry, _ issues: ScanIssues) -> JoinedEntry? {
         guard !filter.tags.isEmpty, issues.isTagged(entry.key) else { return choose(entry) }
-        if entry.remote != nil { countExcluded() }
+        if entry.base != nil {
+            issues.countTagged(entry)
+        } else if entry.remote != nil {
+            countExcluded()
+        }
         return nil
     }
 
@@ -222,14 +226,17 @@ struct PlanScope: Sendable {
     /// What `--delete-excluded` takes from what the filter hides.
     private func chooseExcluded(_ entry: JoinedEntry) -> JoinedEntry? {
         guard deletesExcluded else { return nil }
+        // The user names what is excluded, whatever earlier runs saw of it.
+        let base = entry.base?.leftOut(false)
         // To the side that is changed it looks as if the other one had lost it, and all guards of
         // deletion hold: only what is recorded and unchanged goes.
         switch direction {
         case .pull:
-            return entry.local == nil ? nil : entry.replacing(remote: nil)
+            guard entry.local != nil else { return nil }
+            return JoinedEntry(key: entry.key, base: base, local: entry.local, remote: nil)
         case .push:
             guard entry.remote != nil else { return nil }
-            return JoinedEntry(key: entry.key, base: entry.base, local: nil, remote: entry.remote)
+            return JoinedEntry(key: entry.key, base: base, local: nil, remote: entry.remote)
         case .sync:
             return nil
         }

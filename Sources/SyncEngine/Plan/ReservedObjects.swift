@@ -4,6 +4,8 @@ internal import SyncPlanner
 /// The listed objects with a name of osssync's own files, which every run leaves out.
 struct ReservedObjects: Sendable {
     private(set) var count = 0
+    /// Those of them that are no mirror's trash.
+    private(set) var kept = 0
     private var first: ObjectKey?
 
     mutating func note(_ item: PlannedItem) {
@@ -12,6 +14,7 @@ struct ReservedObjects: Sendable {
         // Nothing else is forgotten while its object is there.
         case .nothing(.reservedName), .forget:
             count += 1
+            if !RemoteTrash.holds(item.entry.key) { kept += 1 }
             first = first ?? item.entry.key
         default: break
         }

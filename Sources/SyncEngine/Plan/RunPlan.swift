@@ -1,3 +1,4 @@
+internal import LocalStorage
 internal import SyncModel
 internal import SyncPlanner
 
@@ -15,6 +16,7 @@ struct RunPlan {
     private let issues: ScanIssues
     private var decider: PrefixConflicts
     private(set) var reserved = ReservedObjects()
+    private(set) var links: LinkObjects
     /// Directories to delete, each beneath the one before, until the keys beneath them have come.
     private var directories: [(item: PlannedItem, keepsEntries: Bool)] = []
     private var output: [PlannedItem] = []
@@ -22,6 +24,7 @@ struct RunPlan {
 
     init(_ policy: DecisionPolicy, _ issues: ScanIssues) {
         self.issues = issues
+        links = LinkObjects(policy.links)
         decider = PrefixConflicts(policy: policy)
     }
 
@@ -64,6 +67,7 @@ struct RunPlan {
         while let found = decider.next() {
             reserved.note(found)
             let item = visible(found)
+            links.note(item)
             let key = item.entry.key
             release { !key.hasPrefix($0) }
             if item.keepsEntry {
@@ -108,9 +112,15 @@ struct RunPlan {
             return item.decision.dependsOnWalk || isDeletion
                 ? item.replacing(.skip(.behindLink)) : item
         }
-        guard issues.hides(item.entry.key) else { return item }
-        if item.decision.dependsOnWalk { return item.replacing(.skip(.hidden)) }
+        guard let cover = issues.cover(of: item.entry.key) else { return item }
+        let skipped = Decision.skip(cover.replacesWhatWasThere ? .replaced : .hidden)
+        if item.decision.dependsOnWalk { return item.replacing(skipped) }
+        // What was mirrored and is not any more is no less than what could not be fetched.
+        let isRecorded = cover.replacesWhatWasThere && item.entry.base != nil
         return switch item.decision {
+        case .deleteRemote where isRecorded, .nothing(.deletedLocally) where isRecorded,
+            .nothing(.onlyRemote) where isRecorded:
+            item.replacing(skipped)
         case .forget, .deleteLocal, .deleteRemote: item.replacing(.nothing(.hidden))
         default: item
         }

@@ -63,7 +63,7 @@ struct StaleRows {
             return entry
         }
         forgotten.append(.forget(entry.key))
-        return JoinedEntry(key: entry.key, base: nil, local: entry.local, remote: entry.remote)
+        return entry.withoutBase
     }
 
     /// True if size and time are the recorded ones; the inode is another one on another disk.

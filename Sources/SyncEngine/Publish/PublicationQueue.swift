@@ -147,6 +147,7 @@ actor PublicationQueue {
     func finish() async {
         await flush()
         await recordRows()
+        tellRefusals()
     }
 
     /// Waits until no other task publishes or records.
@@ -159,8 +160,10 @@ actor PublicationQueue {
     private func publish(_ group: [PendingPublication]) async {
         let start = context.environment.now()
         let outcomes: [PublicationOutcome]
+        let permissions: [UInt32?]
         do {
-            outcomes = try await publish(group.map(\.publication))
+            (outcomes, permissions) = try await publish(group.map(\.publication))
+            tellRefusals()
         } catch {
             for item in group {
                 await discard(item, dropsCheckpoint: error.isMediaFailure)
@@ -169,10 +172,10 @@ actor PublicationQueue {
             return
         }
         var published: [Published] = []
-        for (item, outcome) in zip(group, outcomes) {
+        for ((item, outcome), mode) in zip(zip(group, outcomes), permissions) {
             switch outcome {
             case .published(let identity, let keptAs):
-                let row = entry(item, identity, since: start)
+                let row = entry(item, identity, mode, since: start)
                 note(item, row, identity)
                 var changes: [ManifestChange] = [.upsert(row)]
                 if item.hasCheckpoint { changes.append(.finishDownload(item.key)) }
@@ -180,7 +183,11 @@ actor PublicationQueue {
             case .failed(let error):
                 let isTaken = if case .nameTaken = error { true } else { false }
                 if isTaken { await FoldedNames.record(in: context.manifest) }
-                await discard(item, dropsCheckpoint: error.isMediaFailure || isTaken)
+                let isRefused = if case .nameRefused = error { true } else { false }
+                await discard(
+                    item,
+                    dropsCheckpoint: error.isMediaFailure || isTaken || isRefused
+                )
                 fail(item, ItemFailure(ofChange: error))
             }
         }
@@ -196,13 +203,20 @@ actor PublicationQueue {
 
     private func publish(
         _ publications: [Publication]
-    ) async throws(LocalError) -> [PublicationOutcome] {
+    ) async throws(LocalError) -> (outcomes: [PublicationOutcome], permissions: [UInt32?]) {
         let directory = context.directory
         let durability: PublicationDurability =
             directory.hasFailedToSynchronize ? .synchronizedTwice : .synchronized
         return try await queue.run { () throws(LocalError) in
             try directory.requireLock()
-            return try directory.publish(publications, durability: durability)
+            return try directory.publishing(publications, durability: durability)
+        }
+    }
+
+    /// Says once what this disk does not do.
+    private func tellRefusals() {
+        for refusal in context.directory.takeRefusals() {
+            context.emit(.warning(message: refusal.message))
         }
     }
 
@@ -245,9 +259,11 @@ actor PublicationQueue {
     private func entry(
         _ item: PendingPublication,
         _ identity: FileIdentity,
+        _ permissions: UInt32?,
         since start: Timestamp
     ) -> ManifestEntry {
-        ManifestEntry(
+        let isLink = item.publication.path.isLink
+        var row = ManifestEntry(
             key: item.key,
             size: item.object.size,
             etag: item.object.etag,
@@ -261,8 +277,12 @@ actor PublicationQueue {
             ),
             inode: identity.inode,
             isThroughLink: item.isThroughLink,
-            isLink: item.publication.path.isLink
+            isLink: isLink,
+            changed: identity.recordedChange,
+            mode: isLink ? nil : permissions
         )
+        row.isFetched = true
+        return row
     }
 
     private func fail(_ item: PendingPublication, _ failure: ItemFailure) {

@@ -167,8 +167,8 @@ extension Decision {
     fileprivate var isQuiet: Bool {
         switch self {
         case .nothing, .skip, .keepLocalChange, .refresh, .forget: true
-        case .download, .upload, .compare, .adopt, .makeDirectory, .uploadMarker, .deleteLocal,
-            .deleteRemote, .conflict, .downloadAfterDeletions:
+        case .download, .upload, .compare, .adopt, .carryMode, .makeDirectory, .uploadMarker,
+            .deleteLocal, .deleteRemote, .conflict, .downloadAfterDeletions:
             false
         }
     }
@@ -195,13 +195,13 @@ extension RunOptions {
         case .apply(let plan):
             guard
                 plan.remote != settings.displayRemote
-                    || plan.endpoint != settings.identity.endpointHost
+                    || plan.endpoint != settings.identity.endpoint
             else { return }
             reason =
                 "'\(displayText(plan.path.utf8))' is a plan for "
                 + "'\(displayText(plan.remote.utf8))' at \(displayText(plan.endpoint.utf8)), and "
                 + "'\(displayText(settings.directory.utf8))' is linked with "
-                + "'\(settings.displayRemote)' at \(settings.identity.endpointHost)"
+                + "'\(settings.displayRemote)' at \(settings.identity.endpoint)"
         }
         throw SyncError(
             code: .configuration,

@@ -71,10 +71,11 @@ extension MirrorEngine {
             )
         }
         let judgesInodes = try session.directory.keepsInodeNumbers()
-        let all = try await policies(.standard, directions, session, judgesInodes)
+        let all = policies(.standard, directions, session, judgesInodes)
         var outlooks: [SyncDirection: Explanation.Outlook] = [:]
         for ((options, run), policy) in zip(runs, [all.pull, all.push, all.sync]) {
-            outlooks[run.direction] = outlook(entry, run, options, policy, found.issues)
+            let outlook = outlook(entry, run, options, policy, found.issues)
+            outlooks[run.direction] = await looking(entry, run, outlook)
         }
         var explanation = Explanation(entry, crc64, outlooks, judgesInodes: judgesInodes)
         explanation.issues = found.issues.map(\.message)
@@ -96,6 +97,7 @@ extension MirrorEngine {
         let walk = session.directory.walk(
             within: ranges,
             tags: runs[0].filter.tags,
+            asksOfTags: true,
             links: runs.map(\.options.links).first { $0 != .skip } ?? .skip,
             names: path.isEscaped ? .escape : .skip,
             leavingOut: { _, _ in false }
@@ -105,6 +107,9 @@ extension MirrorEngine {
             let batch = try await queue.run { () throws(LocalError) in try walk.next(limit: 16) }
             entries += batch.entries
             issues += batch.issues
+            if let question = walk.question {
+                walk.answer(try await runs[0].reason(of: question))
+            }
             if batch.isFinished { break }
         }
         let unmounted = session.known.unmounted.filter { path.bytes.starts(with: $0) }
@@ -142,6 +147,25 @@ extension MirrorEngine {
             .targets(of: [listed])[0]
         let told = target ?? head
         return (object(key, told, isTarget: target != nil), told.crc64?.value)
+    }
+
+    /// The same outlook, or a skip if something is in the place of a link or an escaped name.
+    private func looking(
+        _ entry: JoinedEntry,
+        _ run: MirrorRun,
+        _ outlook: Explanation.Outlook
+    ) async -> Explanation.Outlook {
+        let executor = run.parts(RunID(0)).executor
+        guard outlook.action == .download, let path = try? executor.context.path(of: entry),
+            path.isLink || path.isEscaped,
+            let obstacle = await executor.obstacle(of: entry, at: path)
+        else { return outlook }
+        return Explanation.Outlook(
+            action: .skip,
+            reason: obstacle.message,
+            rule: outlook.rule,
+            isExcluded: false
+        )
     }
 
     /// What one direction makes of the entry: first its filters, then its plan.

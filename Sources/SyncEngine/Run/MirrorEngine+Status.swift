@@ -64,7 +64,7 @@ extension MirrorEngine {
         }
         var differences = DifferenceCounter(hidden, judgesInodes: judgesInodes)
         let own = Self.withLinks(of: options, directions)
-        let all = try await policies(options, own, session, judgesInodes)
+        let all = policies(options, own, session, judgesInodes)
         var works = WorkCounters(all, hidden, onDetail)
         let loop = try await run.join(
             rows: rows,
@@ -88,13 +88,14 @@ extension MirrorEngine {
             pull: works.pull.work,
             push: works.push.work,
             sync: works.sync.work,
-            differences: differences.counted(scope),
+            differences: differences.counted(scope, reserved: works.sync.reserved.kept),
             interrupted: try await interrupted(session.manifest, run.paths),
             running: try await PastRun.running(session),
             recorded: rows.count,
             lastSuccess: try await LastSuccess.read(session.manifest),
             issues: issues.texts + [hidden.unnamedMessage].compactMap(\.self),
-            warnings: run.warnings + [works.sync.reserved.message].compactMap(\.self)
+            warnings: run.warnings + hidden.coverMessages
+                + [works.sync.reserved.message].compactMap(\.self)
         )
     }
 
@@ -158,14 +159,12 @@ extension MirrorEngine {
         _ directions: [SyncDirection: RunOptions],
         _ session: MirrorSession,
         _ judgesInodes: Bool
-    ) async throws -> Policies {
-        let damaged = try await DamageRecord.read(session.manifest)
+    ) -> Policies {
         func policy(_ direction: SyncDirection) -> DecisionPolicy {
             let options = directions[direction] ?? options
             var policy = DecisionPolicy(direction, options, prefix: settings.prefix)
             policy.judgesInodes = judgesInodes
             policy.knowsDirectory = session.known.isSame
-            policy.damaged = damaged
             return policy
         }
         return (policy(.pull), policy(.push), policy(.sync))
@@ -199,9 +198,9 @@ private struct DifferenceCounter {
         self.judgesInodes = judgesInodes
     }
 
-    func counted(_ scope: PlanScope) -> Differences {
+    func counted(_ scope: PlanScope, reserved: Int) -> Differences {
         var found = found
-        found.notMirrored = issues.notMirroredCount
+        found.notMirrored = issues.notMirroredCount + reserved
         found.excluded = scope.excludedCount + issues.taggedCount
         return found
     }
@@ -210,14 +209,20 @@ private struct DifferenceCounter {
         guard !entry.key.isEmpty else { return }
         var hasEntries = false
         if case .directory(isEmpty: false)? = entry.local?.kind { hasEntries = true }
-        switch (entry.base, entry.local, entry.remote) {
+        let base = entry.hasVanishedUnseen ? nil : entry.base
+        switch (base, entry.local, entry.remote) {
         case (_, nil, nil): break
         case (nil, .some, nil): if !hasEntries { found.onlyLocal += 1 }
         case (nil, nil, .some):
             if !issues.hides(entry.key), !Self.isReserved(entry.key) { found.onlyRemote += 1 }
         case (nil, .some, .some): if !RelativePath.isDirectory(entry.key) { found.unknown += 1 }
         case (.some, .some, nil): if !hasEntries { found.deletedThere += 1 }
-        case (.some, nil, .some): if !issues.hides(entry.key) { found.deletedHere += 1 }
+        case (.some, nil, .some):
+            guard let cover = issues.cover(of: entry.key) else {
+                found.deletedHere += 1
+                return
+            }
+            if cover.replacesWhatWasThere { issues.count(entry, under: cover) }
         case (let base?, let local?, let remote?): addChanges(base, local, remote)
         }
     }
@@ -370,6 +375,9 @@ extension PlannedWork {
             case .leaveBoth, .stopRun: break
             }
         case .keepLocalChange: localChanges = 1
+        case .carryMode(.object): modes = 1
+        // Nobody has asked yet whether there is anything to do.
+        case .carryMode(.file): comparisons = 1
         case .skip: skipped = 1
         }
     }

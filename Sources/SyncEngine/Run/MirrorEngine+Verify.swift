@@ -9,7 +9,7 @@ extension MirrorEngine {
     /// Reads recorded files and compares their content with the manifest, and the objects' headers
     /// if that is asked for; downloads nothing but what is to be repaired.
     ///
-    /// Damaged files are noted in the manifest, so that later runs treat them as with `--checksum`.
+    /// Damaged files are marked in the manifest, so that no run replaces or deletes their objects.
     /// Cancelling the task ends it between two files, with its place kept if there is a budget.
     ///
     /// - Returns: What was found.
@@ -44,15 +44,10 @@ extension MirrorEngine {
             )
             try await scrub.run()
             if options.repairs {
-                let damaged = try await scrub.repairable()
-                if !damaged.isEmpty {
+                let found = scrub
+                if try await !session.manifest.damagedEntries(after: nil, limit: 1).isEmpty {
                     let summary = try await run.perform(countsAsSuccess: false) { parts in
-                        try await parts.executor.forEach(damaged) { entry in
-                            await parts.executor.carryOut(
-                                .download(.replacesLocalChange),
-                                entry
-                            )
-                        }
+                        try await found.repair(with: parts.executor)
                         await parts.publications.flush()
                         await parts.publications.recordRows()
                     }
@@ -77,9 +72,8 @@ private struct Scrub {
     let paths: RunPaths
     let onFinding: @Sendable (VerifyFinding) -> Void
     var report = VerifyReport()
-    private var marks = DamageMarks()
-    /// What the manifest has of them.
-    private var recorded = DamageMarks()
+    /// Rows that are to be written: those that were found damaged, or whole again.
+    private var changes: [ManifestChange] = []
     private var count = 0
     private var maximum = Int.max
     private let began: Duration
@@ -108,22 +102,9 @@ private struct Scrub {
         if options.budget != nil, !paths.isLimited {
             position = try await DamageRecord.position(manifest)
         }
-        let earlier = try await DamageRecord.read(manifest)
-        recorded = earlier
-        // What cannot be kept is found again by reading everything.
-        let isWhole = options.budget == nil && !paths.isLimited
-        if !earlier.areTooMany || !isWhole { marks = earlier }
-        try await dropOutdatedMarks()
         let keepsPosition = !paths.isLimited
         for range in paths.ranges.ranges {
             try await scrub(range, after: position, keepsPosition: keepsPosition)
-        }
-    }
-
-    private mutating func dropOutdatedMarks() async throws {
-        for key in marks.keys {
-            let row = try await context.manifest.entry(key)
-            if row.map(marks.covers) != true { marks.remove(key) }
         }
     }
 
@@ -168,10 +149,8 @@ private struct Scrub {
             last = row.key
         }
         // Before the position: a kill must not leave a damaged file behind it unnoted.
-        if marks != recorded {
-            try await DamageRecord.write(marks, in: context.manifest)
-            recorded = marks
-        }
+        if !changes.isEmpty { try await context.manifest.record(changes) }
+        changes = []
         return last
     }
 
@@ -215,20 +194,20 @@ extension Scrub {
                 return
             }
             guard change == .same || change == .touched else {
-                marks.remove(row.key)
                 report.changed += 1
                 return
             }
+            let start = context.environment.now()
             let checksum = try await executor.checksum(of: path, expected: file)
             report.bytes = report.bytes.addingClamped(file.size)
             if checksum == recorded {
-                marks.remove(row.key)
+                note(row, file, isSame: change == .same, readSince: start)
                 report.verified += 1
-            } else if change == .touched {
-                marks.remove(row.key)
+            } else if change == .touched, !row.isDamaged {
+                // Somebody wrote it.
                 report.changed += 1
             } else {
-                marks.add(row)
+                if !row.isDamaged { changes.append(.upsert(row.replacing(isDamaged: true))) }
                 report.damaged += 1
                 found(
                     row,
@@ -249,6 +228,29 @@ extension Scrub {
             report.failed += 1
             found(row, .failed, failure.message)
         }
+    }
+
+    /// The file has the recorded content: its row has no mark, and the ctime until which that is
+    /// known.
+    ///
+    /// The ctime only of a file that is as recorded: what moved is for the next run to look at.
+    private mutating func note(
+        _ row: ManifestEntry,
+        _ file: FileIdentity,
+        isSame: Bool,
+        readSince start: Timestamp
+    ) {
+        let lacksChange = isSame && row.changed == nil && context.judgesInodes
+        guard row.isDamaged || lacksChange else { return }
+        guard lacksChange else { return changes.append(.upsert(row.replacing())) }
+        changes.append(
+            .upsert(
+                row.replacing(
+                    localModified: executor.recordedTime(file, since: start),
+                    changed: file.recordedChange
+                )
+            )
+        )
     }
 
     /// The file of a row; nil if there is none.
@@ -289,13 +291,34 @@ extension Scrub {
         }
     }
 
-    /// The damaged files whose objects are the recorded ones.
-    func repairable() async throws -> [JoinedEntry] {
+    /// Fetches the objects of damaged files, a page of rows at a time.
+    func repair(with executor: ItemExecutor) async throws {
+        var last: ObjectKey?
+        repeat {
+            let page = try await repairable(after: last)
+            try await executor.forEach(page.entries) { entry in
+                await executor.carryOut(.download(.replacesLocalChange), entry)
+            }
+            last = page.last
+        } while last != nil
+    }
+
+    /// Damaged files whose objects are the recorded ones, those that are gone included, and the
+    /// last key that was looked at; nil if there are no more.
+    ///
+    /// What has another size by now was written by somebody, and is left to the user.
+    private func repairable(
+        after start: ObjectKey?
+    ) async throws -> (entries: [JoinedEntry], last: ObjectKey?) {
         var entries: [JoinedEntry] = []
-        for key in marks.keys {
-            guard paths.contains(key), let row = try await context.manifest.entry(key),
-                marks.covers(row), let (_, file) = try await file(of: row)
-            else { continue }
+        let rows = try await context.manifest.damagedEntries(
+            after: start,
+            limit: Self.rowsAtOnce
+        )
+        for row in rows where paths.contains(row.key) {
+            let key = row.key
+            let file = try await file(of: row)?.1
+            if let file, file.size != row.size { continue }
             guard let object = try? await executor.head(key), object.etag == row.etag,
                 object.size == row.size
             else {
@@ -306,7 +329,9 @@ extension Scrub {
                 JoinedEntry(
                     key: key,
                     base: row,
-                    local: LocalEntry(path: key, kind: .file(file), isLink: row.isLink),
+                    local: file.map { file in
+                        LocalEntry(path: key, kind: .file(file), isLink: row.isLink)
+                    },
                     remote: RemoteObject(
                         key: key,
                         size: row.size,
@@ -318,6 +343,6 @@ extension Scrub {
                 )
             )
         }
-        return entries
+        return (entries, rows.last?.key)
     }
 }

@@ -125,6 +125,7 @@ extension DecisionPolicy {
             maximumKeyLength: Self.longestKey - prefix.bytes.count
         )
         keepsEmptyDirectories = options.keepsEmptyDirectories
+        carriesModes = options.keepsFileMetadata
         links = options.links
         names = options.names
     }

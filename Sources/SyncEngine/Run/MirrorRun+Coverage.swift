@@ -19,10 +19,14 @@ extension MirrorRun {
 
     /// What the plan's streams were, for the guards of deletion.
     struct PlanCoverage: Sendable {
+        /// False if not even a page of the listing could be read.
+        var hasListing = false
+        /// What the run selects of both.
         var listedObjects = 0
         var walkedEntries = 0
-        /// What the filters left out of the walk.
+        /// What the filters left out of the walk, unread.
         var leftOut = RangeTally(.all)
+        var unselected: PlanLoop.Unselected
         /// True if the bucket has a trash of this mirror.
         var hasRemoteTrash = false
         var isListingProven = false
@@ -45,14 +49,16 @@ extension MirrorRun {
 
     func coverage(
         _ loop: PlanLoop,
-        _ issues: ScanIssues,
-        _ reserved: ReservedObjects
+        _ issues: ScanIssues
     ) -> PlanCoverage {
-        PlanCoverage(
+        let unselected = loop.unselected
+        return PlanCoverage(
+            hasListing: loop.listedObjects > 0,
             // A listing that has nothing else is as good as empty.
-            listedObjects: loop.listedObjects - reserved.count,
-            walkedEntries: loop.walkedEntries,
+            listedObjects: loop.listedObjects - unselected.unsafe.total - unselected.objects.total,
+            walkedEntries: loop.walkedEntries - unselected.entries.total,
             leftOut: loop.scan.leftOut.tally,
+            unselected: unselected,
             hasRemoteTrash: loop.lister.hasTrash,
             isListingProven: loop.listingFailure == nil && loop.lister.isInOrder
                 && loop.join.coversEverything,
@@ -80,13 +86,17 @@ extension MirrorRun {
     /// What the guards of deletion are to know of each path; nil for a run of the whole mirror.
     func branches(_ coverage: PlanCoverage, rows: RecordedRows) -> [DeletionGuard.Branch]? {
         guard let tallies = coverage.tallies else { return nil }
+        let unselected = coverage.unselected
         return zip(paths.paths, rows.beneath).map { path, rows in
             DeletionGuard.Branch(
                 path: path.key,
                 rows: rows,
-                listedObjects: tallies.listed.count(of: path),
-                walkedEntries: tallies.walked.count(of: path),
+                listedObjects: tallies.listed.count(of: path) - unselected.unsafe.count(of: path)
+                    - unselected.objects.count(of: path),
+                walkedEntries: tallies.walked.count(of: path) - unselected.entries.count(of: path),
+                leftOutObjects: unselected.objects.count(of: path),
                 leftOutNames: coverage.leftOut.count(of: path)
+                    + unselected.entries.count(of: path)
             )
         }
     }

@@ -34,7 +34,8 @@ extension MirrorRun {
             allowsEmpty: options.allowsEmpty,
             limit: options.deletionLimit
         )
-        check.leftOutNames = coverage.leftOut.total
+        check.leftOutObjects = coverage.unselected.objects.total
+        check.leftOutNames = coverage.leftOut.total + coverage.unselected.entries.total
         check.branches = branches(coverage, rows: rows)
         return check
     }

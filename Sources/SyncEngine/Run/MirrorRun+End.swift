@@ -59,7 +59,6 @@ extension MirrorRun {
             try await parts.context.uploads.end(
                 isRecorded: isRecorded,
                 settlesAll: isRecorded && direction != .pull && summary.isInStep
-                    && summary.notMirrored == 0
                     && parts.context.filter.isEmpty && !paths.isLimited
             )
             try await session.manifest.endNumber()

@@ -35,22 +35,16 @@ extension MirrorRun {
         )
     }
 
-    /// True for a recorded mount that this run leaves out: what is known of it stays recorded.
-    func isLeftOut(_ mount: [UInt8]) -> Bool {
-        if scope.isExcludedFromWalk(mount, true) { return true }
-        guard let path = try? RelativePath(key: ObjectKey(mount)) else { return false }
-        return session.directory.isTagged(path, filter.tags)
-    }
-
     /// Notes the mounts that the walk has met so far.
     private func note(
         _ found: [[UInt8]],
         new: ArraySlice<[UInt8]>,
         _ issues: ScanIssues,
+        leavingOut leftOut: Set<[UInt8]>,
         records: Bool
     ) async throws {
         let foreign = try await session.known.foreign(among: new, session.manifest)
-        for path in foreign where !isLeftOut(path) && issues.addForeign(path) {
+        for path in foreign where !leftOut.contains(path) && issues.addForeign(path) {
             let message =
                 "'\(displayText(path))' is a different disk or mount than in the last run; "
                 + "nothing is deleted in this run, and what differs beneath it is treated as new"
@@ -80,7 +74,6 @@ extension MirrorRun {
         var policy = DecisionPolicy(direction, options, prefix: settings.prefix)
         policy.judgesInodes = try session.directory.keepsInodeNumbers()
         policy.knowsDirectory = session.known.isSame
-        policy.damaged = try await DamageRecord.read(session.manifest)
         let scope = scope(judgesInodes: policy.judgesInodes) { key in
             executor.skipWithoutDoubt(key, size: 0, message: Self.costlyMessage)
         }
@@ -122,17 +115,21 @@ extension MirrorRun {
         for item in rest { try await body(item) }
         tracker.count { summary in
             summary.excluded = scope.excludedCount + issues.taggedCount
-            summary.notMirrored = issues.notMirroredCount
+            summary.notMirrored = issues.notMirroredCount + plan.reserved.kept
+            summary.notMirroredKinds = issues.notMirroredKinds
+            if plan.reserved.kept > 0 { summary.notMirroredKinds.insert(.reservedObject) }
             summary.skipped += scope.withheldCount
             summary.directoryChanged = issues.hasLostNames
         }
+        for message in issues.coverMessages { onEvent(.warning(message: message)) }
         for message in [
-            plan.reserved.message, scope.withheldMessage, scope.heldLinksMessage,
+            plan.reserved.message, plan.links.message, scope.withheldMessage,
+            scope.heldLinksMessage,
             scope.heldNamesMessage,
         ] {
             if let message { onEvent(.warning(message: message)) }
         }
-        return coverage(loop, issues, plan.reserved)
+        return coverage(loop, issues)
     }
 
     /// Lists and walks side by side: every key that the selection leaves goes to `onEntry`,
@@ -142,7 +139,8 @@ extension MirrorRun {
     /// as `skips` says so of each: that goes to `onUnchanged`. `policy` is one of the plans', which
     /// agree about what is unchanged.
     ///
-    /// Without `notesMounts` nothing is recorded: so for what only looks.
+    /// Without `notesMounts` nothing is recorded, neither mounts nor what is left out: so for what
+    /// only looks.
     func join(
         rows: RecordedRows,
         _ scope: PlanScope,
@@ -155,7 +153,7 @@ extension MirrorRun {
         onEntry: (JoinedEntry) async throws -> Void
     ) async throws -> PlanLoop {
         let lister = try await makeLister(rows: rows)
-        let scan = makeScan(scope, issues, notesMounts: notesMounts)
+        let scan = try await makeScan(scope, issues, notesMounts: notesMounts)
         var loop = PlanLoop(
             manifest: session.manifest,
             lister: lister,
@@ -164,6 +162,17 @@ extension MirrorRun {
             names: options.names,
             rowsAtOnce: settings.limits.batch
         )
+        // Where the ignore file cannot be used, nothing is looked at.
+        var leftOut = LeftOutRows(
+            session.manifest,
+            records: notesMounts && session.rulesProblem == nil
+        )
+        func give(_ entry: JoinedEntry, _ loop: inout PlanLoop) async throws {
+            let chosen = scope.choose(entry, issues)
+            loop.note(entry, isSelected: chosen != nil)
+            if let chosen { return try await onEntry(chosen) }
+            try await leftOut.add(entry)
+        }
         try await withThrowingTaskGroup(of: Void.self) { group in
             // Their failures reach the plan through their channels.
             group.addTask { await lister.run() }
@@ -189,13 +198,10 @@ extension MirrorRun {
                 }
                 guard let found = try await loop.next() else { break }
                 // Also what the filter hides: a later run may have another one.
-                for entry in try await staleRows.entries(found) {
-                    if let entry = scope.choose(entry, issues) { try await onEntry(entry) }
-                }
+                for entry in try await staleRows.entries(found) { try await give(entry, &loop) }
             }
-            for entry in try await staleRows.flush() {
-                if let entry = scope.choose(entry, issues) { try await onEntry(entry) }
-            }
+            for entry in try await staleRows.flush() { try await give(entry, &loop) }
+            try await leftOut.flush()
         }
         return loop
     }
@@ -204,12 +210,19 @@ extension MirrorRun {
         _ scope: PlanScope,
         _ issues: ScanIssues,
         notesMounts: Bool
-    ) -> LocalScan {
+    ) async throws -> LocalScan {
         let isExcluded = scope.isExcludedFromWalk
-        let unmounted = Set(session.known.unmounted.filter { !isLeftOut($0) })
+        let leftOutMounts = try await leftOutMounts()
+        let staysHere = filter.tags.staysOnFileSystem
+        let unmounted = Set(
+            session.known.unmounted.filter { staysHere || !leftOutMounts.contains($0) }
+        )
         // What they hide is hidden from the first entry on.
-        for path in unmounted { issues.report(WalkIssue(path: path, reason: .notMounted)) }
-        let mounted = session.known.mounted.filter { !isLeftOut($0) }
+        for path in unmounted {
+            let reason = staysHere ? WalkIssue.Reason.otherFileSystem : .notMounted
+            issues.report(WalkIssue(path: path, reason: reason))
+        }
+        let mounted = session.known.mounted.filter { !leftOutMounts.contains($0) }
         let leftOut = LeftOutTally(paths.ranges)
         return LocalScan(
             directory: session.directory,
@@ -231,7 +244,17 @@ extension MirrorRun {
             },
             countingIn: leftOut,
             reportingTo: issues,
-            noteMounts: { try await note($0, new: $1, issues, records: notesMounts) }
+            reasonOfTags: { try await reason(of: $0) },
+            copyOfLink: { try await copyOfLink(at: $0) },
+            noteMounts: {
+                try await note(
+                    $0,
+                    new: $1,
+                    issues,
+                    leavingOut: leftOutMounts,
+                    records: notesMounts
+                )
+            }
         )
     }
 }

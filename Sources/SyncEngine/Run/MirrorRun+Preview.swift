@@ -35,7 +35,8 @@ extension MirrorRun {
                 try await writer?.add(item, shown.action, outcome: shown.outcome)
             }
             if let error = coverage.listingFailure { throw error }
-            try await RoomMaking(executor: parts.executor).warn()
+            let room = RoomMaking(executor: parts.executor)
+            await room.warn(try await room.start())
             let names = parts.ledger.skippedNames
             let held = preview.heldBack(by: names)
             let deletions = parts.context.tracker.summary.deleted - held
@@ -50,10 +51,13 @@ extension MirrorRun {
                 refusal = found
             }
             let message = refusal?.message ?? Self.heldBack(held, beneath: names)
+            if refusal == nil { preview.showDeletions(heldBackBy: names) }
             let renames = preview.renames
             parts.context.tracker.count { summary in
                 summary.deleted -= held + renames
                 summary.deletionsHeldBack = message
+                // As in the run itself, which ends with it.
+                if refusal?.isSafetyRefusal == true { summary.stopped = message }
             }
         } catch {
             throw SyncError(any: error)
@@ -88,6 +92,8 @@ private struct Preview {
     /// Files whose content a new key has, and that perhaps become it.
     private var renamed: Set<ObjectKey> = []
     private var deleted: Set<ObjectKey> = []
+    /// What is to be said of those once it is known that nothing holds them back.
+    private var deletions: [(action: ItemAction, key: ObjectKey, size: Int64, message: String)] = []
 
     init(parts: MirrorRun.Parts) {
         self.parts = parts
@@ -115,12 +121,22 @@ private struct Preview {
     func heldBack(by names: [ObjectKey]) -> Int {
         guard !names.isEmpty else { return 0 }
         let names = Set(names)
-        return deleted.count { key in
-            let bytes = key.bytes
-            return names.contains(key)
-                || bytes.indices.contains { index in
-                    bytes[index] == UInt8(ascii: "/") && names.contains(ObjectKey(bytes[..<index]))
-                }
+        return deleted.count { Self.isAtOrBeneath(names, $0) }
+    }
+
+    private static func isAtOrBeneath(_ names: Set<ObjectKey>, _ key: ObjectKey) -> Bool {
+        let bytes = key.bytes
+        return names.contains(key)
+            || bytes.indices.contains { index in
+                bytes[index] == UInt8(ascii: "/") && names.contains(ObjectKey(bytes[..<index]))
+            }
+    }
+
+    /// Shows the deletions that these names do not hold back.
+    func showDeletions(heldBackBy names: [ObjectKey]) {
+        let names = Set(names)
+        for (action, key, size, message) in deletions where !Self.isAtOrBeneath(names, key) {
+            context.item(action, .planned, key, size: size, message: message)
         }
     }
 
@@ -159,6 +175,11 @@ private struct Preview {
             executor.leave(reason, entry)
         case .refresh(let reason):
             executor.leave(reason, entry)
+        case .carryMode(.object):
+            context.tracker.count { $0.modes += 1 }
+            report(.mode, entry, size: 0, "permissions changed")
+        case .carryMode(.file):
+            try await showMode(entry)
         case .forget:
             break
         case .download(let reason), .downloadAfterDeletions(let reason):
@@ -211,6 +232,15 @@ private struct Preview {
         return "excluded by \(ruling.rule)"
     }
 
+    /// The permissions that an object which was written anew has, if they are others.
+    private mutating func showMode(_ entry: JoinedEntry) async throws {
+        guard try await executor.modeOfObject(entry) != nil else {
+            return executor.leave(.unchanged, entry)
+        }
+        context.tracker.count { $0.modes += 1 }
+        report(.mode, entry, size: 0, "permissions changed")
+    }
+
     /// What follows from a conflict.
     private mutating func show(_ resolution: ConflictResolution, _ entry: JoinedEntry) async throws
     {
@@ -246,6 +276,12 @@ private struct Preview {
         guard let object = entry.remote else { return }
         guard !RelativePath.isDirectory(entry.key) else {
             return show(.download, entry, size: 0, "a new directory")
+        }
+        // The plan has seen what is in the place of any other key.
+        if let path = try? context.path(of: entry), path.isLink || path.isEscaped,
+            let obstacle = await executor.obstacle(of: entry, at: path)
+        {
+            return await executor.carryOut(.skip(obstacle), entry)
         }
         let isNew = entry.base == nil && entry.local == nil
         if isNew, let row = try await found({ try await executor.localSource(entry, object)?.row })
@@ -309,9 +345,11 @@ private struct Preview {
         size: Int64,
         _ message: String
     ) {
-        if deleted.count < Self.limit { deleted.insert(entry.key) }
         context.tracker.count { $0.deleted += 1 }
-        report(action, entry, size: size, message)
+        guard deleted.count < Self.limit else { return report(action, entry, size: size, message) }
+        shown = action
+        deleted.insert(entry.key)
+        deletions.append((action, entry.key, size, message))
     }
 
     private mutating func report(

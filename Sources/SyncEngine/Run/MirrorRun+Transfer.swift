@@ -17,6 +17,8 @@ extension MirrorRun {
         )
         let (executor, ledger) = (parts.executor, parts.ledger)
         defer { ledger.countUntried(queue.waitingCount) }
+        let room = RoomMaking(executor: executor)
+        let start = try await room.start()
         return try await withThrowingTaskGroup(of: PlanCoverage?.self) { group in
             group.addTask {
                 var dispatcher = Dispatcher(executor: executor, queue: queue)
@@ -25,6 +27,7 @@ extension MirrorRun {
                 }
                 try await dispatcher.flush()
                 parts.context.tracker.planIsComplete()
+                await room.warn(start)
                 queue.close()
                 return coverage
             }

@@ -207,6 +207,7 @@ struct MirrorRun: Sendable {
             knowsDirectory: session.known.isSame,
             filter: filter,
             hasRows: earlier.hasEntries,
+            hasDamage: earlier.hasDamage,
             canFetch: session.known.writingRefusal == nil,
             shard: settings.shard?.outcome,
             mayEmptyTrash: settings.shard.map { $0.whole != nil } ?? true
@@ -301,11 +302,12 @@ extension MirrorRun {
         }
         await parts.publications.flush()
         await parts.publications.recordRows()
+        try await removeCopiesOfLinks(parts)
         if let stop = parts.ledger.stop { throw stop }
         try Task.checkCancellation()
         guard parts.ledger.cancelledItems == 0 else { throw CancellationError() }
         // Nothing was planned from a listing without a first page: its failure is the run's.
-        if let error = coverage.listingFailure, coverage.listedObjects == 0 {
+        if let error = coverage.listingFailure, !coverage.hasListing {
             parts.context.tracker.planIsIncomplete()
             throw error
         }
@@ -316,11 +318,12 @@ extension MirrorRun {
         let mayRecord = isKnown || options.allowsRebinding || planned.remote == 0
         // A limited run knows nothing of the rest.
         if mayRecord, !paths.isLimited, coverage.isScanProven, coverage.isListingProven {
+            let leftOut = try await leftOutMounts()
             try await session.known.record(
                 in: session.manifest,
                 parts.executor.issues.mountPoints,
                 of: session.directory,
-                leavingOut: isLeftOut
+                leavingOut: { leftOut.contains($0) }
             )
         }
         try await delete(parts, coverage, rows: rows, watch)

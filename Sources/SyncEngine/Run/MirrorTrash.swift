@@ -103,6 +103,7 @@ package struct MirrorTrash: Sendable {
         try request.requireWhole(of: chosen)
         let left = try await whatIsLeft(request, chosen)
         let work: Work<RestoreReport> = { directory, interruption throws(LocalError) in
+            try directory.requireOwn()
             let runs = try directory.trashOfRuns()
             let newest = runs.last?.time ?? now
             let replacing =

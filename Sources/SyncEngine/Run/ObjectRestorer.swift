@@ -162,6 +162,7 @@ struct ObjectRestorer: Sendable {
         _ outcome: inout Outcome
     ) async throws {
         let results = Mutex<[(item: RestoredFile, key: ObjectKey)]>([])
+        let failures = trash.store.failures
         var rest = copies[...]
         let next = { rest.popFirst() }
         let limit = request.outside == nil ? Self.copiesAtOnce : Self.downloadsAtOnce
@@ -192,6 +193,11 @@ struct ObjectRestorer: Sendable {
                 throw error
             } catch {
                 item.message = Self.advice(SyncError(any: error), isCopy: request.outside == nil)
+                if let refusal = (error as? StorageError).map({ ItemFailure($0) }),
+                    let cause = refusal.sharedCause, failures.failed(cause)
+                {
+                    throw SyncError(refusal, repeated: cause)
+                }
             }
             onFile(item)
             results.withLock { $0.append((item, key)) }

@@ -214,7 +214,15 @@ struct DirectoryCheck {
     private var randomName: String { settings.environment.randomName(Self.nameLength) }
 
     private var missing: SyncError {
-        SyncError(
+        let owner = MirrorLink.owner(of: settings.stateDirectory, unless: settings.directory)
+        if let owner {
+            return MirrorLink.refusal(
+                of: settings.directory,
+                settings.stateDirectory,
+                ownedBy: owner
+            )
+        }
+        return SyncError(
             code: .refused,
             message: "'\(displayText(settings.directory.utf8))' is not the directory that the "
                 + "manifest was created for: its marker is missing. Is its disk mounted? If "

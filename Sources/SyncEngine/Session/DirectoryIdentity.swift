@@ -12,7 +12,7 @@ struct DirectoryIdentity: Sendable, Hashable {
 
     private let directory: DirectoryCheck.Finding
     /// Mount points that earlier runs found.
-    private let mountPoints: [[UInt8]]
+    let mountPoints: [[UInt8]]
     /// Some of them, each followed by the text of what was mounted there.
     private let identities: [[UInt8]]
     /// Those of them where none begins now; none where the user says that all is as it should be.

@@ -53,7 +53,7 @@ package struct LocalSettings: Sendable {
     package func recordedTime() -> StoreTime? {
         guard let directory = try? open(),
             case .identity(let identity)? = try? StateIdentity.kept(in: directory),
-            let time = RemoteIdentity.time(identity.remote.dialect)
+            let time = identity.remote.flatMap({ RemoteIdentity.time($0.dialect) })
         else { return nil }
         return Timestamp(extendedText: time).map { StoreTime($0) }
     }

@@ -40,6 +40,61 @@ package enum MirrorLink {
         }
     }
 
+    /// Notes that the user has linked the directory with this remote, whichever it had before: the
+    /// next run takes it as one that is allowed to bind it anew.
+    package static func confirm(
+        _ remote: RemoteIdentity,
+        directory: String,
+        stateDirectory: String?,
+        homeDirectory: String?
+    ) throws(SyncError) {
+        do throws(LocalError) {
+            let mirror = try MirrorDirectory(
+                path: directory,
+                stateDirectory: stateDirectory,
+                homeDirectory: homeDirectory,
+                createsIfMissing: true
+            )
+            let content = try mirror.stateFile(StateIdentity.fileName)
+            var identity = StateIdentity(state: MirrorDirectory.newStateName())
+            if let content {
+                // Of a damaged one the next run asks what to do.
+                guard let kept = StateIdentity(content: content) else { return }
+                identity = kept
+            }
+            identity.confirmed = identity.remote == remote ? nil : remote
+            try mirror.writeStateFile(StateIdentity.fileName, identity.content)
+        } catch {
+            throw SyncError(error)
+        }
+    }
+
+    /// The directory that a chosen state directory belongs to, if that is another one than
+    /// `directory` and still there.
+    package static func owner(of stateDirectory: String?, unless directory: String) -> String? {
+        guard let stateDirectory,
+            let content = MirrorDirectory.identity(at: stateDirectory),
+            let owner = StateIdentity(content: content)?.directory,
+            owner != (try? MirrorDirectory.resolved(directory)),
+            (try? MirrorDirectory.require(owner)) != nil
+        else { return nil }
+        return owner
+    }
+
+    /// Why a state is not used for a second directory.
+    package static func refusal(
+        of directory: String,
+        _ stateDirectory: String?,
+        ownedBy owner: String
+    ) -> SyncError {
+        SyncError(
+            code: .refused,
+            message: "'\(displayText((stateDirectory ?? "").utf8))' is the state of "
+                + "'\(displayText(owner.utf8))'; nothing was changed. Choose another --state-dir "
+                + "for '\(displayText(directory.utf8))'"
+        )
+    }
+
     /// Replaces the configuration of a directory that no run holds; nil removes it.
     package static func replace(
         with content: [UInt8]?,
@@ -104,6 +159,17 @@ package enum MirrorLink {
         let mirror = try? existing(directory, stateDirectory)
         // Before the first run it is no mirror, and only the disk counts.
         return (try? mirror?.freeBytes()) ?? (try? MirrorDirectory.freeBytes(at: directory))
+    }
+
+    /// Why nothing can be downloaded into the directory, as far as its places tell; nil if it can.
+    package static func placeRefusal(directory: String, stateDirectory: String?) -> String? {
+        guard let mirror = try? existing(directory, stateDirectory) else { return nil }
+        do throws(LocalError) {
+            try mirror.requireOwn()
+        } catch {
+            return error.message
+        }
+        return mirror.placeRefusal?.message
     }
 
     private static func existing(

@@ -138,7 +138,7 @@ struct MirrorSession: Sendable {
                 allowsRebinding: allowsRebinding,
                 records: locks
             ).run()
-            if locks { try remoteCheck.keep(remote, state: finding.state) }
+            if locks { try await keep(remoteCheck, remote, finding, manifest) }
             let known = try await DirectoryIdentity.check(finding, directory, manifest)
             var isRebuilt = remote.isManifestLost
             if case .recreated = outcome { isRebuilt = true }
@@ -184,6 +184,16 @@ struct MirrorSession: Sendable {
                 warnings: warnings(outcome, remote),
                 state: finding.state
             )
+        }
+
+        private func keep(
+            _ check: RemoteCheck,
+            _ remote: RemoteCheck.Finding,
+            _ finding: DirectoryCheck.Finding,
+            _ manifest: ManifestStore
+        ) async throws {
+            try check.keep(remote, state: finding.state)
+            try await EarlierMarks.give(to: manifest)
         }
 
         private func session(
@@ -325,7 +335,12 @@ struct MirrorSession: Sendable {
 
     /// Refuses a run that writes into a directory where nothing can be written.
     func requireWritable(_ settings: MirrorSettings) throws(SyncError) {
-        guard let refusal = known.writingRefusal else { return }
+        do throws(LocalError) {
+            try directory.requireOwn()
+        } catch {
+            throw SyncError(error)
+        }
+        guard let refusal = known.writingRefusal ?? directory.placeRefusal else { return }
         guard case .systemCall(let call) = refusal else { throw SyncError(refusal) }
         throw SyncError(
             code: .localState,

@@ -10,13 +10,19 @@ package struct RemoteIdentity: Sendable, Hashable {
     /// `oss` or `s3`; with the time behind ``past``, for a bucket as it was.
     package let dialect: String
     package let endpointHost: String
+    /// The number, or ``defaultPort``; nil in a state that was recorded without one.
+    let endpointPort: String?
     package let bucket: String
     package let prefix: String
+
+    /// Where https and http answer: one store, by whichever of them it is asked.
+    private static let defaultPort = "default"
 
     /// `asOf` is the time of a bucket as it was.
     package init(
         dialect: String,
         endpointHost: String,
+        endpointPort: Int? = nil,
         bucket: String,
         prefix: String,
         asOf: StoreTime? = nil
@@ -27,8 +33,33 @@ package struct RemoteIdentity: Sendable, Hashable {
         }
         self.dialect = dialect + (time ?? "")
         self.endpointHost = endpointHost
+        self.endpointPort =
+            endpointPort.flatMap { [443, 80].contains($0) ? nil : String($0) } ?? Self.defaultPort
         self.bucket = bucket
         self.prefix = prefix
+    }
+
+    /// What a state has recorded.
+    init(
+        recordedDialect: String,
+        endpointHost: String,
+        endpointPort: String?,
+        bucket: String,
+        prefix: String
+    ) {
+        dialect = recordedDialect
+        self.endpointHost = endpointHost
+        self.endpointPort = endpointPort
+        self.bucket = bucket
+        self.prefix = prefix
+    }
+
+    /// The host, and the port if it is a special one.
+    var endpoint: String {
+        guard let endpointPort, endpointPort != Self.defaultPort else { return endpointHost }
+        let host =
+            endpointHost.utf8.contains(UInt8(ascii: ":")) ? "[\(endpointHost)]" : endpointHost
+        return host + ":" + endpointPort
     }
 
     /// The time of a bucket as it was, as ``dialect`` has it.

@@ -11,6 +11,7 @@ struct RemoteCheck {
         static let state = "state.id"
         static let dialect = "remote.dialect"
         static let host = "remote.endpoint-host"
+        static let port = "remote.endpoint-port"
         static let bucket = "remote.bucket"
         static let prefix = "remote.prefix"
     }
@@ -35,7 +36,8 @@ struct RemoteCheck {
         let found = settings.identity
         return [
             (Setting.dialect, found.dialect), (Setting.host, found.endpointHost),
-            (Setting.bucket, found.bucket), (Setting.prefix, found.prefix),
+            (Setting.port, found.endpointPort ?? ""), (Setting.bucket, found.bucket),
+            (Setting.prefix, found.prefix),
         ]
     }
 
@@ -46,17 +48,23 @@ struct RemoteCheck {
             recorded[name] = try await manifest.setting(name)
         }
         let isKnown = remote.contains { recorded[$0.name] != nil }
+        var isLost = false
         if !isKnown {
             // The manifest is new. If the state is not, the file says what it was made with.
             switch kept {
             case .absent: break
-            case .unreadable: if !allowsRebinding { throw unreadable }
+            case .unreadable:
+                if !allowsRebinding { throw unreadable }
+                isLost = true
             case .identity(let identity):
-                recorded = [
-                    Setting.state: identity.state, Setting.dialect: identity.remote.dialect,
-                    Setting.host: identity.remote.endpointHost,
-                    Setting.bucket: identity.remote.bucket, Setting.prefix: identity.remote.prefix,
-                ]
+                recorded[Setting.state] = identity.state
+                guard let remote = identity.remote else { break }
+                isLost = true
+                recorded[Setting.dialect] = remote.dialect
+                recorded[Setting.host] = remote.endpointHost
+                recorded[Setting.port] = remote.endpointPort
+                recorded[Setting.bucket] = remote.bucket
+                recorded[Setting.prefix] = remote.prefix
             }
         }
         let changed = remote.filter { value in
@@ -69,16 +77,18 @@ struct RemoteCheck {
         {
             throw refusal(ofTime: known)
         }
-        if let first = changed.first, !allowsRebinding {
+        if let first = changed.first, !allowsRebinding,
+            StateIdentity.confirmed(in: directory) != settings.identity
+        {
             throw refusal(first.name, recorded[first.name] ?? "")
         }
-        let isNew = !isKnown && kept == .absent
+        let isNew = !isKnown && !isLost
         if isNew, RemoteIdentity.time(settings.identity.dialect) != nil { try requireEmpty() }
         let state =
             recorded[Setting.state] ?? settings.environment.randomName(Self.stateLength)
         let finding = Finding(
             isRebound: !changed.isEmpty,
-            isManifestLost: !isKnown && kept != .absent,
+            isManifestLost: isLost,
             kept: kept,
             state: state
         )
@@ -96,7 +106,7 @@ struct RemoteCheck {
         values.append((Setting.state, finding.state))
         if finding.isRebound {
             // One bucket has several endpoints: public, internal, accelerated.
-            let isSameBucket = changed.allSatisfy { $0 == Setting.host }
+            let isSameBucket = changed.allSatisfy { $0 == Setting.host || $0 == Setting.port }
             try await manifest.beginAnew(
                 values + [ShortenedMarkers.forgotten] + LastSuccess.forgotten,
                 keepsUploads: isSameBucket
@@ -108,7 +118,12 @@ struct RemoteCheck {
 
     /// Makes the file say what the manifest says, once the manifest does.
     func keep(_ finding: Finding, state: String) throws(LocalError) {
-        let identity = StateIdentity(state: state, remote: settings.identity)
+        let identity = StateIdentity(
+            state: state,
+            remote: settings.identity,
+            directory: try? MirrorDirectory.resolved(settings.directory)
+        )
+        if settings.shard == nil { directory.nameWork(state) }
         guard finding.kept != .identity(identity) else { return }
         try identity.write(to: directory)
     }

@@ -2,7 +2,7 @@ internal import LocalStorage
 internal import ObjectStorage
 internal import SyncModel
 
-/// Which state this is, and which remote it belongs to.
+/// Which state this is, and which remote and directory it belongs to.
 ///
 /// It is kept in the manifest, and in a small file beside it: a manifest can be lost or damaged,
 /// and one that is begun anew would take any remote for the right one.
@@ -14,39 +14,71 @@ struct StateIdentity: Sendable, Hashable {
         case identity(StateIdentity)
     }
 
-    static let fileName = "identity"
-    private static let heading = "osssync-state 1"
-    private static let names = ["state", "dialect", "host", "bucket", "prefix"]
+    static let fileName = MirrorDirectory.identityName
+    private static let names = ["dialect", "host", "port", "bucket", "prefix"]
+    private static let confirmed = "confirmed-"
 
     /// A random name, made once.
-    let state: String
-    let remote: RemoteIdentity
+    var state: String
+    /// Nil before the first run.
+    var remote: RemoteIdentity?
+    /// The one that `init` was told to link with, until a run has taken it.
+    var confirmed: RemoteIdentity?
+    /// Where the directory was, for messages.
+    var directory: String?
 
-    init(state: String, remote: RemoteIdentity) {
+    init(
+        state: String,
+        remote: RemoteIdentity? = nil,
+        confirmed: RemoteIdentity? = nil,
+        directory: String? = nil
+    ) {
         self.state = state
         self.remote = remote
+        self.confirmed = confirmed
+        self.directory = directory
     }
 
     /// Nil for what was never written.
     init?(content: [UInt8]) {
-        guard let record = StateRecord(Self.heading, content: content) else { return nil }
-        let values = Self.names.compactMap { record.text($0) }
-        guard values.count == Self.names.count, record.values.map(\.name) == Self.names,
-            !values[0].isEmpty
+        guard let record = StateRecord(MirrorDirectory.identityHeading, content: content),
+            let state = record.text("state"), !state.isEmpty
         else { return nil }
-        state = values[0]
-        remote = RemoteIdentity(
-            dialect: values[1],
-            endpointHost: values[2],
-            bucket: values[3],
-            prefix: values[4]
+        self.state = state
+        remote = Self.remote(in: record, "")
+        confirmed = Self.remote(in: record, Self.confirmed)
+        directory = record.text("directory")
+    }
+
+    private static func remote(in record: StateRecord, _ beginning: String) -> RemoteIdentity? {
+        guard let dialect = record.text(beginning + names[0]),
+            let host = record.text(beginning + names[1]),
+            let bucket = record.text(beginning + names[3]),
+            let prefix = record.text(beginning + names[4])
+        else { return nil }
+        return RemoteIdentity(
+            recordedDialect: dialect,
+            endpointHost: host,
+            endpointPort: record.text(beginning + names[2]),
+            bucket: bucket,
+            prefix: prefix
         )
     }
 
     var content: [UInt8] {
-        let values = [state, remote.dialect, remote.endpointHost, remote.bucket, remote.prefix]
-        var record = StateRecord(Self.heading)
-        for (name, value) in zip(Self.names, values) { record.add(name, value) }
+        var record = StateRecord(MirrorDirectory.identityHeading)
+        record.add("state", state)
+        for (remote, beginning) in [(remote, ""), (confirmed, Self.confirmed)] {
+            guard let remote else { continue }
+            let values: [String?] = [
+                remote.dialect, remote.endpointHost, remote.endpointPort, remote.bucket,
+                remote.prefix,
+            ]
+            for (name, value) in zip(Self.names, values) {
+                if let value { record.add(beginning + name, value) }
+            }
+        }
+        if let directory { record.add("directory", directory) }
         return record.content
     }
 
@@ -60,6 +92,11 @@ struct StateIdentity: Sendable, Hashable {
             if case .unsafeDirectory = error { return .unreadable }
             throw error
         }
+    }
+
+    /// What `init` has confirmed, of the whole mirror; nil for nothing, or what cannot be read.
+    static func confirmed(in directory: MirrorDirectory) -> RemoteIdentity? {
+        (try? directory.stateFile(fileName)).flatMap { StateIdentity(content: $0) }?.confirmed
     }
 
     func write(to directory: MirrorDirectory) throws(LocalError) {

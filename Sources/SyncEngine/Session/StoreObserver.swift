@@ -1,5 +1,5 @@
 package import ObjectStorage
-internal import ObjectTransfer
+package import ObjectTransfer
 internal import SyncModel
 internal import Synchronization
 
@@ -22,12 +22,18 @@ package final class StoreObserver: Sendable {
     private let listeners = Mutex(Listeners())
 
     /// What fails again and again, also from one run of a `watch` to the next.
-    let failures = FailureStreaks()
+    let failures: FailureStreaks
 
     private let onUnattended: @Sendable (RetryNotice) -> Void
 
-    /// - Parameter onUnattended: Called for retried requests while no run listens.
-    package init(onUnattended: @escaping @Sendable (RetryNotice) -> Void = { _ in }) {
+    /// - Parameters:
+    ///   - failures: What failed in earlier runs.
+    ///   - onUnattended: Called for retried requests while no run listens.
+    package init(
+        failures: FailureStreaks = FailureStreaks(),
+        onUnattended: @escaping @Sendable (RetryNotice) -> Void = { _ in }
+    ) {
+        self.failures = failures
         self.onUnattended = onUnattended
     }
 

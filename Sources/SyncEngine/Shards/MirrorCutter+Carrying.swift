@@ -8,7 +8,7 @@ extension MirrorCutter {
     /// elements.
     private static let lists = [
         ("directory.mount-points", "//"), ("directory.mount-identities", "//"),
-        ("manifest.rebuilt", " "), ("uploads.unrecorded-runs", " "), ("verify.damaged", "\n"),
+        ("manifest.rebuilt", " "), ("uploads.unrecorded-runs", " "),
     ]
 
     func carryOut(_ cutting: Cutting, _ sources: [Source]) async throws {
@@ -90,6 +90,7 @@ extension MirrorCutter {
         // nothing.
         try directory.removeStateFile(Cutting.fileName)
         try removeOld(except: nil, [])
+        Round.removeAll(in: directory)
     }
 
     /// Closes the manifests, and tells of the unfinished downloads in each.

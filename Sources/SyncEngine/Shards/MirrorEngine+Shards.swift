@@ -16,6 +16,14 @@ extension MirrorEngine {
             throw SyncError(error)
         }
         guard !hasMarker else { return }
+        if try MirrorLink.read(directory: directory, stateDirectory: nil) != nil {
+            throw SyncError(
+                code: .configuration,
+                message:
+                    "'\(displayText(directory.utf8))' is linked, and nothing was mirrored there "
+                    + "yet; run 'osssync shard --count N DIR' first"
+            )
+        }
         throw SyncError(
             code: .refused,
             message: "'\(displayText(directory.utf8))' is not a mirror: its marker is missing. Is "

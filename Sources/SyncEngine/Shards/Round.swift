@@ -7,7 +7,7 @@ internal import SyncModel
 /// The first of them makes the round's record, which says what all do; the others do the same or
 /// nothing.
 struct Round: Sendable, Hashable {
-    private static let folder = "rounds"
+    static let folder = "rounds"
     private static let fileName = "begun"
     private static let endName = "finished"
     private static let heading = "osssync-round 1"
@@ -119,6 +119,16 @@ struct Round: Sendable, Hashable {
 // MARK: - Names
 
 extension Round {
+    /// True for the name of a round that ``nameOfPlainRun(_:)`` may have made.
+    static func isOfPlainRun(_ name: String) -> Bool {
+        Int(name.dropFirst(plainRun.count)).map { name == nameOfPlainRun($0) } ?? false
+    }
+
+    /// The name of a round that no option names.
+    static func nameOfPlainRun(_ ordinal: Int) -> String { plainRun + String(ordinal) }
+
+    private static let plainRun = "run-"
+
     /// - Throws: `configuration` for what cannot be a round's name.
     static func check(_ name: String) throws(SyncError) {
         let isAllowed = name.utf8.allSatisfy { byte in
@@ -162,6 +172,9 @@ extension Round {
         }
         let rules = try RoundRules(in: directory)
         _ = try rules.ignored
+        if try isPast(name, in: directory) {
+            throw refusal(name, "it has ended")
+        }
         let newest = try newest(in: directory)
         let round = Round(
             name,
@@ -175,7 +188,11 @@ extension Round {
             throw Cutting.damaged(Self.folder)
         }
         try directory.synchronizeState()
-        if try folder.create(fileName, round.content) { return round }
+        if try folder.create(fileName, round.content) {
+            // What is left only takes room.
+            try? removePast(in: directory)
+            return round
+        }
         // Another process was faster.
         guard let other = try read(name, in: directory) else { throw Cutting.damaged(path(name)) }
         try other.require(cutting, direction, options, in: directory)
@@ -195,15 +212,15 @@ extension Round {
 
     /// The one that began last; nil if none has.
     static func newest(in directory: MirrorDirectory) throws -> Round? {
-        guard let folder = try directory.stateFolder([Self.folder], makes: false) else {
-            return nil
+        try all(in: directory).max { $0.ordinal < $1.ordinal }
+    }
+
+    /// Those whose records are left, in no order.
+    static func all(in directory: MirrorDirectory) throws -> [Round] {
+        guard let folder = try directory.stateFolder([Self.folder], makes: false) else { return [] }
+        return try folder.names().compactMap { name in
+            name == pastName ? nil : try read(name, in: directory)
         }
-        var newest: Round?
-        for name in try folder.names() {
-            guard let round = try read(name, in: directory) else { continue }
-            if round.ordinal > newest?.ordinal ?? 0 { newest = round }
-        }
-        return newest
     }
 
     private static func path(_ name: String) -> String { "\(folder)/\(name)/\(fileName)" }
@@ -247,6 +264,14 @@ extension Round {
     }
 
     func refusal(
+        _ reason: String,
+        advice: String = "Begin another round: another NAME with --round"
+    ) -> SyncError {
+        Self.refusal(name, reason, advice: advice)
+    }
+
+    private static func refusal(
+        _ name: String,
         _ reason: String,
         advice: String = "Begin another round: another NAME with --round"
     ) -> SyncError {

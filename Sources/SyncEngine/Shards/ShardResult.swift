@@ -51,6 +51,7 @@ extension ShardResult {
         [
             ("deletions", check.deletions), ("rows", check.rows), ("listed", check.listedObjects),
             ("walked", check.walkedEntries), ("left-out", check.leftOutNames),
+            ("left-out-objects", check.leftOutObjects),
             ("failed", check.failedItems), ("skipped", check.skippedItems),
             ("vanished", check.vanishedItems), ("problems", problems), ("waiting", waiting),
             ("transferred", transferred), ("bytes", Int(bytes)), ("recorded", recorded),
@@ -99,6 +100,7 @@ extension ShardResult {
             limit: .percent(0)
         )
         check.leftOutNames = number("left-out")
+        check.leftOutObjects = number("left-out-objects")
         self.check = check
         (problems, waiting) = (number("problems"), number("waiting"))
         (self.mayConfirm, self.isInStep) = (mayConfirm, isInStep)
@@ -173,6 +175,7 @@ extension DeletionGuard {
             limit: limit
         )
         sum.leftOutNames = total(\.leftOutNames)
+        sum.leftOutObjects = total(\.leftOutObjects)
         sum.renames = total(\.renames)
         return sum
     }

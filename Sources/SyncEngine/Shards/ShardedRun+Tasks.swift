@@ -82,8 +82,9 @@ extension ShardedRun {
         try await acceptRules(lock)
         var ordinal = (try Round.newest(in: directory)?.ordinal ?? 0) + 1
         // A user may have named a round so.
-        while try Round.read("run-\(ordinal)", in: directory) != nil { ordinal += 1 }
-        let round = try Round.begin("run-\(ordinal)", cutting, direction, options, in: directory)
+        while try Round.read(Round.nameOfPlainRun(ordinal), in: directory) != nil { ordinal += 1 }
+        let name = Round.nameOfPlainRun(ordinal)
+        let round = try Round.begin(name, cutting, direction, options, in: directory)
         try await run((0..<cutting.count).map { $0 }, round, whole: lock)
         guard summary.reachedLimit == nil else { return }
         try await finish(round, lock)

@@ -155,6 +155,8 @@ final class ShardedRun: Sendable {
             let (run, folder) = try await open(shard, options(left: options))
             // Its lock is held until the result is written.
             defer { withExtendedLifetime(run) {} }
+            // Another process may have done it while this one waited for the lock.
+            if let result = try result(number, round), result.isComplete { return }
             // Its deletions are judged, by numbers that this run would change.
             guard try !round.hasEnded(in: directory) else { throw round.refusal("it has ended") }
             // From here on the last result is no longer true.

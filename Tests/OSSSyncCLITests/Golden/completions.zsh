@@ -119,6 +119,7 @@ _osssync() {
                 '*--files-from[limit the run to the files and directories listed in FILE]:file:_files' \
                 '*--exclude-if-present[skip directories of this machine that contain a file NAME, on both sides]:value: ' \
                 '*--exclude-caches[skip directories of this machine that contain a valid CACHEDIR.TAG, on both sides]' \
+                '*--one-file-system[skip directories of this machine in which another file system is mounted, on both sides]' \
                 '*--min-size[skip files smaller than SIZE, such as 10K, on both sides]:value: ' \
                 '*--max-size[skip files larger than SIZE, such as 1G, on both sides]:value: ' \
                 '*--min-age[skip files changed less than TIME ago, such as 15m, on both sides]:value: ' \
@@ -190,6 +191,7 @@ _osssync() {
                 '*--files-from[limit the run to the files and directories listed in FILE]:file:_files' \
                 '*--exclude-if-present[skip directories of this machine that contain a file NAME, on both sides]:value: ' \
                 '*--exclude-caches[skip directories of this machine that contain a valid CACHEDIR.TAG, on both sides]' \
+                '*--one-file-system[skip directories of this machine in which another file system is mounted, on both sides]' \
                 '*--min-size[skip files smaller than SIZE, such as 10K, on both sides]:value: ' \
                 '*--max-size[skip files larger than SIZE, such as 1G, on both sides]:value: ' \
                 '*--min-age[skip files changed less than TIME ago, such as 15m, on both sides]:value: ' \
@@ -265,6 +267,7 @@ _osssync() {
                 '*--files-from[limit the run to the files and directories listed in FILE]:file:_files' \
                 '*--exclude-if-present[skip directories of this machine that contain a file NAME, on both sides]:value: ' \
                 '*--exclude-caches[skip directories of this machine that contain a valid CACHEDIR.TAG, on both sides]' \
+                '*--one-file-system[skip directories of this machine in which another file system is mounted, on both sides]' \
                 '*--min-size[skip files smaller than SIZE, such as 10K, on both sides]:value: ' \
                 '*--max-size[skip files larger than SIZE, such as 1G, on both sides]:value: ' \
                 '*--min-age[skip files changed less than TIME ago, such as 15m, on both sides]:value: ' \
@@ -368,6 +371,7 @@ _osssync() {
                 '*--exclude-from[read patterns from FILE, one per line, in gitignore syntax]:file:_files' \
                 '*--exclude-if-present[skip directories of this machine that contain a file NAME, on both sides]:value: ' \
                 '*--exclude-caches[skip directories of this machine that contain a valid CACHEDIR.TAG, on both sides]' \
+                '*--one-file-system[skip directories of this machine in which another file system is mounted, on both sides]' \
                 '*--min-size[skip files smaller than SIZE, such as 10K, on both sides]:value: ' \
                 '*--max-size[skip files larger than SIZE, such as 1G, on both sides]:value: ' \
                 '*--min-age[skip files changed less than TIME ago, such as 15m, on both sides]:value: ' \
@@ -496,6 +500,7 @@ _osssync() {
                 '*--files-from[limit the run to the files and directories listed in FILE]:file:_files' \
                 '*--exclude-if-present[skip directories of this machine that contain a file NAME, on both sides]:value: ' \
                 '*--exclude-caches[skip directories of this machine that contain a valid CACHEDIR.TAG, on both sides]' \
+                '*--one-file-system[skip directories of this machine in which another file system is mounted, on both sides]' \
                 '*--min-size[skip files smaller than SIZE, such as 10K, on both sides]:value: ' \
                 '*--max-size[skip files larger than SIZE, such as 1G, on both sides]:value: ' \
                 '*--min-age[skip files changed less than TIME ago, such as 15m, on both sides]:value: ' \
@@ -537,6 +542,7 @@ _osssync() {
                 '*--exclude-from[read patterns from FILE, one per line, in gitignore syntax]:file:_files' \
                 '*--exclude-if-present[skip directories of this machine that contain a file NAME, on both sides]:value: ' \
                 '*--exclude-caches[skip directories of this machine that contain a valid CACHEDIR.TAG, on both sides]' \
+                '*--one-file-system[skip directories of this machine in which another file system is mounted, on both sides]' \
                 '*--min-size[skip files smaller than SIZE, such as 10K, on both sides]:value: ' \
                 '*--max-size[skip files larger than SIZE, such as 1G, on both sides]:value: ' \
                 '*--min-age[skip files changed less than TIME ago, such as 15m, on both sides]:value: ' \
@@ -920,6 +926,7 @@ _osssync() {
                 '*--files-from[limit the run to the files and directories listed in FILE]:file:_files' \
                 '*--exclude-if-present[skip directories of this machine that contain a file NAME, on both sides]:value: ' \
                 '*--exclude-caches[skip directories of this machine that contain a valid CACHEDIR.TAG, on both sides]' \
+                '*--one-file-system[skip directories of this machine in which another file system is mounted, on both sides]' \
                 '*--min-size[skip files smaller than SIZE, such as 10K, on both sides]:value: ' \
                 '*--max-size[skip files larger than SIZE, such as 1G, on both sides]:value: ' \
                 '*--min-age[skip files changed less than TIME ago, such as 15m, on both sides]:value: ' \

@@ -114,7 +114,7 @@ struct PlannerCases {
         _ world: PlannerCase
     ) -> PlannerReference.Effect? {
         switch decision {
-        case .nothing, .adopt, .refresh: .still
+        case .nothing, .adopt, .refresh, .carryMode: .still
         case .download: .download
         case .upload: .upload
         case .compare(let comparison, let same, let different):

@@ -168,10 +168,7 @@ extension EngineRuns {
             let whole = Date(timeIntervalSince1970: modified.timeIntervalSince1970.rounded(.down))
             try FileManager.default.setAttributes([.modificationDate: whole], ofItemAtPath: path)
             try await fixture.run("a", .push)
-            let file = try #require(FileHandle(forUpdatingAtPath: path))
-            try file.write(contentsOf: Data([99]))
-            try file.close()
-            try FileManager.default.setAttributes([.modificationDate: whole], ofItemAtPath: path)
+            try await fixture.damage("f")
             #expect(try await fixture.run("a", .push).transferred == 0)
             for direction in [SyncDirection.pull, .push, .sync] {
                 let found = try await fixture.run("a", direction) { $0.comparesContent = true }

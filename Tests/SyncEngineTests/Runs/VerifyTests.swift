@@ -21,17 +21,7 @@ struct VerifyTests {
         try await fixture.run("a", .push)
     }
 
-    /// Other content under the same name, size, time and inode, as a disk that fails makes it.
-    private func damage(_ name: String) throws {
-        let path = fixture.directory("a/d/" + name)
-        let before = try FileManager.default.attributesOfItem(atPath: path)
-        let time = try #require(before[.modificationDate] as? Date)
-        let file = try #require(FileHandle(forUpdatingAtPath: path))
-        try file.seek(toOffset: 1_000)
-        try file.write(contentsOf: Data([0xFF]))
-        try file.close()
-        try fixture.setModified("a/d/" + name, time)
-    }
+    private func damage(_ name: String) async throws { try await fixture.damage("d/" + name) }
 
     private func verify(
         _ options: VerifyOptions = VerifyOptions()
@@ -47,7 +37,7 @@ struct VerifyTests {
         async throws
     {
         #expect(try await verify().report.verified == 6)
-        try damage("f3")
+        try await damage("f3")
         let sound = try await fixture.object("d/f3")
         #expect(try await fixture.run("a", .push).isComplete, "nobody has read it yet")
         let (report, found) = try await verify()
@@ -75,7 +65,7 @@ struct VerifyTests {
     }
 
     @Test func `force sends what is damaged, and it is sound from then on`() async throws {
-        try damage("f0")
+        try await damage("f0")
         #expect(try await verify().report.damaged == 1)
         let push = try await fixture.run("a", .push) { $0.replacesLocalChanges = true }
         #expect(push.transferred == 1)
@@ -99,8 +89,8 @@ struct VerifyTests {
     @Test func `a budget continues where the last one stopped and begins again at the end`()
         async throws
     {
-        try damage("f0")
-        try damage("f5")
+        try await damage("f0")
+        try await damage("f5")
         let budget = VerifyOptions(budget: .percent(34))
         var damaged: [Int] = []
         for isLast in [false, false, true] {
@@ -141,7 +131,7 @@ struct VerifyTests {
         #expect(Set(fixture.operations) == ["HeadObject"])
         #expect(fixture.operations.count == 6)
         // What was replaced in the bucket is no repair.
-        try damage("f1")
+        try await damage("f1")
         let repair = try await verify(VerifyOptions(repairs: true))
         #expect((repair.report.damaged, repair.report.repaired) == (1, 0))
         #expect(repair.found.map(\.kind) == [.damaged, .failed])

@@ -1,0 +1,51 @@
+internal import Synchronization
+
+/// What a file system does not do for this user, which is taken as it is and told once.
+package enum DiskRefusal: Sendable, Hashable, CaseIterable {
+    case times
+    case permissions
+    case directorySynchronization
+    case renames
+
+    package var message: String {
+        switch self {
+        case .times:
+            "modification times cannot be set on this disk: downloaded files have the time at "
+                + "which they were written"
+        case .permissions:
+            "permissions cannot be set on this disk: downloaded files have those that it gives"
+        case .directorySynchronization:
+            "directories cannot be synchronized on this disk: after a power cut, files may be "
+                + "missing that the manifest has recorded; 'osssync verify' finds them"
+        case .renames:
+            "this disk does not let files be renamed from one directory to another: each "
+                + "downloaded file is written a second time, in its own directory"
+        }
+    }
+}
+
+/// Those that were met by the calls on one directory and what is beneath it.
+final class DiskRefusals: Sendable {
+    private struct State {
+        var met: Set<DiskRefusal> = []
+        var told: Set<DiskRefusal> = []
+    }
+
+    private let state = Mutex(State())
+
+    func note(_ refusal: DiskRefusal) { state.withLock { _ = $0.met.insert(refusal) } }
+
+    /// Each of them once.
+    func takeUntold() -> [DiskRefusal] {
+        state.withLock { state in
+            let new = state.met.subtracting(state.told)
+            state.told.formUnion(new)
+            return DiskRefusal.allCases.filter(new.contains)
+        }
+    }
+}
+
+extension MirrorDirectory {
+    /// What was found since the last question that this disk does not do.
+    package func takeRefusals() -> [DiskRefusal] { calls.refusals.takeUntold() }
+}

@@ -1,0 +1,79 @@
+internal import LocalStorage
+internal import ManifestStore
+internal import ObjectTransfer
+internal import SyncModel
+internal import SyncPlanner
+
+/// What the disk changed behind everybody's back: its object is perhaps the last good copy.
+///
+/// `verify` and `--checksum` mark the row. The planner keeps the object of a marked row; here, a
+/// new file is kept from passing for an undamaged one because it has another name.
+extension ItemExecutor {
+    /// Damaged files of one size and second that a new one is compared with.
+    private static let suspectsAtOnce = 4_096
+
+    /// Reports what the disk changed, and marks its row: later runs keep the object as this one
+    /// does.
+    ///
+    /// As long as such a file is there, nothing is deleted; what became of it holds back what has
+    /// its name.
+    func reportDamage(_ entry: JoinedEntry, _ reason: SkipReason) async {
+        context.tracker.count { $0.damaged += 1 }
+        if case .damaged = reason {
+            ledger.countSkipped()
+        } else {
+            ledger.countSkippedName(entry.key)
+        }
+        if let base = entry.base, !base.isDamaged, base.crc64 != nil, !context.options.isDryRun {
+            await record([.upsert(base.replacing(isDamaged: true))], .skip, entry)
+        }
+        let size = entry.local?.identity?.size ?? 0
+        context.keptItem(.skip, .skipped, entry.key, size: size, message: reason.message)
+    }
+
+    /// False if a file must not be sent, which is reported then.
+    func isBeyondDoubt(
+        _ entry: JoinedEntry,
+        _ file: FileIdentity,
+        _ path: RelativePath
+    ) async -> Bool {
+        do {
+            guard let key = try await suspect(entry, file, path) else { return true }
+            context.tracker.abandonedItem(bytes: file.size)
+            await reportDamage(entry.withoutBase, .damagedCopy(of: key))
+        } catch {
+            let failure = ItemFailure(any: error)
+            context.tracker.abandonedItem(bytes: file.size)
+            fail(
+                .upload,
+                entry.key,
+                size: file.size,
+                failure.isVanished ? .sourceKeepsChanging : failure
+            )
+        }
+        return false
+    }
+
+    /// The damaged file that this one comes from and is no better than, nil if there is none: its
+    /// content must not pass for that of a file that was never looked at.
+    private func suspect(
+        _ entry: JoinedEntry,
+        _ file: FileIdentity,
+        _ path: RelativePath
+    ) async throws -> ObjectKey? {
+        // A recorded file that has its inode was edited in its place.
+        guard context.hasDamage, !context.options.replacesLocalChanges, file.size > 0,
+            entry.base == nil || entry.base?.inode != file.inode
+        else { return nil }
+        let rows = try await context.manifest.damagedEntries(
+            like: file,
+            limit: Self.suspectsAtOnce
+        ).filter { row in
+            row.key != entry.key
+                && (row.mayHaveTime(of: file) || context.judgesInodes && row.inode == file.inode)
+        }
+        guard let first = rows.first else { return nil }
+        let checksum = try await checksum(of: path, expected: file)
+        return rows.contains { $0.crc64 == checksum } ? nil : first.key
+    }
+}

@@ -1,0 +1,109 @@
+internal import LocalStorage
+internal import ManifestStore
+internal import ObjectStorage
+internal import ObjectTransfer
+internal import SyncModel
+internal import SyncPlanner
+
+/// Permissions that changed without the content.
+extension ItemExecutor {
+    /// Gives one side the permissions of the other one, and the row what both are now.
+    ///
+    /// `start` is a moment before the file was read; nil if it was not.
+    func carryMode(
+        _ entry: JoinedEntry,
+        to target: ModeTarget,
+        readSince start: Timestamp?
+    ) async {
+        guard let base = entry.base, let file = entry.local?.identity else { return }
+        let row = refreshed(base, entry, file, readSince: start)
+        do {
+            switch target {
+            case .object: try await sendMode(entry, row, file)
+            case .file: try await takeMode(entry, row, file)
+            }
+        } catch {
+            fail(.mode, entry.key, size: 0, ItemFailure(any: error))
+        }
+    }
+
+    private func sendMode(
+        _ entry: JoinedEntry,
+        _ row: ManifestEntry,
+        _ file: FileIdentity
+    ) async throws {
+        guard let mode = entry.local?.permissions else { return }
+        let copier = RemoteCopier(
+            context: context,
+            largestWholeCopy: context.store.dialect.maximumCopySize
+        )
+        guard let copy = try await copier.rewrite(row, of: file, mode: mode) else {
+            // Another writer's version by now, which the next run sees in its listing.
+            return leave(.unchanged, entry)
+        }
+        let changed = row.replacing(
+            lastModified: copy.lastModified,
+            mode: mode,
+            etag: copy.etag
+        )
+        await record([.upsert(changed)], .mode, entry)
+        reportMode(entry)
+    }
+
+    private func takeMode(
+        _ entry: JoinedEntry,
+        _ row: ManifestEntry,
+        _ file: FileIdentity
+    ) async throws {
+        let seen = row.replacing(lastModified: entry.remote?.lastModified)
+        guard let mode = try await modeOfObject(entry) else {
+            await record([.upsert(seen)], .mode, entry)
+            return leave(.unchanged, entry)
+        }
+        let (directory, path) = (context.directory, try context.path(of: entry))
+        let found: (identity: FileIdentity, permissions: UInt32)
+        do {
+            found = try await context.disk.run { () throws(LocalError) in
+                try directory.setPermissions(mode, of: path, expected: file)
+            }
+        } catch LocalError.targetChanged {
+            return leave(.unchanged, entry)
+        } catch {
+            // It is said once: the time of the object is recorded.
+            context.emit(
+                .warning(
+                    message: "the permissions of '\(entry.key.display)' could not be set: "
+                        + ItemFailure(any: error).message
+                )
+            )
+            await record([.upsert(seen)], .mode, entry)
+            return leave(.unchanged, entry)
+        }
+        let changed = seen.replacing(
+            changed: found.identity.recordedChange,
+            mode: found.permissions
+        )
+        await record([.upsert(changed)], .mode, entry)
+        reportMode(entry)
+    }
+
+    /// The permissions that the file gets from its object, which was written anew; nil if it has
+    /// them, or has its own.
+    func modeOfObject(_ entry: JoinedEntry) async throws -> UInt32? {
+        guard let base = entry.base, let found = entry.local?.permissions else { return nil }
+        let isOwn = base.mode.map { $0 != found } ?? false
+        guard !isOwn || context.options.replacesLocalChanges else { return nil }
+        let metadata = try await head(entry.key)
+        guard metadata.etag == base.etag, let mode = FileMode.of(metadata) else { return nil }
+        let directory = context.directory
+        let allowed = try await context.disk.run { () throws(LocalError) in
+            try directory.permissions(ofObject: mode)
+        }
+        return allowed == found ? nil : allowed
+    }
+
+    private func reportMode(_ entry: JoinedEntry) {
+        context.tracker.count { $0.modes += 1 }
+        context.item(.mode, .done, entry.key, size: 0, message: "permissions changed")
+    }
+}

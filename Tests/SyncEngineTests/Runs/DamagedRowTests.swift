@@ -1,0 +1,233 @@
+import Foundation
+import ManifestStore
+import StorageServer
+import SyncModel
+import Synchronization
+import Testing
+
+@testable import ObjectTransfer
+@testable import SyncEngine
+
+/// What was found damaged stays in doubt: its object is perhaps the last good copy.
+@Suite("Damaged files")
+struct DamagedRowTests {
+    let fixture: MirrorFixture
+    private let good = MirrorFixture.ramp(3_000, 1)
+
+    /// A mirror "a" with a damaged file that a verification has found.
+    init() async throws {
+        fixture = try MirrorFixture()
+        try fixture.write("a/photos/one.jpg", good)
+        for index in 0..<20 {
+            try fixture.write("a/other/f\(index)", MirrorFixture.ramp(500, index + 5))
+        }
+        try await fixture.run("a", .push)
+        try await fixture.damage("photos/one.jpg")
+        #expect(try await verify().damaged == 1)
+    }
+
+    @discardableResult
+    private func verify(_ options: VerifyOptions = VerifyOptions()) async throws -> VerifyReport {
+        try await fixture.engine("a").verify(options) { _ in }
+    }
+
+    /// A run that must leave the good content in the bucket, and say so.
+    private func runs(
+        _ direction: SyncDirection,
+        damaged: Int = 1,
+        _ change: @escaping (inout RunOptions) -> Void = { _ in }
+    ) async throws {
+        for _ in 0..<2 {
+            let log = EventLog()
+            let run = try await fixture.run("a", direction, log) {
+                $0.deletesKnown = true
+                change(&$0)
+            }
+            #expect(run.damaged == damaged && !run.isComplete && !run.isInStep)
+            #expect(try await fixture.object("photos/one.jpg") == good)
+            #expect(try await !fixture.objects().contains { $0.hasPrefix("2026-photos/") })
+        }
+    }
+
+    private func touch(_ path: String) throws {
+        try fixture.setModified(path, Date(timeIntervalSince1970: 1_700_000_000))
+    }
+
+    private func move(_ source: String, _ target: String) throws {
+        try fixture.makeDirectory((target as NSString).deletingLastPathComponent)
+        try FileManager.default.moveItem(
+            atPath: fixture.directory(source),
+            toPath: fixture.directory(target)
+        )
+    }
+
+    private func isRepaired() async throws {
+        #expect(try await verify(VerifyOptions(repairs: true)).repaired == 1)
+        #expect(fixture.content("a/photos/one.jpg") == good)
+        #expect(try await verify().isGood)
+    }
+
+    @Test(arguments: [SyncDirection.push, .sync])
+    func `keep their objects when they are renamed`(_ direction: SyncDirection) async throws {
+        try move("a/photos", "a/2026-photos")
+        try await runs(direction, damaged: 2)
+        try await isRepaired()
+    }
+
+    @Test(arguments: [SyncDirection.push, .sync])
+    func `keep their objects when they are removed`(_ direction: SyncDirection) async throws {
+        try fixture.remove("a/photos/one.jpg")
+        try await runs(direction)
+        try await isRepaired()
+    }
+
+    @Test(arguments: [SyncDirection.push, .sync])
+    func `keep their objects when they are touched`(_ direction: SyncDirection) async throws {
+        try touch("a/photos/one.jpg")
+        try await runs(direction)
+        #expect(try await verify().damaged == 1, "a time is no new content")
+        try await isRepaired()
+    }
+
+    @Test(arguments: [SyncDirection.push, .sync])
+    func `keep their objects when they are copied and moved back`(
+        _ direction: SyncDirection
+    ) async throws {
+        try fixture.copy("a/photos", "a/2026-photos")
+        try await runs(direction, damaged: 2)
+        try fixture.remove("a/photos")
+        try move("a/2026-photos", "a/photos")
+        try await runs(direction)
+        try await isRepaired()
+    }
+
+    @Test(arguments: [SyncDirection.push, .sync])
+    func `keep their objects when somebody writes them`(_ direction: SyncDirection) async throws {
+        try fixture.write("a/photos/one.jpg", good.prefix(100))
+        try await runs(direction)
+        // An edit is not undone.
+        #expect(try await verify(VerifyOptions(repairs: true)).repaired == 0)
+        #expect(fixture.content("a/photos/one.jpg") == good.prefix(100))
+        let forced = try await fixture.run("a", direction) { $0.replacesLocalChanges = true }
+        #expect(forced.isComplete)
+        #expect(try await fixture.object("photos/one.jpg") == good.prefix(100))
+    }
+
+    @Test func `keep their objects in runs that are limited to either name`() async throws {
+        try move("a/photos", "a/2026-photos")
+        try await runs(.push) { $0.paths = ["photos/one.jpg"] }
+        try await runs(.push) { $0.paths = ["2026-photos"] }
+        try await runs(.push, damaged: 2)
+    }
+
+    @Test func `hold back no deletions but their own once they are gone`() async throws {
+        try fixture.remove("a/photos/one.jpg")
+        try fixture.remove("a/other/f1")
+        let run = try await fixture.run("a", .push) { $0.deletesKnown = true }
+        #expect((run.deleted, run.damaged) == (1, 1))
+        #expect(try await fixture.object("photos/one.jpg") == good)
+    }
+
+    @Test func `come back with a pull when they are gone`() async throws {
+        try fixture.remove("a/photos/one.jpg")
+        #expect(try await fixture.run("a", .pull).transferred == 1)
+        #expect(fixture.content("a/photos/one.jpg") == good)
+        #expect(try await fixture.run("a", .push).isComplete)
+        #expect(try await verify().isGood)
+    }
+
+    @Test func `are whole again with their good content, under any name`() async throws {
+        try fixture.write("a/photos/one.jpg", good)
+        #expect(try await fixture.run("a", .push).isComplete)
+        #expect(try await verify().isGood)
+        try await fixture.damage("photos/one.jpg")
+        #expect(try await verify().damaged == 1)
+        // Of the same size and time, and sound.
+        try fixture.copy("a/photos", "a/2026-photos")
+        let times = try FileManager.default.attributesOfItem(
+            atPath: fixture.directory("a/photos/one.jpg")
+        )
+        try fixture.write("a/2026-photos/one.jpg", good)
+        try fixture.setModified(
+            "a/2026-photos/one.jpg",
+            try #require(times[.modificationDate] as? Date)
+        )
+        let run = try await fixture.run("a", .push)
+        #expect((run.transferred + run.renamed, run.damaged) == (1, 1))
+        #expect(try await fixture.object("2026-photos/one.jpg") == good)
+    }
+
+    @Test func `are sent and deleted as they are by force`() async throws {
+        try move("a/photos", "a/2026-photos")
+        let forced = try await fixture.run("a", .push) {
+            $0.deletesKnown = true
+            $0.replacesLocalChanges = true
+        }
+        #expect(forced.deleted == 1 && forced.isComplete)
+        #expect(
+            try await fixture.object("2026-photos/one.jpg")
+                == fixture.content("a/2026-photos/one.jpg")
+        )
+        #expect(try await fixture.run("a", .push).isComplete)
+    }
+
+    @Test func `that a run with checksums finds are as known as those of a verification`()
+        async throws
+    {
+        try await fixture.damage("other/f3")
+        let sound = try await fixture.object("other/f3")
+        let found = try await fixture.run("a", .push) { $0.comparesContent = true }
+        #expect(found.damaged == 2)
+        #expect(try await fixture.run("a", .push).damaged == 2)
+        try fixture.remove("a/other/f3")
+        let run = try await fixture.run("a", .push) { $0.deletesKnown = true }
+        #expect((run.deleted, run.damaged) == (0, 2))
+        #expect(try await fixture.object("other/f3") == sound)
+    }
+
+    @Test func `that a dry run finds are not marked`() async throws {
+        try await fixture.damage("other/f3")
+        let found = try await fixture.run("a", .push) {
+            $0.comparesContent = true
+            $0.isDryRun = true
+        }
+        #expect(found.damaged == 2)
+        #expect(try await fixture.run("a", .push).damaged == 1)
+    }
+
+    @Test func `of a plan that is older than the verification keep their objects`() async throws {
+        try await fixture.damage("other/f3")
+        let sound = try await fixture.object("other/f3")
+        #expect(try await verify().damaged == 2)
+        try fixture.remove("a/other/f3")
+        let log = EventLog()
+        let run = try await fixture.run("a", .push, log) { $0.deletesKnown = true }
+        #expect(run.damaged == 2)
+        #expect(log.skipped("other/f3")?.contains("damaged before it was removed") == true)
+        #expect(try await fixture.object("other/f3") == sound)
+    }
+
+    @Test func `keep the marks that an earlier version left`() async throws {
+        try await fixture.inState { session in
+            let key = ObjectKey("photos/one.jpg")
+            let row = try #require(try await session.manifest.entry(key))
+            try await session.manifest.record([.upsert(row.replacing())])
+            let name = key.bytes.map { String($0, radix: 16) }.joined()
+            let checksum = String(try #require(row.crc64).value, radix: 16)
+            let text = "\(name) \(checksum) \(String(row.inode, radix: 16))"
+            try await session.manifest.setSetting("verify.damaged", text)
+        }
+        try await runs(.push)
+        try await fixture.inState { session in
+            #expect(try await session.manifest.setting("verify.damaged") == nil)
+            try await session.manifest.setSetting("verify.damaged", "*")
+        }
+        // Each is read once.
+        let run = try await fixture.run("a", .push)
+        #expect((run.damaged, run.unchanged) == (1, 20))
+        try await fixture.inState { session in
+            let marked = try await session.manifest.damagedEntries(after: nil, limit: 9)
+            #expect(marked.map(\.key.display) == ["photos/one.jpg"])
+        }
+    }
+}

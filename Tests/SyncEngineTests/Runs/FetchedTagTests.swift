@@ -1,0 +1,93 @@
+import Foundation
+import SyncModel
+import Testing
+
+@testable import ObjectTransfer
+@testable import SyncEngine
+
+extension EngineRuns {
+    /// A tag counts only if this machine made it.
+    @Suite("Tags from the bucket")
+    struct FetchedTagTests {
+        private static let signature = Data("Signature: 8a477f597d28d172789f06886806bc55\n".utf8)
+
+        static let tags = ["CACHEDIR.TAG", ".nobackup"]
+
+        private static func recognizing(_ options: inout RunOptions) {
+            options.filter.tags.recognizesCaches = true
+            options.filter.tags.names = [".nobackup"]
+            (options.deletesKnown, options.deletionLimit) = (true, .percent(100))
+        }
+
+        private func mirror() async throws -> MirrorFixture {
+            let fixture = try MirrorFixture()
+            for name in ["photos/a", "photos/b", "f"] {
+                try fixture.write("a/" + name, MirrorFixture.ramp(100))
+            }
+            try await fixture.run("a", .push)
+            return fixture
+        }
+
+        @Test(arguments: tags, [true, false])
+        func `leave nothing out`(tag: String, isRecognized: Bool) async throws {
+            let fixture = try await mirror()
+            try await fixture.put("photos/" + tag, Self.signature)
+            // Also one that an earlier run has fetched, which did not know of tags.
+            try await fixture.run("a", .sync) { if isRecognized { Self.recognizing(&$0) } }
+            #expect(fixture.exists("a/photos/" + tag))
+            try fixture.write("a/photos/a", MirrorFixture.ramp(50))
+            try fixture.write("a/photos/new", Data([1]))
+            let summary = try await fixture.run("a", .sync, EventLog(), Self.recognizing)
+            #expect(summary.transferred == 2 && summary.isInStep, "\(summary)")
+            // The same content under another tag of the object is still the bucket's.
+            try await fixture.put("photos/" + tag, Self.signature)
+            try await fixture.run("a", .sync, EventLog(), Self.recognizing)
+            try await fixture.deleteObject("photos/" + tag)
+            let after = try await fixture.run("a", .sync, EventLog(), Self.recognizing)
+            #expect(after.deleted == 1 && after.isInStep, "\(after)")
+            #expect(!fixture.exists("a/photos/" + tag))
+        }
+
+        @Test(arguments: tags)
+        func `count once they were changed here`(tag: String) async throws {
+            let fixture = try await mirror()
+            try await fixture.put("photos/" + tag, Self.signature)
+            try await fixture.run("a", .sync, EventLog(), Self.recognizing)
+            try fixture.write("a/photos/" + tag, Self.signature + Data("# mine".utf8))
+            try fixture.write("a/photos/new", Data([1]))
+            let summary = try await fixture.run("a", .sync, EventLog(), Self.recognizing)
+            #expect(summary.transferred == 0 && !summary.isInStep, "\(summary)")
+        }
+
+        @Test(arguments: tags)
+        func `count if they were made here and sent`(tag: String) async throws {
+            let fixture = try await mirror()
+            try fixture.write("a/photos/" + tag, Self.signature)
+            try await fixture.run("a", .push)
+            try fixture.write("a/photos/new", Data([1]))
+            let summary = try await fixture.run("a", .push, EventLog(), Self.recognizing)
+            #expect(summary.transferred == 0 && !summary.isInStep, "\(summary)")
+        }
+
+        @Test func `one of each is one of this machine`() async throws {
+            let fixture = try await mirror()
+            try await fixture.put("photos/.nobackup", Self.signature)
+            try await fixture.run("a", .sync)
+            try fixture.write("a/photos/CACHEDIR.TAG", Self.signature)
+            let summary = try await fixture.run("a", .sync, EventLog(), Self.recognizing)
+            #expect(summary.transferred == 0 && summary.notMirrored == 3, "\(summary)")
+        }
+
+        @Test func `a missing mount beneath one is missed`() async throws {
+            let fixture = try await mirror()
+            try fixture.write("a/photos/disk/g", Data([1]))
+            try await fixture.put("photos/.nobackup", Self.signature)
+            try await fixture.run("a", .sync)
+            try await fixture.noteMount("photos/disk")
+            try fixture.remove("a/photos/disk/g")
+            let summary = try await fixture.run("a", .sync, EventLog(), Self.recognizing)
+            #expect(summary.deleted == 0 && !summary.isComplete, "\(summary)")
+            #expect(try await fixture.objects().contains("photos/disk/g"))
+        }
+    }
+}

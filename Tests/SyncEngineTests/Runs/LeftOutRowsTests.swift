@@ -1,0 +1,204 @@
+import Foundation
+import Glibc
+import SyncModel
+import Testing
+
+@testable import ObjectTransfer
+@testable import SyncEngine
+
+extension EngineRuns {
+    /// What one side loses while filters leave it out is unknown, and not deleted.
+    @Suite("What vanished while it was left out")
+    struct LeftOutRowsTests {
+        struct Case: Sendable, CustomTestStringConvertible {
+            let testDescription: String
+            /// Leaves out "films/a" and "films/b".
+            let leavingOut: @Sendable (inout RunOptions) -> Void
+        }
+
+        private static func patterns(_ patterns: [String]) -> @Sendable (inout RunOptions) -> Void {
+            { options in
+                for pattern in patterns { try? options.filter.exclude(pattern) }
+            }
+        }
+
+        static let cases = [
+            Case(testDescription: "a directory", leavingOut: patterns(["/films/"])),
+            Case(testDescription: "files", leavingOut: patterns(["/films/*"])),
+            Case(testDescription: "small sizes") { $0.filter.bounds.minimumSize = 1_000 },
+            Case(testDescription: "large sizes") { $0.filter.bounds.maximumSize = 5 },
+            Case(testDescription: "young files") { $0.filter.bounds.minimumAge = .seconds(86_400) },
+            Case(testDescription: "old files") { $0.filter.bounds.maximumAge = .zero },
+        ]
+
+        private static let names = ["films/a", "films/b", "other/c", "other/d"]
+
+        private func mirror() async throws -> MirrorFixture {
+            let fixture = try MirrorFixture()
+            for name in Self.names {
+                try fixture.write("a/" + name, MirrorFixture.ramp(100))
+            }
+            try await fixture.run("a", .push)
+            return fixture
+        }
+
+        private static func deleting(_ options: inout RunOptions) {
+            (options.deletesKnown, options.deletionLimit) = (true, .percent(100))
+        }
+
+        @Test(arguments: cases, SyncDirection.allCases)
+        func `here is fetched by a pull or sync, and kept by a push`(
+            one: Case,
+            direction: SyncDirection
+        ) async throws {
+            let fixture = try await mirror()
+            try fixture.remove("a/films")
+            try await fixture.run("a", .push) { options in
+                Self.deleting(&options)
+                one.leavingOut(&options)
+            }
+            let status = try await fixture.engine("a").status(options: MirrorFixture.options())
+            #expect(status.differences.onlyRemote == 2 && status.differences.deletedHere == 0)
+            for extra in [false, true] {
+                let summary = try await fixture.run("a", direction) { options in
+                    Self.deleting(&options)
+                    if direction == .push { options.deletesExtra = extra }
+                }
+                #expect(summary.isComplete && summary.deleted == 0, "\(summary)")
+                if direction == .push { #expect(summary.onlyRemote == 2 && !summary.isInStep) }
+            }
+            #expect(try await fixture.objects() == Self.names)
+            #expect(fixture.exists("a/films/a") == (direction != .push))
+        }
+
+        @Test(arguments: cases, SyncDirection.allCases)
+        func `there is kept by a pull, and sent by a push or sync`(
+            one: Case,
+            direction: SyncDirection
+        ) async throws {
+            let fixture = try await mirror()
+            for name in Self.names.prefix(2) { try await fixture.deleteObject(name) }
+            try await fixture.run("a", .pull) { options in
+                Self.deleting(&options)
+                one.leavingOut(&options)
+            }
+            let summary = try await fixture.run("a", direction) { options in
+                Self.deleting(&options)
+                if direction == .pull { options.deletesExtra = true }
+            }
+            #expect(summary.isComplete && summary.deleted == 0, "\(summary)")
+            #expect(try fixture.tree("a").count == 4)
+            #expect(try await fixture.objects().count == (direction == .pull ? 2 : 4))
+        }
+
+        @Test func `what was seen again on both sides is deleted as ever`() async throws {
+            let fixture = try await mirror()
+            try await fixture.run("a", .push, EventLog(), Self.patterns(["/films/"]))
+            let seen = try await fixture.run("a", .push)
+            #expect(seen.unchanged == 4 && seen.isInStep, "\(seen)")
+            try fixture.remove("a/films/a")
+            let summary = try await fixture.run("a", .push, EventLog(), Self.deleting)
+            #expect(summary.deleted == 1 && summary.isInStep)
+            #expect(try await fixture.objects() == ["films/b", "other/c", "other/d"])
+        }
+
+        @Test func `a run of some paths makes nothing elsewhere unknown`() async throws {
+            let fixture = try await mirror()
+            try fixture.remove("a/films")
+            for _ in 1...3 { try await fixture.run("a", .push) { $0.paths = ["other"] } }
+            let summary = try await fixture.run("a", .push, EventLog(), Self.deleting)
+            #expect(summary.deleted == 2 && summary.isInStep)
+        }
+
+        @Test func `what a limited run leaves out is unknown, and nothing else`() async throws {
+            let fixture = try await mirror()
+            for name in ["films", "other/c", "other/d"] { try fixture.remove("a/" + name) }
+            try fixture.write("a/other/e", Data([1]))
+            try await fixture.run("a", .push) { options in
+                options.paths = ["other"]
+                try? options.filter.exclude("c")
+            }
+            let summary = try await fixture.run("a", .push, EventLog(), Self.deleting)
+            #expect(summary.deleted == 3 && summary.onlyRemote == 1, "\(summary)")
+            #expect(try await fixture.objects() == ["other/c", "other/e"])
+        }
+
+        @Test func `edits of what was left out are sent and fetched as ever`() async throws {
+            let fixture = try await mirror()
+            try await fixture.run("a", .push, EventLog(), Self.patterns(["/films/"]))
+            try fixture.write("a/films/a", MirrorFixture.ramp(50))
+            try await fixture.put("films/b", MirrorFixture.ramp(70))
+            let summary = try await fixture.run("a", .sync, EventLog(), Self.deleting)
+            #expect(summary.transferred == 2 && summary.conflicts == 0 && summary.isInStep)
+            #expect(try await fixture.object("films/a").count == 50)
+            #expect(fixture.content("a/films/b")?.count == 70)
+        }
+
+        @Test func `the markers of empty directories are no exception`() async throws {
+            let fixture = try await mirror()
+            try fixture.makeDirectory("a/films/empty")
+            try await fixture.run("a", .push)
+            try await fixture.run("a", .push, EventLog(), Self.patterns(["/films/"]))
+            #expect(try await fixture.run("a", .push).isInStep)
+            try await fixture.run("a", .push, EventLog(), Self.patterns(["/films/"]))
+            try fixture.remove("a/films")
+            let summary = try await fixture.run("a", .sync, EventLog(), Self.deleting)
+            #expect(summary.deleted == 0 && summary.isInStep, "\(summary)")
+            #expect(fixture.exists("a/films/empty"))
+        }
+
+        @Test func `what the user has deleted by name goes`() async throws {
+            let fixture = try await mirror()
+            let excluding = Self.patterns(["/films/"])
+            try await fixture.run("a", .push, EventLog(), excluding)
+            let summary = try await fixture.run("a", .push) { options in
+                Self.deleting(&options)
+                excluding(&options)
+                options.deletesExcluded = true
+            }
+            #expect(summary.deleted == 2, "\(summary)")
+            #expect(try await fixture.objects() == ["other/c", "other/d"])
+        }
+
+        @Test func `a stored link is no exception`() async throws {
+            let fixture = try await mirror()
+            try fixture.link("a/link", to: "films/a")
+            try await fixture.run("a", .push) { $0.links = .store }
+            try await fixture.run("a", .push)
+            try fixture.remove("a/link")
+            let summary = try await fixture.run("a", .sync) { options in
+                Self.deleting(&options)
+                options.links = .store
+            }
+            #expect(summary.deleted == 0 && summary.transferred == 1, "\(summary)")
+            #expect(try await fixture.objects().contains("link.rclonelink"))
+        }
+
+        @Test func `a directory that goes with its tag is no exception`() async throws {
+            let fixture = try await mirror()
+            try fixture.write("a/films/.nobackup", Data())
+            func run() async throws -> RunSummary {
+                try await fixture.run("a", .push) { options in
+                    Self.deleting(&options)
+                    options.filter.tags.names = [".nobackup"]
+                }
+            }
+            _ = try await run()
+            try fixture.remove("a/films")
+            let summary = try await run()
+            #expect(summary.deleted == 0 && summary.onlyRemote == 2, "\(summary)")
+            #expect(try await fixture.objects() == Self.names)
+        }
+
+        @Test func `a dry run marks nothing`() async throws {
+            let fixture = try await mirror()
+            try await fixture.run("a", .push) { options in
+                options.isDryRun = true
+                try? options.filter.exclude("/films/")
+            }
+            try fixture.remove("a/films")
+            let summary = try await fixture.run("a", .push, EventLog(), Self.deleting)
+            #expect(summary.deleted == 2, "\(summary)")
+        }
+    }
+}

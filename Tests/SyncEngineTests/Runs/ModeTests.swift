@@ -1,0 +1,145 @@
+import Foundation
+import ObjectStorage
+import StorageServer
+import SyncModel
+import Testing
+
+@testable import ObjectTransfer
+@testable import SyncEngine
+
+/// Permissions that changed without the content.
+@Suite("Permissions alone")
+struct ModeTests {
+    private let fixture: MirrorFixture
+    private let content = MirrorFixture.ramp(2_000, 3)
+
+    /// Two mirrors of three files that anybody may read, of which one object has properties of
+    /// other tools.
+    init() async throws {
+        fixture = try MirrorFixture()
+        for name in ["f", "g", "h"] {
+            try fixture.write("a/" + name, content)
+            try set("a/" + name, 0o644)
+        }
+        try await fixture.run("a", .push) {
+            $0.properties.metadata["colour"] = "blue"
+            $0.properties.contentHeaders["cache-control"] = "max-age=7"
+        }
+        try await fixture.run("b", .pull)
+        fixture.server.clearRequestLog()
+    }
+
+    private func set(_ path: String, _ mode: Int) throws {
+        try FileManager.default.setAttributes(
+            [.posixPermissions: mode],
+            ofItemAtPath: fixture.directory(path)
+        )
+    }
+
+    private func mode(_ path: String) throws -> Int? {
+        let found = try FileManager.default.attributesOfItem(atPath: fixture.directory(path))
+        return (found[.posixPermissions] as? NSNumber)?.intValue
+    }
+
+    private func head(_ key: String) async throws -> ObjectMetadata {
+        try await fixture.store(StoreObserver()).head(
+            ObjectKey("mirror/" + key),
+            versionID: nil
+        )
+    }
+
+    @Test(arguments: [SyncDirection.push, .sync])
+    func `are sent by a copy in place, which keeps all else`(
+        _ direction: SyncDirection
+    ) async throws {
+        let before = try await head("f")
+        try set("a/f", 0o600)
+        let log = EventLog()
+        let run = try await fixture.run("a", direction, log)
+        #expect((run.modes, run.transferred, run.unchanged) == (1, 0, 2) && run.isComplete)
+        #expect(Set(fixture.operations) == ["HeadObject", "CopyObject"])
+        let after = try await head("f")
+        #expect(after.userMetadata["mode"] == "100600")
+        var kept = after.userMetadata
+        kept["mode"] = before.userMetadata["mode"]
+        #expect(kept == before.userMetadata && kept["colour"] == "blue")
+        #expect(after.contentHeaders == before.contentHeaders)
+        #expect(after.contentType == before.contentType && after.etag == before.etag)
+        #expect(try await fixture.object("f") == content)
+        fixture.server.clearRequestLog()
+        #expect(try await fixture.run("a", direction).modes == 0)
+        #expect(fixture.operations.isEmpty, "\(fixture.operations)")
+    }
+
+    @Test(arguments: [SyncDirection.pull, .sync])
+    func `are taken once, for one request`(_ direction: SyncDirection) async throws {
+        try set("a/f", 0o600)
+        try await fixture.run("a", .push)
+        fixture.server.clearRequestLog()
+        let run = try await fixture.run("b", direction)
+        #expect((run.modes, run.transferred, run.unchanged) == (1, 0, 2) && run.isComplete)
+        #expect(fixture.operations == ["HeadObject"])
+        #expect(try mode("b/f") == 0o600 && mode("b/g") == 0o644)
+        fixture.server.clearRequestLog()
+        #expect(try await fixture.run("b", direction).modes == 0)
+        #expect(fixture.operations.isEmpty, "\(fixture.operations)")
+        // Back again, on the machine that sent them.
+        try set("b/f", 0o640)
+        #expect(try await fixture.run("b", .push).modes == 1)
+        #expect(try await fixture.run("a", .pull).modes == 1)
+        #expect(try mode("a/f") == 0o640)
+    }
+
+    @Test func `are never more than new files have here`() async throws {
+        try set("a/f", 0o777)
+        try await fixture.run("a", .push)
+        try await fixture.run("b", .pull)
+        let mask = umask(0)
+        umask(mask)
+        #expect(try mode("b/f") == Int(0o777 & ~mask))
+        #expect(try await fixture.run("b", .push).modes == 0)
+    }
+
+    @Test func `that changed here stay in a pull, and are sent by the next push`() async throws {
+        try set("a/f", 0o600)
+        try await fixture.run("a", .push)
+        try set("b/f", 0o640)
+        #expect(try await fixture.run("b", .pull).modes == 0)
+        #expect(try mode("b/f") == 0o640)
+        #expect(try await fixture.run("b", .push).modes == 1)
+        #expect(try await head("f").userMetadata["mode"] == "100640")
+        try set("b/g", 0o600)
+        #expect(try await fixture.run("b", .pull) { $0.replacesLocalChanges = true }.modes == 1)
+        #expect(try mode("b/g") == 0o644)
+    }
+
+    @Test func `are of no interest without metadata`() async throws {
+        try set("a/f", 0o600)
+        let run = try await fixture.run("a", .push) { $0.keepsFileMetadata = false }
+        #expect((run.modes, run.unchanged) == (0, 3))
+        #expect(Set(fixture.operations).isEmpty)
+        // Nothing is lost by it.
+        #expect(try await fixture.run("a", .push).modes == 1)
+    }
+
+    @Test func `are told by a dry run, status and the summary`() async throws {
+        try set("a/f", 0o600)
+        let log = EventLog()
+        let dry = try await fixture.run("a", .push, log) { $0.isDryRun = true }
+        #expect((dry.modes, dry.unchanged, dry.transferred) == (1, 2, 0))
+        let said = log.events { event -> String? in
+            if case .item(let item) = event, item.action == .mode { item.message } else { nil }
+        }
+        #expect(said == ["permissions changed"])
+        #expect(fixture.operations.isEmpty)
+        #expect(try mode("a/f") == 0o600)
+    }
+
+    @Test func `are no other writer's to overwrite`() async throws {
+        try set("a/f", 0o600)
+        try await fixture.put("f", MirrorFixture.ramp(2_000, 9))
+        let run = try await fixture.run("a", .push)
+        #expect((run.modes, run.conflicts) == (0, 1))
+        #expect(try await fixture.object("f") == MirrorFixture.ramp(2_000, 9))
+    }
+}
