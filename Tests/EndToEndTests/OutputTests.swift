@@ -71,7 +71,7 @@ struct OutputTests {
         let push = try workplace.run("push", tree.path, workplace.remote, "-q")
         #expect(push.status == 1)
         #expect(push.output.isEmpty)
-        #expect(push.diagnostics.hasPrefix("osssync: failed: upload a: PutObject of "))
+        #expect(push.diagnostics.hasPrefix("osssync: failed: upload a: PutObject "))
         #expect(push.diagnostics.split(separator: "\n").count == 1)
         // Once, not in the message and behind it.
         #expect(push.diagnostics.split(separator: "request ").count == 2)
