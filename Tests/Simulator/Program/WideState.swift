@@ -99,6 +99,8 @@ extension World {
     func finishWide() {
         guard setup.wide != nil else { return }
         wide.port = ""
+        // What is not written without a condition waits for a store that knows them.
+        service.quirks.hasNoConditions = false
         if setup.has(.unreadable) || setup.has(.rights) {
             disk.unseen {
                 for (path, entry) in tree.entries where entry == .directory {

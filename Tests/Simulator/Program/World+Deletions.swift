@@ -48,8 +48,9 @@ extension World {
         if run.options.paths == nil, !run.served.isComplete("") {
             report(.noDeletionOnDoubt, "'\(name)' went before every page of the listing was there")
         }
-        // What has no room waits for what is deleted.
-        if !setup.has(.tight), !run.hadFullDisk, let other = run.underWay.min(), other != name {
+        // What has no room, or no name beside an old one, waits for what is deleted.
+        let mayWait = setup.has(.tight) || setup.has(.folders) || run.hadFullDisk
+        if !mayWait, let other = run.underWay.min(), other != name {
             report(.noDeletionOnDoubt, "'\(name)' went while '\(other)' was under way")
         }
         if let recorded = run.recordedHost, recorded != host {
