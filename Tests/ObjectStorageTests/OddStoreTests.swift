@@ -201,6 +201,14 @@ struct OddStoreTests {
         }
     }
 
+    @Test func `keys of the environment are named by their variable`() {
+        let credentials = EnvironmentCredentials(
+            environment: ["ALIBABA_CLOUD_ACCESS_KEY_ID": "A", "OSS_ACCESS_KEY_ID": ""],
+            families: [.oss, .alibabaCloud]
+        )
+        #expect(credentials.source == "$ALIBABA_CLOUD_ACCESS_KEY_ID")
+    }
+
     @Test(arguments: [
         "PathStyleDomainForbidden", "InvalidPathAccess", "VirtualHostDomainRequired",
         "SecondLevelDomainForbidden",

@@ -27,6 +27,11 @@ package struct EnvironmentCredentials: CredentialsProvider {
     private let environment: [String: String]
     private let families: [CredentialsVariables]
     package let name = "the environment"
+    /// The variable that counts.
+    package var source: String {
+        let family = families.first { !(environment[$0.id] ?? "").isEmpty }
+        return family.map { "$" + $0.id } ?? name
+    }
 
     package init(environment: [String: String], families: [CredentialsVariables]) {
         self.environment = environment
