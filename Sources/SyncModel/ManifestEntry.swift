@@ -98,7 +98,7 @@ extension ManifestEntry {
         etag: ETag? = nil,
         isDamaged: Bool = false
     ) -> ManifestEntry {
-        ManifestEntry(
+        var row = ManifestEntry(
             key: key,
             size: size,
             etag: etag ?? self.etag,
@@ -113,6 +113,9 @@ extension ManifestEntry {
             mode: mode ?? self.mode,
             isDamaged: isDamaged
         )
+        // A time or a mark does not make the file another one than a run put there.
+        row.isFetched = isFetched && row.inode == self.inode
+        return row
     }
 
     /// Where its file, directory or link is.
