@@ -46,7 +46,7 @@ struct StatePlaceTests {
         let issue = try #require(walk.issues.first)
         #expect(issue == WalkIssue(path: [UInt8]("d/state".utf8), reason: .state))
         #expect(issue.message == "'d/state' is the state directory of a mirror, and is skipped")
-        #expect(!issue.makesScanIncomplete && !issue.isReserved && issue.isOfNoUser)
+        #expect(!issue.makesScanIncomplete && !issue.isReserved && issue.replacesWhatWasThere)
     }
 
     @Test func `the state is known before anything else is in it`() throws {
