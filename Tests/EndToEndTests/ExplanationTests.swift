@@ -81,9 +81,7 @@ struct ExplanationTests {
             ]
         )
         #expect(
-            run.output.contains(
-                " names left out by filters and options; -vv shows which, and by what"
-            )
+            run.output.contains(" names left out by filters and options\n")
         )
         let events = try workplace.run("push", "-vv", "--json", tree.path).events
         let excluded = events.filter { $0["event"] as? String == "excluded" }

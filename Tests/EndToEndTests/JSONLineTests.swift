@@ -48,9 +48,10 @@ struct JSONLineTests {
         return (value as? [Any] ?? []).reduce(into: []) { $0.formUnion(fields(of: $1)) }
     }
 
-    /// Events that need a mishap, or a mirror that is cut.
+    /// Events that need a mishap, or a mirror that is cut; and damage, which no program can make
+    /// without moving the ctime.
     private static let rare: Set<String> = [
-        "retry", "warning", "skipped", "watching", "cut", "estimate", "shard",
+        "retry", "warning", "skipped", "watching", "cut", "estimate", "shard", "damaged",
     ]
     private static let refusal = """
         [{"match": {"operation": "GetObject", "key": "mirror/f3"},
@@ -162,11 +163,7 @@ struct JSONLineTests {
         try check("ls", "--top", "oss://\(Workplace.bucket)")
         try check("trash", target.path)
         try check("restore", target.path, "f1")
-        try target.write("damaged", ramp(10), modified: 1_700_000_000_500_000_000)
-        try check("push", target.path)
-        let script = "exec 3<>damaged; touch -r damaged ../time; printf x >&3; touch -r ../time"
-        #expect(try workplace.shell("cd target; \(script) damaged").status == 0)
-        try check("verify", target.path, status: 1)
+        try check("verify", target.path)
         let runs = try check("log", target.path).events.compactMap { $0["run"] as? Int }
         for run in runs { try check("log", target.path, "\(run)") }
         try check("doctor", target.path)

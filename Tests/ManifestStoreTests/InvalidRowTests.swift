@@ -29,7 +29,10 @@ struct InvalidRow: Sendable, CustomTestStringConvertible {
     ) -> InvalidRow {
         let values: [SQLValue] =
             [key, size, etag, crc64] + lastModified
-            + [.text("Standard"), .integer(1), localNanoseconds, .integer(1), mark, linkMark]
+            + [
+                .text("Standard"), .integer(1), localNanoseconds, .integer(1), mark, linkMark,
+                .null, .null, .null,
+            ]
         return InvalidRow(
             table: .entry,
             query: .upsertEntry,
@@ -52,7 +55,7 @@ struct InvalidRow: Sendable, CustomTestStringConvertible {
     static let entries = [
         entry("its size is -1", size: .integer(-1)),
         entry("its mark of a link object is 2", mark: .integer(2)),
-        entry("its mark of a symbolic link is 2", linkMark: .integer(2)),
+        entry("its marks are 8", linkMark: .integer(8)),
         entry("its ETag has 1025 bytes", etag: .text(String(repeating: "x", count: 1_025))),
         entry(
             "its file's modification time is not a time",
@@ -206,7 +209,8 @@ struct InvalidRowTests {
     func `a row that was never written is an error that names it`(row: InvalidRow) async throws {
         let directory = try await makeDirectory()
         try directory.edit { connection in
-            var values = RowDigest.sealing(row.values, table: row.table)
+            let additions = row.table == .entry ? 5 : 0
+            var values = RowDigest.sealing(row.values, table: row.table, additions: additions)
             if row.table == .entry { values.append(.integer(0)) }
             try connection.run(row.query, values)
         }

@@ -158,7 +158,7 @@ struct MigrationTests {
         try await old.checkpointAndClose()
         // As that version wrote it: without the mark of a link, also in the checksum.
         let entry = Sample.entry("a")
-        let values = Array(EntryRow.values(of: entry, smallestSearchable: 0).dropLast(5))
+        let values = Array(EntryRow.values(of: entry, smallestSearchable: 0).dropLast(8))
         let row = RowDigest.sealing(values, table: .entry) + [.integer(0)]
         try directory.edit { connection in
             let texts = row.map(\.literal).joined(separator: ", ")
@@ -181,7 +181,7 @@ struct MigrationTests {
                 // The columns of then, that of the link last.
                 var row = EntryRow.values(of: entry, smallestSearchable: 0)
                 row.removeLast()
-                row.remove(at: 11)
+                row.removeSubrange(11..<15)
                 row.append(row.remove(at: 10))
                 let texts = row.map(\.literal).joined(separator: ", ")
                 try connection.execute("INSERT INTO entry VALUES (\(texts))")

@@ -32,7 +32,7 @@ struct SignedUploadFaultTests {
             #expect(thrown?.code == .credentials)
             #expect(
                 thrown?.message.hasSuffix(
-                    "UploadPart of 'k' failed: the app's signer does not sign it: Refusal()"
+                    "the app's signer refuses the request: Refusal()"
                 ) == true
             )
             #expect(signer.asked(.uploadPart).count { $0.partNumber == 3 } == 1)

@@ -153,8 +153,8 @@ struct OddStoreTests {
                 + "<LastModified>2026-01-02T03:04:05.000Z</LastModified></Contents>"
         }
         let body =
-            "<ListBucketResult><IsTruncated>false</IsTruncated>" + contents.joined()
-            + "</ListBucketResult>"
+            "<ListBucketResult><EncodingType>url</EncodingType><IsTruncated>false</IsTruncated>"
+            + contents.joined() + "</ListBucketResult>"
         return .response("200 OK", headers: [], body: [UInt8](body.utf8))
     }
 

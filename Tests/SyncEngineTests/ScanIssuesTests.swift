@@ -51,7 +51,7 @@ struct ScanIssuesTests {
         for index in 0..<100 { issues.report(link("l\(1_000 + index)")) }
         #expect(issues.unnamedMessage == nil)
         for index in 100..<350 { issues.report(link("l\(1_000 + index)")) }
-        issues.report(WalkIssue(path: [0x6D], reason: .unreadableDirectory(errno: 13)))
+        issues.report(WalkIssue(path: [0x6D], reason: .unreadableDirectory(errno: 5)))
         #expect(reported.value.withLock { $0.count } == 101)
         #expect(!issues.isScanProven)
         #expect(

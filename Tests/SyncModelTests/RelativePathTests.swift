@@ -179,8 +179,8 @@ struct RelativePathTests {
             (.tooDeep, "the key has more than 512 segments"),
             (
                 .reserved,
-                "'.osssync', '.osssync-names', and '.osssync-' with 32 hexadecimal digits, are "
-                    + "reserved for osssync's own files"
+                "'.osssync', '.osssync-names', '.osssync-work', and '.osssync-' with 32 "
+                    + "hexadecimal digits, are reserved for osssync's own files"
             ),
         ]
     )

@@ -31,7 +31,8 @@ struct ReasonMessageTests {
         (.unsafeName(.tooDeep), "unsafe name: the key has more than 512 segments"),
         (
             .unsafeName(.reserved),
-            "unsafe name: '.osssync', '.osssync-names', and '.osssync-' with 32 hexadecimal "
+            "unsafe name: '.osssync', '.osssync-names', '.osssync-work', and "
+                + "'.osssync-' with 32 hexadecimal "
                 + "digits, are reserved for osssync's own files"
         ),
         (.notUTF8, "unsafe name: the key is not UTF-8"),

@@ -365,22 +365,32 @@ extension DirectoryWalk.State {
             let closing = levels.count - 1 - Self.maximumOpenLevels
             if closing > 0 { levels[closing].directory = nil }
         } catch {
-            switch error.errno {
-            case ENOENT where (try? directory.status(of: name)) == .some(nil):
-                lose(path, &batch)
-            case ENOENT, ENOTDIR, ELOOP:
-                batch.issues.append(WalkIssue(path: path, reason: .changedDuringWalk))
-            default:
-                // It exists, and so do its files, but they are unknown.
-                if ranges.contains(ObjectKey(prefix)) {
-                    batch.entries.append(
-                        LocalEntry(path: ObjectKey(prefix), kind: .directory(isEmpty: false))
-                    )
-                }
-                batch.issues.append(
-                    WalkIssue(path: path, reason: .unreadableDirectory(errno: error.errno ?? EIO))
-                )
+            noteFailure(error, at: path, name, in: directory, &batch)
+        }
+    }
+
+    /// Notes a directory that could not be entered.
+    private mutating func noteFailure(
+        _ error: LocalError,
+        at path: [UInt8],
+        _ name: PathBytes,
+        in directory: OpenDirectory,
+        _ batch: inout WalkBatch
+    ) {
+        switch error.errno {
+        case ENOENT where (try? directory.status(of: name)) == .some(nil):
+            lose(path, &batch)
+        case ENOENT, ENOTDIR, ELOOP:
+            batch.issues.append(WalkIssue(path: path, reason: .changedDuringWalk))
+        default:
+            // It exists, and so do its files, but they are unknown.
+            let key = ObjectKey(path + [UInt8(ascii: "/")])
+            if ranges.contains(key) {
+                batch.entries.append(LocalEntry(path: key, kind: .directory(isEmpty: false)))
             }
+            batch.issues.append(
+                WalkIssue(path: path, reason: .unreadableDirectory(errno: error.errno ?? EIO))
+            )
         }
     }
 }

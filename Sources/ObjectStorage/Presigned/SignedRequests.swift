@@ -90,10 +90,11 @@ package final class RequestSigning: Sendable {
         case SigningFailure.unreachable(let reason):
             .transport(.connectFailed(reason: "to the app's signer: \(reason)"))
         case SigningFailure.refused(let reason):
-            .credentials("the app's signer does not sign it: \(reason)")
+            .credentials("the app's signer refuses the request: \(reason)")
         default:
             .credentials(
-                "the app's signer does not sign it: \(displayText(String(describing: error).utf8))"
+                "the app's signer refuses the request: "
+                    + displayText(String(describing: error).utf8)
             )
         }
     }

@@ -63,16 +63,21 @@ private func fits(
 ) -> Bool {
     guard let piece = pieces.first else { return names.isEmpty }
     let others = pieces.dropFirst()
-    guard piece.elementsEqual("**".utf8) else {
+    guard isAnyDirectories(piece) else {
         guard let name = names.first else { return false }
         return fitsName(piece, name) && fits(others, names.dropFirst())
     }
     // Two in a row mean what one means.
-    if others.first?.elementsEqual("**".utf8) == true { return fits(others, names) }
+    if others.first.map(isAnyDirectories) == true { return fits(others, names) }
     // At the end it stands for at least one name, elsewhere also for none.
     let least = others.isEmpty ? 1 : 0
     guard names.count >= least else { return false }
     return (least...names.count).contains { fits(others, names.dropFirst($0)) }
+}
+
+/// True for two stars; git takes more of them for two.
+private func isAnyDirectories(_ piece: ArraySlice<UInt8>) -> Bool {
+    piece.count >= 2 && piece.allSatisfy { $0 == UInt8(ascii: "*") }
 }
 
 private func fitsName(_ piece: ArraySlice<UInt8>, _ name: ArraySlice<UInt8>) -> Bool {
