@@ -7,7 +7,6 @@ from case_table import case, equal, expect
 from machine import Disk, until
 from shards import content
 from stage import ramp
-from Support.ports import forget_ports
 from wire import HANG
 
 # Of up to 4 MiB nothing is recorded, and nothing is kept.
@@ -24,6 +23,8 @@ class Apart:
         self.options = ["--state-dir", os.path.join(self.folder, "state")]
         self.disk.memory(place.directory, "size=64m")
         self.disk.memory(self.folder, "size=64m")
+        # One port for all runs: they record it.
+        self.between = place.wire()
         for shard in range(4):
             place.put(f"{shard}/f0", content(shard))
         place.in_step(self.run("pull"))
@@ -40,13 +41,12 @@ class Apart:
     def interrupt(self, *task):
         """A pull of a large object that gets SIGINT when eight of its twelve parts are there."""
         self.place.put("2/large", LARGE)
-        between = self.place.wire()
-        # The state is on a mount that only runs see.
-        forget_ports(f"/proc/{self.disk.holder.pid}/root{self.folder}")
+        between = self.between
         between.on("GetObject", lambda request, forward: [HANG]
                    if len(between.seen("GetObject", "2/large")) > 8 else None, "2/large")
         running = self.disk.running("pull", *PARTS, *task, *self.options)
-        until(lambda: len(between.seen("GetObject", "2/large")) == 9, "the ninth part")
+        until(lambda: len(between.seen("GetObject", "2/large")) == 9 or running.status is not None,
+              "the ninth part")
         running.send(signal.SIGINT)
         result = running.result()
         equal(result.status, 130, f"how it ended: {result}")

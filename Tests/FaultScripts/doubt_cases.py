@@ -33,6 +33,8 @@ def _(place):
     result = under(place, wrapper, "push", "--delete", "--exclude", "/priv/", "--exclude", "/file")
     equal((result.status, result.count("deleted")), (0, 0), f"{result}")
     os.chmod(place.path("priv"), 0o755)
+    # What vanished while it was excluded is unknown: it is seen once more before.
+    under(place, wrapper, "push", "--delete")
     shutil.rmtree(place.path("priv"))
     result = under(place, wrapper, "push", "--delete")
     equal(result.count("deleted"), 2, f"{result}")

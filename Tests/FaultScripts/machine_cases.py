@@ -50,10 +50,11 @@ def _(place):
     ends_in_step(place, result, tree)
     warnings = [event["message"] for event in result.all("warning")]
     expect(any("network file system" in text for text in warnings), f"no warning: {warnings}")
-    # What is only to be known is no difference.
     place.put(".osssync/manifest.db", OTHER)
     result = place.start("status", place.directory, "--exit-code", "--json")
-    equal((result.status, result.last("status")["in_step"]), (0, True), f"the end of {result}")
+    status = result.last("status")
+    equal((result.status, status["in_step"], status["not_mirrored"]), (1, False, 1),
+          f"the end of {result}")
     equal(len(result.all("warning")), 2, f"what was said: {result.output}")
     place.put("other", OTHER)
     result = place.start("status", place.directory, "--exit-code", "--json")

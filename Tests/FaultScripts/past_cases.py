@@ -86,7 +86,7 @@ def _(place):
     equal(place.get("2026/b.jpg"), OLD, "the object of then")
     missing = place.start("restore", place.directory, "nothing", "--at", moment, "--json")
     equal(missing.status, 1, str(missing))
-    expect("'nothing' is not there at that time" in missing.errors, str(missing))
+    expect("'nothing' was not there at that time" in missing.errors, str(missing))
     place.in_step(place.pull())
 
 

@@ -18,7 +18,7 @@ REQUEST_LIMIT = 400
 UNDONE = ["failed", "conflicts", "skipped", "damaged", "deletions_held_back", "stopped"]
 # What differs then, if anything.
 DIFFERING = ["vanished", "local_changes", "only_local", "only_remote", "deleted_here",
-             "deleted_there", "not_in_plan"]
+             "deleted_there", "not_in_plan", "not_mirrored"]
 
 
 class Result:
@@ -77,6 +77,9 @@ class Result:
             expect(self.status != 0 or not undone,
                    f"exit status and summary disagree on {undone}: {self}")
             differing = [name for name in DIFFERING if self.summary.get(name)]
+            # An object that was replaced meanwhile is not the listed one.
+            differing += [line for line in self.all("warning")
+                          if "the object that was downloaded" in line["message"]]
             wanted = self.status == 0 and not differing and not is_limited
             found = self.summary["in_step"]
             if "shards" in self.summary:

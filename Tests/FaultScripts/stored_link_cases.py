@@ -80,6 +80,8 @@ def _(place):
     place.put("a", OLD)
     place.in_step(place.pull())
     equal(place.tree(), {"a": OLD, "l" + SUFFIX: b"a"}, "the tree")
+    # A copy that was changed here is the user's.
+    place.write("l" + SUFFIX, b"b")
     for command in ("pull", "push", "sync"):
         result = place.run(command, *ALL, *STORE)
         equal((result.status, result.count("deleted"), result.count("transferred")), (1, 0, 0),
@@ -88,6 +90,13 @@ def _(place):
     os.remove(place.path("l" + SUFFIX))
     place.in_step(place.pull(*STORE))
     equal((place.tree(), links(place)), ({"a": OLD, "l": OLD}, {"l": "a"}), "the tree")
+    place.put("m" + SUFFIX, b"a")
+    place.in_step(place.pull())
+    equal(place.tree()["m" + SUFFIX], b"a", "a copy")
+    # One that nobody changed makes room for the link.
+    place.in_step(place.pull(*STORE))
+    equal(links(place), {"l": "a", "m": "a"}, "the links")
+    expect("m" + SUFFIX not in place.tree(), "the copy is gone")
 
 
 @case("F218", "a link that becomes a file or a directory, and one in their place")

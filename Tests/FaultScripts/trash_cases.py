@@ -102,12 +102,25 @@ def _(place):
     listed = command(place, "trash")
     equal(sorted(line["key"] for line in listed.all("trashed")), ["edited", "gone"], str(listed))
     expect(all(line["remote"] for line in listed.all("trashed")), str(listed))
+    place.put("edited", FRESH)
     undone = command(place, "undo")
     equal((undone.status, undone.last("restore")["restored"], undone.last("restore")["kept"]),
           (1, 1, 1), str(undone))
-    equal((place.get("gone"), place.get("edited")), (OTHER, NEW), "the objects")
+    equal((place.get("gone"), place.get("edited")), (OTHER, FRESH), "the objects")
     place.in_step(place.pull())
-    equal(place.tree(), {"edited": NEW, "gone": OTHER, "kept": FRESH}, "the tree")
+    equal(place.tree(), {"edited": FRESH, "gone": OTHER, "kept": FRESH}, "the tree")
+
+
+@case("F209", "what a push replaced comes back in the bucket, if nobody wrote it since")
+def _(place):
+    lost(place)
+    place.in_step(place.push(*KEEPING))
+    undone = command(place, "undo")
+    equal((undone.status, undone.last("restore")["restored"], undone.last("restore")["kept"]),
+          (0, 2, 0), str(undone))
+    equal((place.get("gone"), place.get("edited")), (OTHER, OLD), "the objects")
+    place.in_step(place.pull())
+    equal(place.tree(), {"edited": OLD, "gone": OTHER, "kept": FRESH}, "the tree")
 
 
 @case("F209", "a file comes back from the trash in the bucket, where the one here has none")
