@@ -207,31 +207,14 @@ struct HistoryTests {
         #expect(moved.output == "restored a/b to old/a/b\nrestored 1 file (3 B)\n")
     }
 
-    @Test func `verify reports damage, and log what runs did`() throws {
+    /// What `verify` says of damage is a part of the fault scripts: no program can damage a file
+    /// without moving its ctime.
+    @Test func `verify says what it has read, and log what runs did`() throws {
         let sound = try workplace.run("verify", tree.path)
         #expect(sound.status == 0, "\(sound.diagnostics)")
         #expect(sound.output == "verified 1 file (1.5 KiB)\n")
-        let good = try #require(tree.content("kept"))
-        let script = """
-            exec 3<>tree/kept; touch -r tree/kept time; printf x >&3; touch -r time tree/kept
-            """
-        #expect(try workplace.shell(script).status == 0)
-        let bad = try workplace.run("verify", "--remote", "--json", tree.path)
-        #expect(bad.status == 1)
-        #expect(bad.events.map { $0["event"] as? String } == ["verify_item", "verify"])
-        #expect(bad.events.first?["kind"] as? String == "damaged")
-        #expect(bad.events.last?["damaged"] as? Int == 1)
-        let advice = "; 'osssync verify --repair DIR PATH' downloads it again"
-        #expect((bad.events.first?["message"] as? String)?.hasSuffix(advice) == true)
-        let push = try workplace.run("push", tree.path)
-        #expect(push.status == 1)
-        #expect(push.diagnostics.contains(advice), "\(push.diagnostics)")
-        let pull = try workplace.run("pull", tree.path)
-        #expect(pull.diagnostics.contains(advice), "\(pull.diagnostics)")
-        let repair = try workplace.run("verify", "--repair", "--budget", "100%", tree.path, "kept")
-        #expect(repair.output == "verified 0 files (1.5 KiB), 1 damaged, 1 repaired\n")
-        #expect(repair.status == 0)
-        #expect(tree.content("kept") == good)
+        try tree.write("new", ramp(700))
+        #expect(try workplace.run("push", tree.path).status == 0)
         for wrong in ["0%", "101%", "0s", "soon"] {
             #expect(try workplace.run("verify", "--budget", wrong, tree.path).status == 2)
         }
@@ -239,16 +222,16 @@ struct HistoryTests {
         let log = try workplace.run("log", tree.path)
         #expect(log.status == 0)
         let lines = log.output.split(separator: "\n")
-        #expect(lines.count == 6, "\(lines)")
+        #expect(lines.count == 4, "\(lines)")
         #expect(lines[0] == "   run  local time, +00:00")
         #expect(lines[1].hasPrefix("     1  20") && lines[1].contains("  pull  complete  "))
         #expect(lines[2].hasSuffix("  0 transferred (0 B), 2 deleted"))
-        #expect(lines[3].contains("  push  incomplete  "))
+        #expect(lines[3].contains("  push  complete  "))
         let run = try workplace.run("log", tree.path, "2").output.split(separator: "\n")
         #expect(run.contains("deleted here: d/\\x1B[31my"), "\(run)")
         #expect(run.count == 4)
         let events = try workplace.run("log", tree.path, "--json").events
-        #expect(events.map { $0["run"] as? Int } == [1, 2, 3, 4, 5])
+        #expect(events.map { $0["run"] as? Int } == [1, 2, 3])
         #expect(events[1]["deleted"] as? Int == 2)
         #expect(try workplace.run("log", tree.path, "99").status == 1)
         #expect(try workplace.run("log", tree.path, "last").status == 2)

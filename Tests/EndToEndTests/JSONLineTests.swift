@@ -51,7 +51,7 @@ struct JSONLineTests {
     /// Events that need a mishap, or a mirror that is cut; and damage, which no program can make
     /// without moving the ctime.
     private static let rare: Set<String> = [
-        "retry", "warning", "skipped", "watching", "cut", "estimate", "shard", "damaged",
+        "retry", "warning", "skipped", "watching", "cut", "estimate", "shard", "verify_item",
     ]
     private static let refusal = """
         [{"match": {"operation": "GetObject", "key": "mirror/f3"},

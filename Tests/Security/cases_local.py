@@ -120,7 +120,7 @@ def insert(database, table, *values, behind=()):
 def entry(database, key, size=5, inode=0):
     sample = 1 if crc64(key) & 0xFF == 0 else 0
     insert(database, "entry", key, size, "0" * 32, None, None, None, "Standard", 0, 0, inode,
-           behind=(sample, None, int(size >= 256 << 10), None))
+           behind=(sample, None, int(size >= 256 << 10), None, None, None, None))
 
 
 def outside(database, place):
@@ -151,7 +151,7 @@ def numbers(database, place):
 def times(database, place):
     for field in range(2):
         insert(database, "entry", b"t%d" % field, 1, "e", None, 2**63 - 1, 10**9 + field, "S",
-               -2**63, -1, 0, behind=(0, None, 0, None))
+               -2**63, -1, 0, behind=(0, None, 0, None, None, None, None))
 
 
 def settings(database, place):
@@ -170,6 +170,7 @@ def views(database, place):
 
 
 def many(database, place):
+    database.execute("DELETE FROM run_item")
     database.executemany("INSERT INTO run_item VALUES (1, ?, x'61', 'download', 'failed', 'm', 0)",
                          ((number,) for number in range(100_000)))
 
@@ -236,7 +237,7 @@ def link(place, lines):
 
 IGNORED = {
     "too large": b"a\n" * (1 << 15) + b"b", "escapes": b"[\x1b[2J\xc2\x9b31m\xe2\x80\xae\n",
-    "a lone escape": b"\\", "slashes": b"a//\x1b[2J\n", "bytes": bytes(range(256)),
+    "slashes": b"a//\x1b[2J\n", "bytes": bytes(range(256)),
 }
 
 

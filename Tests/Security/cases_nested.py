@@ -5,7 +5,7 @@ Of the register of faults: F169, F190.
 
 import os
 
-from endpoints import OSS, PREFIX, Endpoint, Store, reply
+from endpoints import PORTS, OSS, PREFIX, Endpoint, Store, reply
 from harness import case, equal, expect
 
 DIGITS = b"0123456789abcdef" * 2
@@ -42,6 +42,7 @@ def inner_mirror(place, inner):
         return reply(200, b"", f'ETag: "{Store.etag(request.body)}"')
     inner.put = put
     with Endpoint(inner) as endpoint:
+        place.inner_port = endpoint.port
         place.run("push", os.path.join(place.mirror, "photos"), OSS.replace("mirror", "private"),
                   "--endpoint", endpoint.url, endpoint=endpoint.url, expected=0)
     expect(b"private/private0.jpg" in inner.objects, f"{sorted(inner.objects)}")
@@ -79,6 +80,7 @@ def takeover(place):
             equal(outcome.text.count("'photos' is a separate mirror"), 1, f"{outcome}")
         equal(changed, [], "what was changed in the shared bucket")
         # The inner mirror's next run goes where it always went.
+        PORTS.last = place.inner_port
         with Endpoint(inner) as endpoint:
             place.run("pull", os.path.join(place.mirror, "photos"), "--endpoint", endpoint.url,
                       endpoint=attacker.url, expected=0)

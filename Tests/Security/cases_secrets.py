@@ -326,9 +326,12 @@ def clean(place):
         seen = json.load(file)
     # It has to reach its service as the user's programs do.
     equal(seen["environment"].pop("https_proxy"), f"http://u:{SECRET}@127.0.0.1:9")
-    equal(set(seen["environment"]) - {"PATH", "HOME", "LANG", "TMPDIR", "LC_CTYPE"}, set())
+    # And with the settings of AWS's own tools, which are no keys.
+    equal(set(seen["environment"]) - {"PATH", "HOME", "LANG", "TMPDIR", "LC_CTYPE", "AWS_REGION",
+                                      "AWS_ENDPOINT_URL_S3"}, set())
+    seen["whole"] = seen["whole"].replace(f"https_proxy=http://u:{SECRET}@127.0.0.1:9\0", "")
     for canary in [*CANARIES, KEY_ID]:
-        expect(canary not in json.dumps(seen), "the process was given a secret")
+        expect(canary not in json.dumps(seen), f"the process was given a secret: {seen}")
     expect("\0--word\0two words\0-x\0" in seen["arguments"], seen["arguments"])
     equal(seen["input"], "")
     expect(len(seen["descriptors"]) <= 4, f"descriptors were inherited: {seen['descriptors']}")

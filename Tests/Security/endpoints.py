@@ -38,6 +38,19 @@ class Request:
         return self.method == b"GET" and "list-type" in self.query
 
 
+# A mirror takes another port for another remote: the servers of a case have one after the other.
+PORTS = threading.local()
+
+
+def listening():
+    try:
+        listener = socket.create_server(("127.0.0.1", getattr(PORTS, "last", 0)), backlog=64)
+    except OSError:
+        listener = socket.create_server(("127.0.0.1", 0), backlog=64)
+    PORTS.last = listener.getsockname()[1]
+    return listener
+
+
 class Endpoint:
     """Answers each connection's one request with what `answer(request)` returns: bytes, an
     iterable of bytes, or None to close the connection."""
@@ -49,7 +62,7 @@ class Endpoint:
         self.connections = 0
         self.received = b""
         self.closed = False
-        self.socket = socket.create_server(("127.0.0.1", 0), backlog=64)
+        self.socket = listening()
         self.port = self.socket.getsockname()[1]
         self.url = f"http://127.0.0.1:{self.port}"
         self.acceptor = threading.Thread(target=self.accept, daemon=True)

@@ -9,7 +9,6 @@ import time
 
 from Support.checks import equal, expect
 from Support.files import contents
-from Support.ports import forget_ports
 from Support.processes import Started
 
 KEY_ID = "canary-key-id-7f3a"
@@ -64,7 +63,6 @@ class Place:
             if not name.endswith("/"):
                 with open(path, "w") as file:
                     file.write("nobody writes here: " + name)
-        self.endpoint = None
         self.before = self.surroundings()
 
     def surroundings(self):
@@ -92,10 +90,6 @@ class Place:
         `limit` is what a shell sets for this process alone, such as `umask 0`: cases run side by
         side, and this one's own limits are everybody's.
         """
-        # Each server has another port, which is another remote to a mirror.
-        if self.endpoint not in (None, endpoint):
-            forget_ports(self.folder)
-        self.endpoint = endpoint
         variables = self.environment(endpoint, **(environment or {}))
         begin = time.monotonic()
         if arguments and arguments[0] in COMMANDS:

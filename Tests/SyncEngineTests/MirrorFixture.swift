@@ -157,8 +157,11 @@ final class MirrorFixture: Sendable {
 
     /// Other content in a file of "a" that is recorded, under its name, size, times and inode, as a
     /// disk that fails makes it.
-    func damage(_ key: String) async throws {
-        let path = directory("a/" + key)
+    ///
+    /// `place` is the path of the file where its name is not the key.
+    func damage(_ key: String, at place: String? = nil) async throws {
+        let place = place ?? "a/" + key
+        let path = directory(place)
         let before = try FileManager.default.attributesOfItem(atPath: path)
         let file = try FileHandle(forUpdating: URL(filePath: path))
         let middle = UInt64(try #require(before[.size] as? Int)) / 2
@@ -167,10 +170,10 @@ final class MirrorFixture: Sendable {
         try file.seek(toOffset: middle)
         try file.write(contentsOf: Data([~byte]))
         try file.close()
-        try setModified("a/" + key, try #require(before[.modificationDate] as? Date))
+        try setModified(place, try #require(before[.modificationDate] as? Date))
         try await inState { session in
             // No program changes a file behind its ctime, and so the record follows it.
-            let path = try RelativePath(key: ObjectKey(key))
+            let path = try RelativePath(path: ObjectKey(String(place.dropFirst(2))))
             guard case .file(let found) = try session.directory.identity(of: path),
                 let row = try await session.manifest.entry(ObjectKey(key))
             else { throw CocoaError(.fileNoSuchFile) }

@@ -26,6 +26,14 @@ extension MirrorDirectory {
             time != nil && name.dropFirst(16).starts(with: Self.restorationSuffix.utf8)
         }
 
+        /// True if it is older: of one second, what a restoration replaced was there last.
+        package func precedes(_ other: TrashOfRun) -> Bool {
+            if isOfRestoration != other.isOfRestoration, name.prefix(16) == other.name.prefix(16) {
+                return other.isOfRestoration
+            }
+            return name.lexicographicallyPrecedes(other.name)
+        }
+
         /// What names the trash of a restoration, after the time.
         package static let restorationSuffix = "-restore"
 
@@ -65,7 +73,7 @@ extension MirrorDirectory {
         try unsafe calls.names(in: trash.descriptor) { name, _ in
             unsafe runs.append(TrashOfRun(name: [UInt8](name)))
         }
-        return runs.sorted { $0.name.lexicographicallyPrecedes($1.name) }
+        return runs.sorted { $0.precedes($1) }
     }
 
     /// Deletes what a run left in the trash.

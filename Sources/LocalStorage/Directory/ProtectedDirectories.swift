@@ -53,6 +53,13 @@ extension MirrorDirectory {
         mayBePushed: Bool
     ) throws(LocalError) -> LocalError? {
         let shown = displayText(path.utf8)
+        let reason = ProtectedDirectories.refusal(
+            of: status,
+            homeDirectory: homeDirectory,
+            calls: root.calls
+        )
+        let refusal = reason.map { LocalError.refusedDirectory(path: shown, reason: $0) }
+        if let refusal, !mayBePushed { throw refusal }
         if let kind = root.calls.pseudoFileSystem(root.descriptor) {
             throw .unsafeDirectory(
                 path: shown,
@@ -62,14 +69,6 @@ extension MirrorDirectory {
         if isState(root) {
             throw .unsafeDirectory(path: shown, reason: "it is the state directory of a mirror")
         }
-        let reason = ProtectedDirectories.refusal(
-            of: status,
-            homeDirectory: homeDirectory,
-            calls: root.calls
-        )
-        guard let reason else { return nil }
-        let refusal = LocalError.refusedDirectory(path: shown, reason: reason)
-        guard mayBePushed else { throw refusal }
         return refusal
     }
 

@@ -254,7 +254,7 @@ private struct ObjectList {
         line.add("size", object.size)
         line.add("etag", object.etag)
         line.add("last_modified", ifPresent: object.lastModified?.text)
-        line.add("storage_class", object.storageClass)
+        line.add("storage_class", String(terminalSafe: object.storageClass))
         line.add("crc64", ifPresent: crc64.map { String($0) })
         return context.say(line)
     }

@@ -33,7 +33,7 @@ struct TrashedObjects: Sendable {
             }
             return true
         }
-        return runs
+        return runs.sorted { $0.precedes($1) }
     }
 
     /// Hands all copies whose names of run and key begin with `beginning` to `body`, the oldest

@@ -124,6 +124,7 @@ final class AppliedPlan {
     ///
     /// A file that has to be compared is, if it can turn out that nothing is to be done.
     private func leave(_ item: PlannedItem) {
+        let item = item.replacing(item.decision.withoutTakenModes)
         let decision = item.decision.keeping(\.isQuiet, else: .nothing(.notInPlan))
         let isOpen = item.decision.canBe(\.isQuiet)
         add(item, isOpen ? decision : .nothing(.notInPlan))
@@ -170,6 +171,17 @@ extension Decision {
         case .download, .upload, .compare, .adopt, .carryMode, .makeDirectory, .uploadMarker,
             .deleteLocal, .deleteRemote, .conflict, .downloadAfterDeletions:
             false
+        }
+    }
+
+    /// Where a run would ask for the permissions of an object: those who saved the plan asked, and
+    /// found them to be those of the file.
+    fileprivate var withoutTakenModes: Decision {
+        switch self {
+        case .carryMode(.file): .nothing(.unchanged)
+        case .compare(let comparison, .carryMode(.file), let different):
+            .compare(comparison, same: .refresh(.unchanged), different: different)
+        default: self
         }
     }
 

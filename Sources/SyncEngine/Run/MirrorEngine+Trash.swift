@@ -99,11 +99,12 @@ extension MirrorEngine {
             let session = try await session(locks: !request.isDryRun && request.outside == nil)
             defer { withExtendedLifetime(session.lock) {} }
             let mark = session.trashMark(settings.environment)
-            let stamp = CivilTime(settings.environment.now()).basicText
             let trash = remoteTrash
+            let runs = isUndo || request.replaces ? try await trash.runs() : []
+            let stamp = CivilTime(momentOfRestoration(after: runs)).basicText
             var traces: RunTraces?
             if isUndo, !request.replaces {
-                traces = try await RunTraces(of: try await trash.runs(), in: session.manifest)
+                traces = try await RunTraces(of: runs, in: session.manifest)
             }
             let outcome = try await ObjectRestorer(
                 trash: trash,
@@ -130,6 +131,13 @@ extension MirrorEngine {
         } catch {
             throw SyncError(any: error)
         }
+    }
+
+    /// Now, or the second after the last restoration: what each replaced has a place of its own.
+    private func momentOfRestoration(after runs: [MirrorDirectory.TrashOfRun]) -> Timestamp {
+        let now = settings.environment.now()
+        let last = runs.filter(\.isOfRestoration).compactMap(\.time).max()
+        return last.map { max(now, Timestamp(seconds: $0.seconds + 1, nanoseconds: 0)) } ?? now
     }
 
     /// The mirror, after the checks of every run: nothing is changed in the bucket for a directory

@@ -276,8 +276,8 @@ extension TrashVersion {
     ) -> Bool {
         guard let time = run.time, let otherTime = other.time else { return false }
         // Several runs may begin within a second.
-        let one = (time, run.number ?? 0)
-        let another = (otherTime, other.number ?? 0)
+        let one = (time, run.number ?? .max)
+        let another = (otherTime, other.number ?? .max)
         if case .at = self { return one <= another }
         return one >= another
     }

@@ -227,12 +227,7 @@ extension EngineRuns {
             try await fill()
             try await run("a", .pull)
             let place = "a/" + Self.place("a//b.txt")
-            let path = fixture.folder.appendingPathComponent(place).path
-            let date = try FileManager.default.attributesOfItem(atPath: path)[.modificationDate]
-            var bytes = try #require(fixture.content(place))
-            bytes[0] ^= 1
-            try bytes.write(to: fixture.folder.appendingPathComponent(place), options: [])
-            try fixture.setModified(place, try #require(date as? Date))
+            try await fixture.damage("a//b.txt", at: place)
             let report = try await fixture.engine("a").verify(VerifyOptions(repairs: true)) { _ in }
             #expect(report.damaged == 1 && report.repaired == 1)
             #expect(fixture.content(place) == Self.data("a//b.txt"))

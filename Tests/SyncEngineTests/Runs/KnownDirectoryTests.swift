@@ -70,7 +70,9 @@ extension EngineRuns {
                 try? options.filter.exclude("f[2-9]")
             }
             #expect(first.deleted == 0)
-            // What it has, and was hidden then, is deleted as ever.
+            // What it has, and was hidden then, is deleted once a run has seen it.
+            let seen = try await fixture.run("a", .push, EventLog(), deleting)
+            #expect(seen.deleted == 0)
             try fixture.remove("a/f2")
             let push = try await fixture.run("a", .push, EventLog(), deleting)
             #expect(push.deleted == 1)

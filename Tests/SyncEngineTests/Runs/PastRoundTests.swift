@@ -39,7 +39,7 @@ extension EngineRuns {
             try await cut(fixture, 2)
             func task(_ round: String) async throws {
                 try await fixture.run("a", .push) { options in
-                    options.shard = ShardSelection(task: 1, of: 1, round: round)
+                    options.shard = ShardSelection(task: 0, of: 1, round: round)
                 }
             }
             for round in ["one", "two", "three"] {
