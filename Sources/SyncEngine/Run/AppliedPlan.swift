@@ -124,9 +124,9 @@ final class AppliedPlan {
     ///
     /// A file that has to be compared is, if it can turn out that nothing is to be done.
     private func leave(_ item: PlannedItem) {
-        let item = item.replacing(item.decision.withoutTakenModes)
-        let decision = item.decision.keeping(\.isQuiet, else: .nothing(.notInPlan))
-        let isOpen = item.decision.canBe(\.isQuiet)
+        let planned = item.decision.withoutTakenModes
+        let decision = planned.keeping(\.isQuiet, else: .nothing(.notInPlan))
+        let isOpen = planned.canBe(\.isQuiet)
         add(item, isOpen ? decision : .nothing(.notInPlan))
         // By other rules, what is to be deleted may be excluded.
         if item.entry.key == IgnoreFile.key, !isOpen { executor.ledger.countSkipped() }
