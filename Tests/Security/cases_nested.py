@@ -53,6 +53,8 @@ def inner_mirror(place, inner):
 def takeover(place):
     inner = Store()
     before = inner_mirror(place, inner)
+    # The attacker has another port.
+    PORTS.last = 0
     with Endpoint(Store()) as attacker:
         evil = b"[mirror]\nremote = oss://canary-bucket/evil/\nendpoint = " + \
             attacker.url.encode() + b"\n"

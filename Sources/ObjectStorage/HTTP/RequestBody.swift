@@ -31,8 +31,9 @@ package struct FileRegion: Sendable {
     package let descriptor: Int32
     package let range: ByteRange
     /// Asked on the transport's thread before the last bytes are handed over; false ends the
-    /// request with the server still waiting for them, so that it stores nothing. It is given the
-    /// checksum of the whole body.
+    /// request with the server still waiting for them, so that it stores nothing.
+    ///
+    /// It is given the checksum of the whole body.
     package let isUnchanged: (@Sendable (CRC64) -> Bool)?
 
     package init(

@@ -87,8 +87,9 @@ package struct ObjectUpload: Sendable {
     }
 
     /// Asks before a large file is sent whose object is not to be replaced, where the store itself
-    /// may not refuse it, or only at its end. The one request of a small file is asked about by the
-    /// client, right before it.
+    /// may not refuse it, or only at its end.
+    ///
+    /// The one request of a small file is asked about by the client, right before it.
     private func check(_ size: Int64, _ context: TransferContext) async throws(ItemFailure) {
         let dialect = settings.store.dialect
         let isLarge = size > max(services.partSize, dialect.minimumPartSize)
