@@ -50,12 +50,21 @@ struct DiskTree {
         }
         partials = 0
         // Where a rename does not reach the state, these two stay in the mirror.
-        for state in Set([stateDirectory, VirtualDisk.ownState]).sorted() {
+        for state in workPlaces {
             walk([UInt8]((state + "/trash").utf8), below: [], contents) { tree, _, entry in
                 if case .file(let id?) = entry { tree.trash.insert(id) }
             }
             partials += Self.names(in: [UInt8]((state + "/partial").utf8)).count
         }
+    }
+
+    /// The state, and what states that are elsewhere keep in the mirror.
+    private var workPlaces: [String] {
+        let works = [VirtualDisk.ownState, root + "/.osssync-work"].flatMap { place in
+            Self.names(in: [UInt8](place.utf8)).map { String(decoding: $0, as: UTF8.self) }
+                .filter { $0.hasPrefix("work-") }.map { place + "/" + $0 }
+        }
+        return Set([stateDirectory, VirtualDisk.ownState] + works).sorted()
     }
 
     private mutating func walk(
@@ -65,7 +74,8 @@ struct DiskTree {
         _ take: (inout DiskTree, ObjectKey, DiskEntry) -> Void
     ) {
         for name in Self.names(in: directory) {
-            if path.isEmpty, name.elementsEqual(".osssync".utf8) { continue }
+            let isOwn = [".osssync", ".osssync-work"].contains { name.elementsEqual($0.utf8) }
+            if path.isEmpty, isOwn { continue }
             let full = directory + [UInt8(ascii: "/")] + name
             let relative = path.isEmpty ? name : path + [UInt8(ascii: "/")] + name
             guard let status = Self.status(full) else { continue }

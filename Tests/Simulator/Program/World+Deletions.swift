@@ -49,7 +49,8 @@ extension World {
             report(.noDeletionOnDoubt, "'\(name)' went before every page of the listing was there")
         }
         // What has no room, or no name beside an old one, waits for what is deleted.
-        let mayWait = setup.has(.tight) || setup.has(.folders) || run.hadFullDisk
+        let isShort = setup.capacity != nil || run.hadFullDisk
+        let mayWait = setup.has(.tight) || setup.has(.folders) || isShort
         if !mayWait, let other = run.underWay.min(), other != name {
             report(.noDeletionOnDoubt, "'\(name)' went while '\(other)' was under way")
         }

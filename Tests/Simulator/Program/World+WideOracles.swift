@@ -140,7 +140,7 @@ extension World {
             && run.options.tool == nil && !run.options.isDryRun && run.options.rival == nil
             && run.options.paths == nil && run.options.deletionPercent == 100
             && run.options.deletionLimit == nil && !manifestIsOld && !manifestWasLost
-            && !run.hadFullDisk && run.recordedHost == host
+            && !run.hadFullDisk && setup.capacity == nil && run.recordedHost == host
             && !run.warnings.contains { $0.contains("nothing is deleted") }
             && run.options.meanwhile.allSatisfy { event in
                 if case .wide(.grow) = event.change { true } else { false }
