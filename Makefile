@@ -6,9 +6,13 @@ SWIFT ?= swift
 # The manual page and the completions, which the program itself prints.
 PAGES = man/man1/osssync.1 bash-completion/completions/osssync \
 	zsh/site-functions/_osssync fish/vendor_completions.d/osssync.fish
-# Nothing looks up a symbol of a program by its name: the table of them is a twentieth of its size.
-RELEASE_FLAGS = --scratch-path .build/optimized -c release --static-swift-stdlib -Xlinker -s \
-	-Xlinker --no-export-dynamic
+RELEASE_FLAGS = --scratch-path .build/optimized -c release --static-swift-stdlib -Xlinker -s
+# A tenth of a program is what Linux's linkers can leave out: names that nothing looks up, relocations
+# one by one (glibc 2.36 reads them packed), and functions that stand there twice.
+ifeq ($(shell uname),Linux)
+RELEASE_FLAGS += -Xswiftc -use-ld=lld -Xlinker --no-export-dynamic -Xlinker --icf=all \
+	-Xlinker -z -Xlinker pack-relative-relocs
+endif
 # A folder of that name would take the link into itself.
 LINK_RELEASE = rm -rf .build/release && ln -s optimized/release .build/release
 

@@ -39,13 +39,17 @@ def run_of_version1(row):
 
 
 def entry_of_version1(row):
-    """A row of `entry` without the mark of version 3, which its checksum covers where there is one,
-    without that of version 4, which it does not cover, and without that of version 6."""
+    """A row of `entry` without the marks of versions 3 and 6, which its checksum covers where there are
+    any, without that of version 4, which it does not cover, and without what version 7 knows of a file."""
     row = dict(row)
     row.pop("is_searchable")
     for mark in ("through_link", "is_link"):
         if row.pop(mark) is not None:
             raise RuntimeError(f"a row of 'entry' has '{mark}', which version 1 does not know")
+    for column in ("changed_nanoseconds", "mode", "is_damaged"):
+        row.pop(column)
+    covered = list(row)[:list(row).index("row_check")]
+    row["row_check"] = row_check("entry", [row[column] for column in covered])
     return row
 
 
