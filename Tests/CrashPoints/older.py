@@ -43,9 +43,8 @@ def entry_of_version1(row):
     any, without that of version 4, which it does not cover, and without what version 7 knows of a file."""
     row = dict(row)
     row.pop("is_searchable")
-    for mark in ("through_link", "is_link"):
-        if row.pop(mark) is not None:
-            raise RuntimeError(f"a row of 'entry' has '{mark}', which version 1 does not know")
+    if row.pop("through_link") is not None or (row.pop("is_link") or 0) & 1:
+        raise RuntimeError("a row of 'entry' is of a link, which version 1 does not know")
     for column in ("changed_nanoseconds", "mode", "is_damaged"):
         row.pop(column)
     covered = list(row)[:list(row).index("row_check")]
