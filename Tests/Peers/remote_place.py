@@ -10,6 +10,7 @@ import time
 
 from Support.checks import expect
 from Support.files import write_below as write
+from Support.ports import forget_ports
 from Support.processes import Started
 from Support.program import last, lines
 
@@ -147,6 +148,9 @@ class Workplace:
         variables = dict(environment or self.environment)
         if proxy:
             variables.update(proxy.variables)
+        # What stands between has a port of its own, which is another remote to a mirror.
+        for folder in filter(os.path.isdir, arguments):
+            forget_ports(folder)
         return Started([self.program, *arguments], variables)
 
     def run(self, *arguments, status=0, **more):

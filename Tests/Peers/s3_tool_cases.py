@@ -194,7 +194,7 @@ class Tools:
         equal(self.transfers(), [])
         with open(os.path.join(up, "deep/er/file"), "rb") as file:
             wanted = file.read()
-        done = subprocess.run(["s5cmd", "cat", "s3://five-bucket/tree/deep/er/file"], timeout=300,
+        done = subprocess.run(["s5cmd", "cat", "s3://five-bucket/tree/deep/er/file"],
                               env=self.environment, capture_output=True, timeout=60)
         expect(done.stdout == wanted, "another content came back")
         self.run("s5cmd", "rm", "s3://five-bucket/*")
