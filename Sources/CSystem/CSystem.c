@@ -39,15 +39,6 @@ int osssync_openat(int directory, const char *path, int flags, unsigned int mode
     return openat(directory, path, flags, mode);
 }
 
-int osssync_has_access_list(int descriptor) {
-#ifdef __linux__
-    return fgetxattr(descriptor, "system.posix_acl_access", NULL, 0) > 0;
-#else
-    (void)descriptor;
-    return 0;
-#endif
-}
-
 int osssync_set_modified(int descriptor, int64_t seconds, int64_t nanoseconds) {
     struct timespec times[2] = {{0, UTIME_NOW}, {(time_t)seconds, (long)nanoseconds}};
     return futimens(descriptor, times);

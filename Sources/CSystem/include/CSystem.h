@@ -50,8 +50,6 @@ void osssync_birth_time(int descriptor, int64_t *seconds, int64_t *nanoseconds);
 int osssync_sync_file_system(int descriptor);
 /// Reserves blocks for `size` bytes and makes that the size; where blocks cannot be reserved, sets the size alone.
 int osssync_preallocate(int descriptor, int64_t size);
-/// 1 if the file has an access list, 0 if it has none or nobody can tell.
-int osssync_has_access_list(int descriptor);
 /// Sets the time of last modification; that of last access becomes now.
 int osssync_set_modified(int descriptor, int64_t seconds, int64_t nanoseconds);
 /// The same of a name in `directory`; of a link, its own time.

@@ -43,7 +43,7 @@ extension MirrorDirectory {
         let status = try file.status()
         guard status.identity == expected, file.linkText == nil else { throw .targetChanged(path) }
         var wanted = permissions & 0o777
-        if calls.hasAccessList(file.descriptor) { wanted &= status.permissions }
+        if try calls.list(.access, of: file.descriptor) != nil { wanted &= status.permissions }
         try calls.setMode(file.descriptor, status.permissions & ~0o777 | wanted)
         let found = try file.status()
         return (found.identity, found.permissions & 0o777)

@@ -86,11 +86,6 @@ extension SystemCalls {
         try check("fchmod") { fchmod(descriptor, mode_t(mode)) }
     }
 
-    /// True if users and groups of their own may use the file, besides its owner and its group.
-    func hasAccessList(_ descriptor: Int32) -> Bool {
-        osssync_has_access_list(descriptor) == 1
-    }
-
     /// The same of a file of the user's, which has what the file system gives if it has no others.
     func setModeIfPossible(_ descriptor: Int32, _ mode: UInt32) throws(LocalError) {
         try unlessRefused(.permissions) { () throws(LocalError) in
