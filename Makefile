@@ -7,11 +7,9 @@ SWIFT ?= swift
 PAGES = man/man1/osssync.1 bash-completion/completions/osssync \
 	zsh/site-functions/_osssync fish/vendor_completions.d/osssync.fish
 RELEASE_FLAGS = --scratch-path .build/optimized -c release --static-swift-stdlib -Xlinker -s
-# A tenth of a program is what Linux's linkers can leave out: names that nothing looks up, relocations
-# one by one (glibc 2.36 reads them packed), and functions that stand there twice.
+# Nothing looks up the names of a program, which are a twentieth of it.
 ifeq ($(shell uname),Linux)
-RELEASE_FLAGS += -Xswiftc -use-ld=lld -Xlinker --no-export-dynamic -Xlinker --icf=all \
-	-Xlinker -z -Xlinker pack-relative-relocs
+RELEASE_FLAGS += -Xlinker --no-export-dynamic
 endif
 # A folder of that name would take the link into itself.
 LINK_RELEASE = rm -rf .build/release && ln -s optimized/release .build/release

@@ -8,8 +8,9 @@ internal import SyncEngine
 ///
 /// What follows the host in the address may be a secret and is in no message.
 public struct Webhook: Sendable {
-    private static let exitMark = "{exit}"
-    private static let stateMark = "{state}"
+    /// What may follow a brace.
+    private static let exitMark = "exit}"
+    private static let stateMark = "state}"
 
     private let address: WebAddress
     private let requests: PlainRequests
@@ -32,7 +33,7 @@ public struct Webhook: Sendable {
         }
         // A mark that is misspelled would be sent as it is, and each run would count as good.
         let marks = rest.split(separator: "{", omittingEmptySubsequences: false).dropFirst()
-        guard marks.allSatisfy({ $0.hasPrefix("exit}") || $0.hasPrefix("state}") }) else {
+        guard marks.allSatisfy({ $0.hasPrefix(Self.exitMark) || $0.hasPrefix(Self.stateMark) }) else {
             throw Self.unusable("only {exit} and {state} can be replaced in it")
         }
         let isSafe = address.isHTTPS || address.isLoopback || sources.options.allowsInsecureHTTP
@@ -95,13 +96,20 @@ public struct Webhook: Sendable {
     ///   - exit: The exit status of the command; any but 0 is a failure.
     /// - Returns: What went wrong, safe to print; nil if it was accepted.
     public func post(json: String, exit: Int32) async -> String? {
-        let url = address.text.replacing(Self.exitMark, with: String(exit))
-            .replacing(Self.stateMark, with: exit == 0 ? "success" : "failure")
         do {
-            let status = try await requests.post(json: json, to: url)
+            let status = try await requests.post(json: json, to: url(exit: exit))
             return (200..<300).contains(status) ? nil : "it answered with status \(status)"
         } catch {
             return (error as? TransportError)?.message ?? "the request could not be sent"
+        }
+    }
+
+    private func url(exit: Int32) -> String {
+        let pieces = address.text.split(separator: "{", omittingEmptySubsequences: false)
+        return pieces.dropFirst().reduce(into: String(pieces[0])) { url, piece in
+            let isExit = piece.hasPrefix(Self.exitMark)
+            url += isExit ? String(exit) : exit == 0 ? "success" : "failure"
+            url += piece.dropFirst((isExit ? Self.exitMark : Self.stateMark).count)
         }
     }
 

@@ -50,3 +50,10 @@ enum KeyText {
         }
     }
 }
+
+extension StringProtocol {
+    /// True if the text has another one in it, byte by byte: `contains` links regular expressions.
+    func hasPart(_ part: String) -> Bool {
+        utf8.indices.contains { utf8[$0...].starts(with: part.utf8) }
+    }
+}

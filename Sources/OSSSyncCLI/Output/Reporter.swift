@@ -127,7 +127,7 @@ final class Reporter: Sendable {
     func hasTold(of message: String) -> Bool {
         state.withLock { state in
             guard let retry = state.retry, retry.isOutage else { return false }
-            return screen.monotonic() < state.retryEnd && message.contains(retry.cause)
+            return screen.monotonic() < state.retryEnd && message.hasPart(retry.cause)
         }
     }
 

@@ -38,7 +38,7 @@ struct CronLine: Sendable {
 
     /// True if this is what `crontab -l` says where there is no crontab.
     static func saysNoTable(_ message: String) -> Bool {
-        contains(message.lowercased()[...], "no crontab for")
+        message.lowercased().hasPart("no crontab for")
     }
 
     /// What becomes of a crontab without the line of a schedule.
@@ -90,7 +90,7 @@ struct CronLine: Sendable {
         let lines = table.split(separator: "\n", omittingEmptySubsequences: false)
         return lines.indices.dropLast().filter { index in
             lines[index].hasPrefix("# " + Schedule.namePrefix)
-                && contains(lines[index + 1], " '--quiet' ")
+                && lines[index + 1].hasPart(" '--quiet' ")
         }
         .map { unescaped(lines[$0 + 1]) }
     }
@@ -98,11 +98,7 @@ struct CronLine: Sendable {
     /// True for a line that starts this run of the directory, whenever and with whatever options.
     private static func isLine(of schedule: Schedule, _ line: Substring?) -> Bool {
         guard let line else { return false }
-        return contains(line, " " + command([schedule.direction.rawValue, "--quiet"]) + " ")
+        return line.hasPart(" " + command([schedule.direction.rawValue, "--quiet"]) + " ")
             && line.hasSuffix(" " + command([schedule.directory]))
-    }
-
-    private static func contains(_ line: Substring, _ part: String) -> Bool {
-        line.utf8.indices.contains { line.utf8[$0...].starts(with: part.utf8) }
     }
 }
