@@ -50,15 +50,6 @@ extension ManifestStore {
         try entries(.selectEntriesBySize, [.integer(size), .integer(Int64(limit))])
     }
 
-    /// Entries of files that are too small to be searched for by content, with this inode.
-    package func smallEntries(
-        inode: UInt64,
-        limit: Int
-    ) throws(ManifestError) -> [ManifestEntry] {
-        let inode = SQLValue.integer(Int64(bitPattern: inode))
-        return try entries(.selectSmallEntriesByInode, [inode, .integer(Int64(limit))])
-    }
-
     /// Up to `limit` damaged entries in key order, after `after` (nil: from the first).
     package func damagedEntries(
         after: ObjectKey?,

@@ -115,11 +115,10 @@ extension Schema {
     /// Which rows are of symbolic links that are stored as objects.
     private static let version6 = Migration(statements: [entryIsLink])
 
-    /// What tells an edit from damage, the permissions that were carried, and what is damaged; and
-    /// small files by their inodes, so that one that was renamed keeps its object's properties.
+    /// What tells an edit from damage, the permissions that were carried, and what is damaged.
     private static let version7 = Migration(
         statements: [
-            entryChanged, entryMode, entryDamaged, damagedByKey, damagedBySize, smallByInode,
+            entryChanged, entryMode, entryDamaged, damagedByKey, damagedBySize,
         ]
     )
 
@@ -173,11 +172,6 @@ extension Schema {
 
     private static let damagedBySize = """
         CREATE INDEX entry_damaged_by_size ON entry (size_bytes) WHERE is_damaged = 1
-        """
-
-    private static let smallByInode = """
-        CREATE INDEX entry_small_by_inode ON entry (inode)
-        WHERE is_searchable IS NULL AND inode <> 0
         """
 
     private static let comparison = """

@@ -91,13 +91,6 @@ enum Query: String, CaseIterable, Sendable {
         FROM entry WHERE inode = ? AND size_bytes = ? AND inode <> 0 AND is_searchable = 1
         LIMIT ?
         """
-    case selectSmallEntriesByInode = """
-        SELECT key, size_bytes, etag, crc64, last_modified_seconds, last_modified_nanoseconds,
-            storage_class, local_modified_seconds, local_modified_nanoseconds, inode, through_link,
-            is_link, changed_nanoseconds, mode, is_damaged, row_check
-        FROM entry INDEXED BY entry_small_by_inode
-        WHERE inode = ? AND inode <> 0 AND is_searchable IS NULL LIMIT ?
-        """
     case selectDamagedEntries = """
         SELECT key, size_bytes, etag, crc64, last_modified_seconds, last_modified_nanoseconds,
             storage_class, local_modified_seconds, local_modified_nanoseconds, inode, through_link,

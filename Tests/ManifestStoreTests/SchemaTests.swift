@@ -46,7 +46,6 @@ struct SchemaTests {
             .selectEntriesBySize: "entry_by_size (size_bytes=?)",
             .selectEntriesByETag: "entry_by_size (size_bytes=? AND etag=?)",
             .selectEntriesByInode: "entry_by_inode (inode=? AND size_bytes=?)",
-            .selectSmallEntriesByInode: "entry_small_by_inode (inode=?)",
             .selectDamagedEntries: "entry_damaged (key>?)",
             .selectDamagedEntriesLike: "entry_damaged_by_size (size_bytes=?)",
             .selectSampleKeyAfter: "COVERING INDEX entry_sample (key>?)",

@@ -11,17 +11,26 @@ struct EarlierRows: Sendable {
     let hasTransfers: Bool
     /// True if a file was found damaged.
     let hasDamage: Bool
+    /// When the run before began; nil if there was none.
+    let lastStart: Timestamp?
 
     /// Where nobody has looked.
-    static let perhaps = EarlierRows(hasEntries: true, hasTransfers: true, hasDamage: true)
+    static let perhaps = EarlierRows(
+        hasEntries: true,
+        hasTransfers: true,
+        hasDamage: true,
+        lastStart: nil
+    )
 }
 
 extension EarlierRows {
+    /// To be read once this run has its number.
     init(_ manifest: ManifestStore) async throws(ManifestError) {
         hasEntries = try await !manifest.entries(in: .all, after: nil, limit: 1).isEmpty
         let downloads = try await manifest.downloadCheckpoints(after: nil, limit: 1)
         let uploads = try await manifest.uploadCheckpoints(after: nil, limit: 1)
         hasDamage = try await !manifest.damagedEntries(after: nil, limit: 1).isEmpty
         hasTransfers = !downloads.isEmpty || !uploads.isEmpty
+        lastStart = try await manifest.runs(limit: 2).dropFirst().first?.started
     }
 }

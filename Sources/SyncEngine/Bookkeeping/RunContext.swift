@@ -39,10 +39,8 @@ struct RunContext: Sendable {
     let knowsDirectory: Bool
     /// What the run skips.
     let filter: FileFilter
-    /// False if the mirror was new when the run began.
-    let hasRows: Bool
-    /// True if files were found damaged before.
-    let hasDamage: Bool
+    /// What there was when the run began.
+    let earlier: EarlierRows
     /// False if nothing can be written into the directory.
     let canFetch: Bool
     /// What a run of a shard leaves for the end of its round; nil for a mirror that is not cut.

@@ -19,6 +19,8 @@ final class RunLedger: Sendable {
         var deferred: [Deferred] = []
         var deferredUploads: [DeferredUpload] = []
         var mayDeferUploads = true
+        var smallUploads: [JoinedEntry] = []
+        var goneRows: [UInt64: ManifestEntry] = [:]
         var renames: [PendingRename] = []
         var mayRename = true
         var short: [ShortOfRoom] = []
@@ -78,6 +80,7 @@ final class RunLedger: Sendable {
     var untriedItems: Int {
         state.withLock {
             $0.untried + $0.renames.count + $0.short.count + $0.deferredUploads.count
+                + $0.smallUploads.count
         }
     }
     var vanishedItems: Int { state.withLock { $0.vanished } }
@@ -203,6 +206,33 @@ final class RunLedger: Sendable {
 
     func keepDeferredUpload(_ upload: DeferredUpload) {
         state.withLock { $0.deferredUploads.append(upload) }
+    }
+
+    /// Notes the row of a small file that is gone; what there is no room for is not found again.
+    func noteGone(_ row: ManifestEntry) {
+        state.withLock { state in
+            guard state.goneRows.count < Self.deferredLimit else { return }
+            state.goneRows[row.inode] = row
+        }
+    }
+
+    /// The noted row of a file.
+    func smallRow(inode: UInt64) -> ManifestEntry? { state.withLock { $0.goneRows[inode] } }
+
+    /// Keeps a small file's upload until all rows have come; false if there are too many already.
+    func deferSmallUpload(_ entry: JoinedEntry) -> Bool {
+        state.withLock { state in
+            guard state.smallUploads.count < Self.deferredLimit else { return false }
+            state.smallUploads.append(entry)
+            return true
+        }
+    }
+
+    func takeSmallUploads() -> [JoinedEntry] {
+        state.withLock { state in
+            defer { state.smallUploads = [] }
+            return state.smallUploads
+        }
     }
 
     /// False if there are too many already.

@@ -26,19 +26,30 @@ struct Dispatcher {
     mutating func dispatch(_ item: PlannedItem) async throws {
         let entry = item.entry
         let decision = item.decision
+        if executor.mayHaveBeenRenamed(entry), let row = entry.base {
+            executor.ledger.noteGone(row)
+        }
         switch decision {
+        case .upload(.new)
+        where executor.mayBeRenamed(entry) && executor.ledger.deferSmallUpload(entry):
+            // The row of its old name may come after it.
+            executor.countAsPlanned(ItemExecutor.Work(entry: entry, decision: decision))
         case .nothing(let reason):
+            if executor.forgets(reason, entry) { try await append(.forget(entry.key)) }
             executor.leave(reason, entry)
-        case .forget, .deleteLocal, .deleteRemote:
-            try await drop(item)
+        case .forget:
+            try await append(.forget(entry.key))
+        case .deleteLocal, .deleteRemote:
+            guard let deletion = decision.plannedDeletion(of: entry) else { return }
+            deletions.append(deletion)
+            try await flushBatch()
         case .makeDirectory:
             try await makeDirectory(entry)
         case .adopt where entry.local?.isDirectory == true:
             try await recordDirectory(entry)
         case .refresh(let reason) where entry.local?.isDirectory == true:
-            if let base = entry.base { changes.append(.upsert(base.leftOut(false))) }
             executor.leave(reason, entry)
-            if changes.count >= context.limits.batch { try await flush() }
+            if let base = entry.base { try await append(.upsert(base.leftOut(false))) }
         case .downloadAfterDeletions:
             leaveForLater(item)
         case .skip(.shadowedByDirectory) where executor.mayBeMarker(entry) && queue != nil:
@@ -81,13 +92,22 @@ struct Dispatcher {
         )
     }
 
-    private mutating func drop(_ item: PlannedItem) async throws {
-        if case .forget = item.decision {
-            changes.append(.forget(item.entry.key))
-        } else if let deletion = item.decision.plannedDeletion(of: item.entry) {
-            deletions.append(deletion)
-        }
+    private mutating func append(_ change: ManifestChange) async throws {
+        changes.append(change)
+        try await flushBatch()
+    }
+
+    private mutating func flushBatch() async throws {
         if changes.count + deletions.count >= context.limits.batch { try await flush() }
+    }
+
+    /// To be called after the last item.
+    mutating func finish() async throws {
+        for entry in executor.ledger.takeSmallUploads() {
+            let work = ItemExecutor.Work(entry: entry, decision: .upload(.new))
+            try await queue?.push(work, .small)
+        }
+        try await flush()
     }
 
     /// Writes what was batched.
@@ -128,15 +148,11 @@ struct Dispatcher {
     /// The directory and its marker are both there.
     private mutating func recordDirectory(_ entry: JoinedEntry) async throws {
         guard let object = entry.remote else { return }
-        changes.append(
-            .upsert(
-                ManifestEntry(
-                    marker: entry.key,
-                    etag: object.etag,
-                    lastModified: object.lastModified,
-                    storageClass: object.storageClass
-                )
-            )
+        let row = ManifestEntry(
+            marker: entry.key,
+            etag: object.etag,
+            lastModified: object.lastModified,
+            storageClass: object.storageClass
         )
         if entry.local == nil {
             context.tracker.count { $0.transferred += 1 }
@@ -145,6 +161,6 @@ struct Dispatcher {
             context.tracker.count { $0.adopted += 1 }
             context.item(.adopt, .done, entry.key, size: 0)
         }
-        if changes.count >= context.limits.batch { try await flush() }
+        try await append(.upsert(row))
     }
 }

@@ -62,7 +62,7 @@ extension ItemExecutor {
         _ path: RelativePath
     ) async throws -> ObjectKey? {
         // A recorded file that has its inode was edited in its place.
-        guard context.hasDamage, !context.options.replacesLocalChanges, file.size > 0,
+        guard context.earlier.hasDamage, !context.options.replacesLocalChanges, file.size > 0,
             entry.base == nil || entry.base?.inode != file.inode
         else { return nil }
         let rows = try await context.manifest.damagedEntries(

@@ -106,7 +106,7 @@ extension ItemExecutor {
     func mayHaveCopies(_ size: Int64) -> Bool {
         let limits = context.limits
         return size >= limits.smallestSearchable
-            && (context.hasRows || size >= limits.smallestWorthAsking)
+            && (context.earlier.hasEntries || size >= limits.smallestWorthAsking)
     }
 
     /// Why the object's content could not be fetched; nil if it waits for its place.

@@ -91,23 +91,32 @@ extension ItemExecutor {
         _ entry: JoinedEntry,
         _ file: FileIdentity
     ) async -> ObjectMetadata? {
-        guard context.hasRows, context.judgesInodes, entry.local?.isLink != true,
-            file.size < context.limits.smallestSearchable
+        guard mayBeRenamed(entry), let row = ledger.smallRow(inode: file.inode),
+            row.size == file.size, row.mayHaveTime(of: file),
+            (try? await identity(of: row.key)) == nil,
+            var metadata = try? await head(row.key), metadata.etag == row.etag
         else { return nil }
-        let limit = renames.maximumCandidates
-        let rows = try? await context.manifest.smallEntries(inode: file.inode, limit: limit)
-        for row in rows ?? [] where row.size == file.size && row.mayHaveTime(of: file) {
-            guard row.key != entry.key, !row.isLink, !row.isThroughLink,
-                (try? await identity(of: row.key)) == nil,
-                var metadata = try? await head(row.key), metadata.etag == row.etag
-            else { continue }
-            // The type that its old name stands for is no choice of anybody's.
-            if metadata.contentType == ContentType.guess(for: row.key) {
-                metadata.contentType = nil
-            }
-            return metadata
-        }
-        return nil
+        // The type that its old name stands for is no choice of anybody's.
+        if metadata.contentType == ContentType.guess(for: row.key) { metadata.contentType = nil }
+        return metadata
+    }
+
+    /// True if a small file may be a recorded one under a new name: it is not of after that run.
+    func mayBeRenamed(_ entry: JoinedEntry) -> Bool {
+        guard context.earlier.hasEntries, context.judgesInodes, entry.remote == nil,
+            let local = entry.local, !local.isLink, let file = local.identity
+        else { return false }
+        return file.size < context.limits.smallestSearchable
+            && context.earlier.lastStart.map { file.modified <= $0 } ?? true
+    }
+
+    /// True if a row's file is gone, and so small that it may be back under another name.
+    func mayHaveBeenRenamed(_ entry: JoinedEntry) -> Bool {
+        guard context.tracker.direction != .pull, context.judgesInodes, entry.local == nil,
+            let row = entry.base
+        else { return false }
+        return row.inode != 0 && row.size < context.limits.smallestSearchable && !row.isLink
+            && !row.isThroughLink
     }
 
     /// Copies the object that the upload will replace, if the run keeps any.

@@ -183,6 +183,13 @@ extension ItemExecutor {
         reports.skip(key, size: size, message: message)
     }
 
+    /// True if what one side lost while filters left it out is the other side's alone from now on:
+    /// no row says any more that it was the same on both.
+    func forgets(_ reason: QuietReason, _ entry: JoinedEntry) -> Bool {
+        guard reason == .onlyRemote || reason == .onlyLocal else { return false }
+        return entry.hasVanishedUnseen && context.knowsDirectory && !issues.hides(entry.key)
+    }
+
     func leave(_ reason: QuietReason, _ entry: JoinedEntry) {
         reports.leave(reason, entry, isHidden: issues.hides(entry.key))
     }

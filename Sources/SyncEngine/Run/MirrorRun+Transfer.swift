@@ -25,7 +25,7 @@ extension MirrorRun {
                 let coverage = try await plan(rows: rows, parts) { item in
                     try await dispatcher.dispatch(item)
                 }
-                try await dispatcher.flush()
+                try await dispatcher.finish()
                 parts.context.tracker.planIsComplete()
                 await room.warn(start)
                 queue.close()

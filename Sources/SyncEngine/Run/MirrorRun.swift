@@ -206,8 +206,7 @@ struct MirrorRun: Sendable {
             judgesInodes: (try? session.directory.keepsInodeNumbers()) ?? true,
             knowsDirectory: session.known.isSame,
             filter: filter,
-            hasRows: earlier.hasEntries,
-            hasDamage: earlier.hasDamage,
+            earlier: earlier,
             canFetch: session.known.writingRefusal == nil,
             shard: settings.shard?.outcome,
             mayEmptyTrash: settings.shard.map { $0.whole != nil } ?? true

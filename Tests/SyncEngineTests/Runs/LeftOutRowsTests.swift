@@ -59,7 +59,7 @@ extension EngineRuns {
             }
             let status = try await fixture.engine("a").status(options: MirrorFixture.options())
             #expect(status.differences.onlyRemote == 2 && status.differences.deletedHere == 0)
-            for extra in [false, true] {
+            for extra in [true, false] {
                 let summary = try await fixture.run("a", direction) { options in
                     Self.deleting(&options)
                     if direction == .push { options.deletesExtra = extra }
@@ -69,6 +69,13 @@ extension EngineRuns {
             }
             #expect(try await fixture.objects() == Self.names)
             #expect(fixture.exists("a/films/a") == (direction != .push))
+            guard direction == .push else { return }
+            // They are like what was never recorded from then on.
+            let summary = try await fixture.run("a", .push) { options in
+                Self.deleting(&options)
+                options.deletesExtra = true
+            }
+            #expect(summary.deleted == 2 && summary.isInStep, "\(summary)")
         }
 
         @Test(arguments: cases, SyncDirection.allCases)
@@ -89,6 +96,12 @@ extension EngineRuns {
             #expect(summary.isComplete && summary.deleted == 0, "\(summary)")
             #expect(try fixture.tree("a").count == 4)
             #expect(try await fixture.objects().count == (direction == .pull ? 2 : 4))
+            guard direction == .pull else { return }
+            let second = try await fixture.run("a", .pull) { options in
+                Self.deleting(&options)
+                options.deletesExtra = true
+            }
+            #expect(second.deleted == 2 && second.isInStep, "\(second)")
         }
 
         @Test func `what was seen again on both sides is deleted as ever`() async throws {
