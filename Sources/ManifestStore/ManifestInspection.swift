@@ -106,8 +106,19 @@ extension ManifestStore {
             throw .unusable(path: directory, reason: "the path has a NUL byte")
         }
         let files = ManifestFiles(directory: directory, hasLocks: hasLocks)
-        let store = ManifestStore(files: files, threads: threads, smallestSearchable: 0)
-        return try await store.inspect(ManifestInspection(files: files, schema: .current))
+        return try await inspect(ManifestInspection(files: files, schema: .current), threads)
+    }
+
+    static func inspect(
+        _ inspection: ManifestInspection,
+        _ threads: BlockingThreads
+    ) async throws(ManifestError) -> InspectionOutcome {
+        let store = ManifestStore(
+            files: inspection.files,
+            threads: threads,
+            smallestSearchable: 0
+        )
+        return try await store.inspect(inspection)
     }
 
     private func inspect(_ inspection: ManifestInspection) throws(ManifestError)

@@ -14,9 +14,7 @@ struct Schema: Sendable {
 
     var version: Int64 { Int64(migrations.count) }
 
-    static let current = Schema(
-        migrations: [version1, version2, version3, version4, version5, version6, version7]
-    )
+    static let current = Schema(migrations: [version1])
 
     /// "OSSY" in the file's header: the file is a manifest.
     static let applicationID: Int64 = 0x4F53_5359
@@ -90,35 +88,9 @@ extension Schema {
 
     private static let version1 = Migration(
         statements: [
-            store, setting, entry, entryBySize, entryByInode, entrySample, download, downloadRange,
-            upload, uploadPart, run, runItem, plannedDeletion,
-        ]
-    )
-
-    /// Seals of partial files, and what vanished in a run.
-    private static let version2 = Migration(statements: [downloadSeal, runVanished])
-
-    /// Which rows came through a link object, and what objects were found to contain.
-    private static let version3 = Migration(statements: [entryThroughLink, comparison])
-
-    /// Contents are looked up only where that saves more than requests: see decision 19.
-    private static let version4 = Migration(
-        statements: [
-            entrySearchable, markSearchable, "DROP INDEX entry_by_size",
-            "DROP INDEX entry_by_inode", searchableBySize, searchableByInode,
-        ]
-    )
-
-    /// The paths that a run was limited to.
-    private static let version5 = Migration(statements: [runPaths])
-
-    /// Which rows are of symbolic links that are stored as objects.
-    private static let version6 = Migration(statements: [entryIsLink])
-
-    /// What tells an edit from damage, the permissions that were carried, and what is damaged.
-    private static let version7 = Migration(
-        statements: [
-            entryChanged, entryMode, entryDamaged, damagedByKey, damagedBySize,
+            store, setting, entry, entryBySize, entryByInode, entrySample, entryDamaged,
+            entryDamagedBySize, comparison, download, downloadRange, downloadSeal, upload,
+            uploadPart, run, runItem, plannedDeletion,
         ]
     )
 
@@ -150,28 +122,12 @@ extension Schema {
             local_modified_seconds INTEGER NOT NULL,
             local_modified_nanoseconds INTEGER NOT NULL,
             inode INTEGER NOT NULL,
+            changed_nanoseconds INTEGER,
+            marks INTEGER NOT NULL,
             row_check INTEGER NOT NULL,
-            is_sample INTEGER NOT NULL
+            is_sample INTEGER NOT NULL,
+            is_searchable INTEGER
         ) STRICT, WITHOUT ROWID
-        """
-
-    private static let entryThroughLink = "ALTER TABLE entry ADD COLUMN through_link INTEGER"
-
-    private static let entryIsLink = "ALTER TABLE entry ADD COLUMN is_link INTEGER"
-
-    private static let entryChanged =
-        "ALTER TABLE entry ADD COLUMN changed_nanoseconds INTEGER"
-
-    private static let entryMode = "ALTER TABLE entry ADD COLUMN mode INTEGER"
-
-    private static let entryDamaged = "ALTER TABLE entry ADD COLUMN is_damaged INTEGER"
-
-    private static let damagedByKey = """
-        CREATE INDEX entry_damaged ON entry (key) WHERE is_damaged = 1
-        """
-
-    private static let damagedBySize = """
-        CREATE INDEX entry_damaged_by_size ON entry (size_bytes) WHERE is_damaged = 1
         """
 
     private static let comparison = """
@@ -184,27 +140,22 @@ extension Schema {
         ) STRICT, WITHOUT ROWID
         """
 
+    /// Contents are looked up only where that saves more than requests: see decision 19.
     private static let entryBySize = """
-        CREATE INDEX entry_by_size ON entry (size_bytes, etag)
-        """
-
-    private static let entryByInode = """
-        CREATE INDEX entry_by_inode ON entry (inode, size_bytes) WHERE inode <> 0
-        """
-
-    private static let entrySearchable = "ALTER TABLE entry ADD COLUMN is_searchable INTEGER"
-
-    private static let markSearchable = """
-        UPDATE entry SET is_searchable = 1 WHERE size_bytes >= 262144
-        """
-
-    private static let searchableBySize = """
         CREATE INDEX entry_by_size ON entry (size_bytes, etag) WHERE is_searchable = 1
         """
 
-    private static let searchableByInode = """
+    private static let entryByInode = """
         CREATE INDEX entry_by_inode ON entry (inode, size_bytes)
         WHERE is_searchable = 1 AND inode <> 0
+        """
+
+    private static let entryDamaged = """
+        CREATE INDEX entry_damaged ON entry (key) WHERE marks & 16 <> 0
+        """
+
+    private static let entryDamagedBySize = """
+        CREATE INDEX entry_damaged_by_size ON entry (size_bytes) WHERE marks & 16 <> 0
         """
 
     /// With the flag as a column, because SQLite would look for it in the table otherwise.
@@ -304,14 +255,12 @@ extension Schema {
             skipped INTEGER,
             local_changes INTEGER,
             requests INTEGER,
+            vanished INTEGER,
             message TEXT,
+            paths TEXT,
             row_check INTEGER NOT NULL
         ) STRICT
         """
-
-    private static let runVanished = "ALTER TABLE run ADD COLUMN vanished INTEGER"
-
-    private static let runPaths = "ALTER TABLE run ADD COLUMN paths TEXT"
 
     private static let runItem = """
         CREATE TABLE run_item (

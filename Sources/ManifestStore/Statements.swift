@@ -37,9 +37,9 @@ enum Query: String, CaseIterable, Sendable {
     case upsertEntry = """
         INSERT INTO entry (
             key, size_bytes, etag, crc64, last_modified_seconds, last_modified_nanoseconds,
-            storage_class, local_modified_seconds, local_modified_nanoseconds, inode, through_link,
-            is_link, changed_nanoseconds, mode, is_damaged, row_check, is_sample, is_searchable
-        ) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+            storage_class, local_modified_seconds, local_modified_nanoseconds, inode,
+            changed_nanoseconds, marks, row_check, is_sample, is_searchable
+        ) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
         ON CONFLICT (key) DO UPDATE SET
             size_bytes = excluded.size_bytes, etag = excluded.etag, crc64 = excluded.crc64,
             last_modified_seconds = excluded.last_modified_seconds,
@@ -47,63 +47,61 @@ enum Query: String, CaseIterable, Sendable {
             storage_class = excluded.storage_class,
             local_modified_seconds = excluded.local_modified_seconds,
             local_modified_nanoseconds = excluded.local_modified_nanoseconds,
-            inode = excluded.inode, through_link = excluded.through_link,
-            is_link = excluded.is_link, changed_nanoseconds = excluded.changed_nanoseconds,
-            mode = excluded.mode, is_damaged = excluded.is_damaged,
-            row_check = excluded.row_check,
+            inode = excluded.inode, changed_nanoseconds = excluded.changed_nanoseconds,
+            marks = excluded.marks, row_check = excluded.row_check,
             is_searchable = excluded.is_searchable
         """
     case deleteEntry = "DELETE FROM entry WHERE key = ?"
     case selectEntry = """
         SELECT key, size_bytes, etag, crc64, last_modified_seconds, last_modified_nanoseconds,
-            storage_class, local_modified_seconds, local_modified_nanoseconds, inode, through_link,
-            is_link, changed_nanoseconds, mode, is_damaged, row_check
+            storage_class, local_modified_seconds, local_modified_nanoseconds, inode,
+            changed_nanoseconds, marks, row_check
         FROM entry WHERE key = ?
         """
     case selectEntries = """
         SELECT key, size_bytes, etag, crc64, last_modified_seconds, last_modified_nanoseconds,
-            storage_class, local_modified_seconds, local_modified_nanoseconds, inode, through_link,
-            is_link, changed_nanoseconds, mode, is_damaged, row_check
+            storage_class, local_modified_seconds, local_modified_nanoseconds, inode,
+            changed_nanoseconds, marks, row_check
         FROM entry WHERE key >= ? ORDER BY key LIMIT ?
         """
     case selectEntriesBefore = """
         SELECT key, size_bytes, etag, crc64, last_modified_seconds, last_modified_nanoseconds,
-            storage_class, local_modified_seconds, local_modified_nanoseconds, inode, through_link,
-            is_link, changed_nanoseconds, mode, is_damaged, row_check
+            storage_class, local_modified_seconds, local_modified_nanoseconds, inode,
+            changed_nanoseconds, marks, row_check
         FROM entry WHERE key >= ? AND key < ? ORDER BY key LIMIT ?
         """
     case selectEntriesBySize = """
         SELECT key, size_bytes, etag, crc64, last_modified_seconds, last_modified_nanoseconds,
-            storage_class, local_modified_seconds, local_modified_nanoseconds, inode, through_link,
-            is_link, changed_nanoseconds, mode, is_damaged, row_check
+            storage_class, local_modified_seconds, local_modified_nanoseconds, inode,
+            changed_nanoseconds, marks, row_check
         FROM entry WHERE size_bytes = ? AND is_searchable = 1 LIMIT ?
         """
     case selectEntriesByETag = """
         SELECT key, size_bytes, etag, crc64, last_modified_seconds, last_modified_nanoseconds,
-            storage_class, local_modified_seconds, local_modified_nanoseconds, inode, through_link,
-            is_link, changed_nanoseconds, mode, is_damaged, row_check
+            storage_class, local_modified_seconds, local_modified_nanoseconds, inode,
+            changed_nanoseconds, marks, row_check
         FROM entry WHERE size_bytes = ? AND etag = ? AND is_searchable = 1 LIMIT ?
         """
     case selectEntriesByInode = """
         SELECT key, size_bytes, etag, crc64, last_modified_seconds, last_modified_nanoseconds,
-            storage_class, local_modified_seconds, local_modified_nanoseconds, inode, through_link,
-            is_link, changed_nanoseconds, mode, is_damaged, row_check
+            storage_class, local_modified_seconds, local_modified_nanoseconds, inode,
+            changed_nanoseconds, marks, row_check
         FROM entry WHERE inode = ? AND size_bytes = ? AND inode <> 0 AND is_searchable = 1
         LIMIT ?
         """
     case selectDamagedEntries = """
         SELECT key, size_bytes, etag, crc64, last_modified_seconds, last_modified_nanoseconds,
-            storage_class, local_modified_seconds, local_modified_nanoseconds, inode, through_link,
-            is_link, changed_nanoseconds, mode, is_damaged, row_check
+            storage_class, local_modified_seconds, local_modified_nanoseconds, inode,
+            changed_nanoseconds, marks, row_check
         FROM entry INDEXED BY entry_damaged
-        WHERE is_damaged = 1 AND key > ? ORDER BY key LIMIT ?
+        WHERE marks & 16 <> 0 AND key > ? ORDER BY key LIMIT ?
         """
     case selectDamagedEntriesLike = """
         SELECT key, size_bytes, etag, crc64, last_modified_seconds, last_modified_nanoseconds,
-            storage_class, local_modified_seconds, local_modified_nanoseconds, inode, through_link,
-            is_link, changed_nanoseconds, mode, is_damaged, row_check
+            storage_class, local_modified_seconds, local_modified_nanoseconds, inode,
+            changed_nanoseconds, marks, row_check
         FROM entry INDEXED BY entry_damaged_by_size
-        WHERE size_bytes = ? AND is_damaged = 1 AND (inode = ? OR local_modified_seconds = ?)
+        WHERE size_bytes = ? AND marks & 16 <> 0 AND (inode = ? OR local_modified_seconds = ?)
         LIMIT ?
         """
     case countEntries = "SELECT count(*) FROM entry"
@@ -276,30 +274,30 @@ enum Query: String, CaseIterable, Sendable {
         INSERT INTO run (
             run_id, direction, started_seconds, started_nanoseconds, remote, outcome,
             duration_seconds, transferred, transferred_bytes, resumed_bytes, deleted, renamed,
-            adopted, unchanged, conflicts, failed, skipped, local_changes, requests, message,
-            vanished, paths, row_check
+            adopted, unchanged, conflicts, failed, skipped, local_changes, requests,
+            vanished, message, paths, row_check
         ) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
         """
     case selectLastRunID = "SELECT max(run_id) FROM run"
     case selectRun = """
         SELECT run_id, direction, started_seconds, started_nanoseconds, remote, outcome,
             duration_seconds, transferred, transferred_bytes, resumed_bytes, deleted, renamed,
-            adopted, unchanged, conflicts, failed, skipped, local_changes, requests, message,
-            vanished, paths, row_check
+            adopted, unchanged, conflicts, failed, skipped, local_changes, requests,
+            vanished, message, paths, row_check
         FROM run WHERE run_id = ?
         """
     case selectRuns = """
         SELECT run_id, direction, started_seconds, started_nanoseconds, remote, outcome,
             duration_seconds, transferred, transferred_bytes, resumed_bytes, deleted, renamed,
-            adopted, unchanged, conflicts, failed, skipped, local_changes, requests, message,
-            vanished, paths, row_check
+            adopted, unchanged, conflicts, failed, skipped, local_changes, requests,
+            vanished, message, paths, row_check
         FROM run ORDER BY run_id DESC LIMIT ?
         """
     case finishRun = """
         UPDATE run SET outcome = ?, duration_seconds = ?, transferred = ?, transferred_bytes = ?,
             resumed_bytes = ?, deleted = ?, renamed = ?, adopted = ?, unchanged = ?,
-            conflicts = ?, failed = ?, skipped = ?, local_changes = ?, requests = ?, message = ?,
-            vanished = ?, row_check = ?
+            conflicts = ?, failed = ?, skipped = ?, local_changes = ?, requests = ?, vanished = ?,
+            message = ?, row_check = ?
         WHERE run_id = ?
         """
     case deleteRunsThrough = "DELETE FROM run WHERE run_id <= ?"

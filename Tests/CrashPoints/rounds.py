@@ -3,7 +3,6 @@
 import random
 import time
 
-import migration
 import report
 from Support.processes import limited
 from trial import ERRORS, Trial
@@ -17,8 +16,6 @@ MISSES = 2
 CUTS = 1
 ERRORS_OF_A_KIND = 2
 CALLS_PER_ERROR = 9
-# These at every call of a migration.
-ERRORS_OF_MIGRATIONS = ("EIO", "ENOSPC")
 CALLS_PER_TORN = 5
 # How many points of each scenario are taken at a time where there is time without end, and how
 # many power cuts at each.
@@ -63,7 +60,7 @@ class Round:
             self.kill(int(number), cuts=0, seeds=[seed])
         elif options.errno:
             error, number, *words = options.errno.split(":")
-            self.error(error, int(number), "lasting" in words, "manifest" in words)
+            self.error(error, int(number), "lasting" in words)
         elif options.seconds is not None:
             self.sample()
         else:
@@ -132,17 +129,6 @@ class Round:
                 numbers = self.numbers(step, first.randrange(step))
                 self.until_missed(numbers, lambda number, error=error, lasts=lasts:
                                   self.error(error, number, lasts))
-        if self.trial.world.older:
-            self.errors_of_migration()
-
-    def errors_of_migration(self):
-        """Every call on the manifest fails until it is migrated, and the two after that."""
-        last = migration.calls(self.trial) + 2
-        for error in ERRORS_OF_MIGRATIONS:
-            for lasts in ERRORS[error][1]:
-                for number in range(1 + self.share, last + 1, self.shares):
-                    if not self.error(error, number, lasts, is_manifest=True):
-                        break
 
     def some_errors(self, error, lasts, choice):
         """A few calls, each out of its part of the run."""
@@ -175,7 +161,7 @@ class Round:
                 trial.keep_inodes(found[0])
                 if self.scenario.changes_bucket:
                     trial.snapshot.save_bucket(trial.place.path("killed-bucket"))
-            trial.check_repaired(trial.waste, ends_quiet=not seeds or is_even)
+            trial.check_repaired(trial.scenario.waste, ends_quiet=not seeds or is_even)
 
         holds = self.attempt("kill", f"--kill {number}", point)
         if not found or not found[0]:
@@ -195,14 +181,13 @@ class Round:
         def point():
             fired = self.trial.kill(number, is_torn=True)
             if fired:
-                self.trial.check_repaired(self.trial.waste)
+                self.trial.check_repaired(self.trial.scenario.waste)
             return fired
         return self.counted("torn", f"--torn {number}", point)
 
-    def error(self, error, number, lasts, is_manifest=False):
-        name = f"--errno {error}:{number}" + ":lasting" * lasts + ":manifest" * is_manifest
-        only = migration.FILE if is_manifest else None
-        return self.counted("errno", name, lambda: self.trial.fail(number, error, lasts, only))
+    def error(self, error, number, lasts):
+        name = f"--errno {error}:{number}" + ":lasting" * lasts
+        return self.counted("errno", name, lambda: self.trial.fail(number, error, lasts))
 
     def counted(self, kind, name, point):
         fired = []

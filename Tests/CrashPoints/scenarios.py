@@ -3,7 +3,7 @@
 import dataclasses
 import os
 
-from stage import interrupt, interrupt_when, noted_parts, received, turn_back
+from stage import interrupt
 from Support.files import write
 from trees import content
 from workplace import REMOTE
@@ -182,22 +182,6 @@ def damaged_pull(stage):
     return stage.ends_as_bucket(size(MORE))
 
 
-def migrating_pull(stage):
-    """An older osssync was killed in the midst of a download and before a deletion (F060, F121)."""
-    stage.seed({**SMALL, **MORE})
-    stage.pull()
-    film = {"film.bin": content("film5", 6 * MIB)}
-    stage.seed({**film, "f.txt": None, "b/d/g": None})
-    interrupt_when(stage, ["pull", stage.place.mirror, "--delete", *ONE_STREAM],
-                   lambda: received(stage) > 0)
-    found = turn_back(stage, leaves_log=True)
-    if not found.rows["planned_deletion"]:
-        raise RuntimeError("the killed run had planned no deletion")
-    newer = {"a.txt": NEWER["a.txt"], "n/new": content("n2", 2_000), "b/empty": None}
-    stage.seed(newer)
-    return stage.ends_as_bucket(size(film) + size(newer) - received(stage))
-
-
 # MARK: Pushes
 
 def mirror(stage, tree):
@@ -251,18 +235,6 @@ def resumed_push(stage):
     pushed(stage, {"a.txt": SMALL["a.txt"]})
     stage.edit({"film": FILM})
     interrupt(stage, ["push", stage.place.mirror, *SMALL_PARTS], "bytes_received", 350_000)
-    return stage.ends_as_mirror()
-
-
-def migrating_push(stage):
-    """An older osssync was killed in the midst of an upload (F060, F121)."""
-    pushed(stage, {"a.txt": SMALL["a.txt"]})
-    stage.edit({"film": FILM})
-    # What the server has is no part to go on with before the manifest tells of it.
-    interrupt_when(stage, ["push", stage.place.mirror, *SMALL_PARTS],
-                   lambda: noted_parts(stage) > 0)
-    turn_back(stage, leaves_log=False)
-    stage.edit({"b/new": content("n", 6_000)})
     return stage.ends_as_mirror()
 
 
@@ -342,8 +314,6 @@ ALL = [
     Scenario("renaming-pull", ["pull", "DIR", "--delete"], renaming_pull),
     Scenario("turning-pull", ["pull", "DIR", "--delete"], turning_pull),
     Scenario("damaged-pull", ["pull", "DIR"], damaged_pull, is_damaged=True),
-    Scenario("migrating-pull", ["pull", "DIR", "--delete", *ONE_STREAM], migrating_pull,
-             waste=4 * MIB + 2_900),
     Scenario("apart-pull", ["pull", "DIR", "REMOTE", "--state-dir", "STATE"], first_pull,
              state="state"),
     Scenario("apart-push", ["push", "DIR", "REMOTE", "--state-dir", "STATE"], apart_push, True,
@@ -353,8 +323,6 @@ ALL = [
     Scenario("multipart-push", ["push", "DIR", *SMALL_PARTS], multipart_push, True,
              waste=2 * 102_400),
     Scenario("resumed-push", ["push", "DIR", *SMALL_PARTS], resumed_push, True,
-             waste=2 * 102_400),
-    Scenario("migrating-push", ["push", "DIR", *SMALL_PARTS], migrating_push, True,
              waste=2 * 102_400),
     Scenario("deleting-push", ["push", "DIR", "--delete"], deleting_push, True),
     Scenario("renaming-push", ["push", "DIR", "--delete"], renaming_push, True),

@@ -9,7 +9,6 @@
 //   CRASH_ERRNO     with this error number
 //   CRASH_STICKY    1: and so does every later one
 //   CRASH_CLASSES   only calls of these classes count, such as ",write,sync,"
-//   CRASH_ONLY      only calls on paths with this text in them count
 //   CRASH_FIRED     a file that says which call the fault hit
 //   CRASH_COUNTS    a file that says at the end how many calls of each class there were
 //   CRASH_RECORD    a file for the list of all calls, one a line; the written bytes go to FILE.data
@@ -49,7 +48,7 @@ static size_t root_lengths[ROOTS];
 static int root_count;
 static long kill_at, fail_at;
 static int fail_errno, is_sticky, is_torn, never_syncs;
-static const char *classes, *only, *fired_path, *counts_path, *boot_id_path;
+static const char *classes, *fired_path, *counts_path, *boot_id_path;
 static int record_file = -1, record_data = -1;
 static long long data_length;
 static atomic_long counter;
@@ -138,7 +137,6 @@ static void begin(void) {
     is_torn = (int)number("CRASH_TORN");
     never_syncs = (int)number("CRASH_NO_SYNC");
     classes = variable("CRASH_CLASSES");
-    only = variable("CRASH_ONLY");
     fired_path = variable("CRASH_FIRED");
     counts_path = variable("CRASH_COUNTS");
     boot_id_path = variable("CRASH_BOOT_ID");
@@ -275,7 +273,6 @@ static int fault(const char *class, const char *call, const char *path, const st
         snprintf(text, sizeof text, ",%s,", class);
         if (!strstr(classes, text)) return 0;
     }
-    if (only && !strstr(path, only)) return 0;
     long n = atomic_fetch_add(&counter, 1) + 1;
     if (kill_at && n == kill_at) {
         if (is_torn && half && half->count > 1) {

@@ -61,7 +61,7 @@ class SingleTrial(Trial):
         names = set(os.listdir(self.container)) - {"records"} - set(self.partials())
         return {name: read(os.path.join(self.container, name)) for name in names}
 
-    def check_now(self, keeps_checkpoints=True):
+    def check_now(self):
         world = self.world
         before, after = world.before or {}, world.after
         for name, data in self.visible().items():

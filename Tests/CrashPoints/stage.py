@@ -3,8 +3,6 @@
 import dataclasses
 import os
 
-import older
-from migration import Older
 from Support.files import write, write_below
 from trees import parents
 from workplace import REMOTE
@@ -24,8 +22,6 @@ class World:
     versions: dict = dataclasses.field(default_factory=dict)
     # Bytes of content that the run has to move; None where that depends.
     needed: int = None
-    # The manifest of an earlier version that the run finds.
-    older: Older = None
 
 
 class Stage:
@@ -121,42 +117,10 @@ def interrupt(stage, arguments, counter, limit, first=40):
     """Kills a run, and again, until `limit` bytes were moved, as the server counts them."""
     server = stage.place.server
     server.forget_requests()
-    interrupt_when(stage, arguments, lambda: sum(
-        request[counter] for request in server.requests()) >= limit, first)
-
-
-def interrupt_when(stage, arguments, is_enough, first=40):
-    """Kills a run, and again, until there is enough of what it leaves."""
     for number in range(first, 400, 2):
         run = stage.place.run(arguments, kill=number)
         if run.code == 0:
             raise RuntimeError("the run was over before it was killed")
-        if is_enough():
+        if sum(request[counter] for request in server.requests()) >= limit:
             return
     raise RuntimeError("the run did not come far enough")
-
-
-# MARK: Earlier versions
-
-def manifest_path(stage):
-    return os.path.join(stage.place.mirror, ".osssync", "manifest.db")
-
-
-def received(stage):
-    """Bytes that the checkpoints of downloads vouch for."""
-    found = Older.read(manifest_path(stage), stage.place.path("recovered"))
-    column = found.columns["download_range"].index("received_bytes")
-    return sum(row[column] for row in found.rows["download_range"])
-
-
-def noted_parts(stage):
-    """How many uploaded parts the manifest knows."""
-    return len(Older.read(manifest_path(stage), stage.place.path("recovered")).rows["upload_part"])
-
-
-def turn_back(stage, **kind):
-    """Leaves a manifest of version 1 in place of the one that this osssync has made."""
-    path = manifest_path(stage)
-    current = older.turn_back(path, **kind)
-    found = stage.world.older = Older.read(path, stage.place.path("recovered"), current)
-    return found

@@ -7,7 +7,6 @@ import shutil
 
 import crash_states
 import manifest
-import migration
 import shards
 from stage import Stage
 from trees import STATE, Snapshot, check_end, check_instant, read_tree, trash_of
@@ -42,8 +41,6 @@ class Trial:
         self.place = Workplace(programs, shim)
         self.worst_waste = 0
         self.names = {}
-        # Of a manifest that was older at first.
-        self.version = None
         try:
             self.set_up()
         except BaseException:
@@ -118,37 +115,20 @@ class Trial:
         if "does not match the last run" in run.messages:
             raise Violation(f"the directory is taken for another one: {run}")
 
-    def check_now(self, keeps_checkpoints=True):
+    def check_now(self):
         files = read_tree(self.place.mirror)[0]
         check_instant(self.world, files, trash_of(self.place))
         self.snapshot.check_outside()
-        self.check_manifest_kept(keeps_checkpoints)
+        self.check_manifest_kept()
 
-    def check_manifest_kept(self, keeps_checkpoints=True):
-        """No run takes a sound manifest for a damaged one, or forgets what an older one says."""
-        place, scenario = self.place, self.scenario
-        path = scenario.manifest(place)
-        if not scenario.is_damaged:
+    def check_manifest_kept(self):
+        """No run takes a sound manifest for a damaged one."""
+        path = self.scenario.manifest(self.place)
+        if not self.scenario.is_damaged:
             for folder, _, names in os.walk(os.path.dirname(path)):
                 aside = [name for name in names if name.startswith("manifest.corrupt-")]
                 if aside:
                     raise Violation(f"a sound manifest was set aside: {aside} in {folder}")
-        older = self.world.older
-        self.version = older and older.check_kept(
-            path, place.path("recovered"), self.world, keeps_checkpoints)
-
-    @property
-    def waste(self):
-        """Bytes that the last kill may cost: what is not migrated has fetched nothing."""
-        return 0 if self.version == 1 else self.scenario.waste
-
-    def version_after_kill(self, number):
-        """The version of the manifest after a kill before call `number` on its files."""
-        place = self.place
-        self.reset()
-        place.run(self.scenario.command(place), kill=number, only=migration.FILE)
-        return self.world.older.now(
-            self.scenario.manifest(place), place.path("recovered"))[0]
 
     def check_finished(self, is_disturbed=False):
         """After a run that says it is in step.
@@ -173,8 +153,6 @@ class Trial:
         if place.server.uploads():
             raise Violation(f"multipart uploads are left: {place.server.uploads()}")
         self.check_manifest_kept()
-        if self.version not in (None, world.older and world.older.current):
-            raise Violation(f"the manifest has version {self.version} at the end")
         left = self.litter()
         if left and not is_disturbed:
             raise Violation(f"temporary files are left: {left}")
@@ -277,19 +255,18 @@ class Trial:
         classes = ERRORS[error][0].strip(",").split(",")
         return sum(self.counts[name] for name in classes)
 
-    def fail(self, number, error, lasts, only=None):
+    def fail(self, number, error, lasts):
         """Call `number` of those that can fail so fails; false if there are fewer."""
         place, scenario = self.place, self.scenario
         classes, _, word = ERRORS[error]
         self.reset()
         run = place.run(scenario.command(place), fail=number, errno=getattr(errno, error),
-                        sticky=int(lasts), classes=classes, only=only,
-                        fired=place.fired_path)
+                        sticky=int(lasts), classes=classes, fired=place.fired_path)
         fired = place.fired()
         if not fired:
             self.check_success(run)
             return False
-        self.check_now(keeps_checkpoints=only is not None)
+        self.check_now()
         self.check_failure(run, error, fired, word)
         self.check_repaired()
         return True

@@ -23,15 +23,14 @@ struct InvalidRow: Sendable, CustomTestStringConvertible {
         lastModified: [SQLValue] = [.null, .null],
         localNanoseconds: SQLValue = .integer(0),
         key: SQLValue = key,
-        mark: SQLValue = .integer(1),
-        linkMark: SQLValue = .integer(1),
+        changed: SQLValue = .null,
+        marks: SQLValue = .integer(1),
         row: String = "a\\n"
     ) -> InvalidRow {
         let values: [SQLValue] =
             [key, size, etag, crc64] + lastModified
             + [
-                .text("Standard"), .integer(1), localNanoseconds, .integer(1), mark, linkMark,
-                .null, .null, .null,
+                .text("Standard"), .integer(1), localNanoseconds, .integer(1), changed, marks,
             ]
         return InvalidRow(
             table: .entry,
@@ -54,8 +53,10 @@ struct InvalidRow: Sendable, CustomTestStringConvertible {
 
     static let entries = [
         entry("its size is -1", size: .integer(-1)),
-        entry("its mark of a link object is 2", mark: .integer(2)),
-        entry("its marks are 8", linkMark: .integer(8)),
+        entry("its marks are 64", marks: .integer(64)),
+        entry("its marks are -1", marks: .integer(-1)),
+        entry("its marks are 32832", marks: .integer(1 << 15 | 64)),
+        entry("its file's change time is negative", changed: .integer(-1)),
         entry("its ETag has 1025 bytes", etag: .text(String(repeating: "x", count: 1_025))),
         entry(
             "its file's modification time is not a time",
@@ -124,8 +125,8 @@ struct InvalidRow: Sendable, CustomTestStringConvertible {
             table: .run,
             query: .insertRun,
             values: [.integer(5), .text("pull"), .integer(1), .integer(0), .text("r")]
-                + [.text("perfect"), .real(1)] + [SQLValue](repeating: .integer(0), count: 12)
-                + [.null, .integer(0), .text("d")],
+                + [.text("perfect"), .real(1)] + [SQLValue](repeating: .integer(0), count: 13)
+                + [.null, .text("d")],
             row: "5",
             problem: "its outcome is 'perfect'"
         ),
@@ -142,7 +143,7 @@ struct InvalidRow: Sendable, CustomTestStringConvertible {
             query: .insertRun,
             values: [.integer(5), .text("pull"), .integer(1), .integer(0), .text("r")]
                 + [.text("complete"), .real(1)] + [SQLValue](repeating: .integer(0), count: 12)
-                + [.null, .integer(-1), .null],
+                + [.integer(-1), .null, .null],
             row: "5",
             problem: "a count is -1"
         ),
@@ -209,8 +210,7 @@ struct InvalidRowTests {
     func `a row that was never written is an error that names it`(row: InvalidRow) async throws {
         let directory = try await makeDirectory()
         try directory.edit { connection in
-            let additions = row.table == .entry ? 5 : 0
-            var values = RowDigest.sealing(row.values, table: row.table, additions: additions)
+            var values = RowDigest.sealing(row.values, table: row.table)
             if row.table == .entry { values.append(.integer(0)) }
             try connection.run(row.query, values)
         }

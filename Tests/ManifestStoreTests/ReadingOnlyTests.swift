@@ -68,19 +68,24 @@ struct ReadingOnlyTests {
     }
 
     @Test func `that is older is copied and brought up elsewhere`() async throws {
-        let first = Schema(migrations: Array(Schema.current.migrations.prefix(1)))
-        let (old, _) = try await directory.open(schema: first)
-        try await old.checkpointAndClose()
+        let store = try await directory.store()
+        try await store.checkpointAndClose()
         let before = try everything()
-        guard case .unfinished = try await inspect() else {
+        let statements = ["CREATE TABLE extra (x INTEGER NOT NULL) STRICT"]
+        let newer = Schema(migrations: Schema.current.migrations + [.init(statements: statements)])
+        let inspection = ManifestInspection(
+            files: ManifestFiles(directory: directory.path, hasLocks: true),
+            schema: newer
+        )
+        guard case .unfinished = try await ManifestStore.inspect(inspection, .system) else {
             Issue.record("it was opened")
             return
         }
         let copy = try StateDirectory()
         try await ManifestStore.copy(from: directory.path, to: copy.path, threads: .system)
-        let (store, outcome) = try await copy.open(schema: .current)
+        let (opened, outcome) = try await copy.open(schema: newer)
         #expect(outcome == .opened)
-        #expect(try await store.entryCount() == 0)
+        #expect(try await opened.entryCount() == 0)
         #expect(try everything() == before)
     }
 

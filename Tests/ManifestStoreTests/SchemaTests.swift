@@ -117,82 +117,6 @@ struct MigrationTests {
         #expect(try await directory.open(schema: newer).outcome == .opened)
     }
 
-    @Test func `rows of the first version are read by the current one`() async throws {
-        let directory = try StateDirectory()
-        let first = Schema(migrations: Array(Schema.current.migrations.prefix(1)))
-        let (old, _) = try await directory.open(schema: first)
-        try await old.beginDownload(Sample.download("a"))
-        try await old.checkpointAndClose()
-        let finished = StoredRun(
-            id: RunID(1),
-            direction: "pull",
-            started: Timestamp(seconds: 5, nanoseconds: 6),
-            remote: "oss://bucket/prefix",
-            record: RunRecord(
-                outcome: .complete,
-                seconds: 2,
-                counts: Sample.counts,
-                message: nil
-            )
-        )
-        // As that version wrote it: without the last columns, also in the checksum.
-        let values = Array(RunRow.values(of: finished).dropLast(3))
-        let row = RowDigest.sealing(values, table: .run)
-        try directory.edit { connection in
-            let texts = row.map(\.literal).joined(separator: ", ")
-            try connection.execute("INSERT INTO run VALUES (\(texts))")
-        }
-        let (store, outcome) = try await directory.open()
-        #expect(outcome == .opened)
-        var counts = Sample.counts
-        counts.vanished = 0
-        #expect(try await store.runs(limit: 2).first?.record?.counts == counts)
-        #expect(try await store.downloadCheckpoint("a") == Sample.download("a"))
-    }
-
-    @Test func `entries of the second version are read by the current one`() async throws {
-        let directory = try StateDirectory()
-        let second = Schema(migrations: Array(Schema.current.migrations.prefix(2)))
-        let (old, _) = try await directory.open(schema: second)
-        try await old.checkpointAndClose()
-        // As that version wrote it: without the mark of a link, also in the checksum.
-        let entry = Sample.entry("a")
-        let values = Array(EntryRow.values(of: entry, smallestSearchable: 0).dropLast(8))
-        let row = RowDigest.sealing(values, table: .entry) + [.integer(0)]
-        try directory.edit { connection in
-            let texts = row.map(\.literal).joined(separator: ", ")
-            try connection.execute("INSERT INTO entry VALUES (\(texts))")
-        }
-        let (store, outcome) = try await directory.open()
-        #expect(outcome == .opened)
-        #expect(try await store.entry("a") == entry)
-    }
-
-    @Test func `large entries of the third version are found by content`() async throws {
-        let directory = try StateDirectory()
-        let third = Schema(migrations: Array(Schema.current.migrations.prefix(3)))
-        let (old, _) = try await directory.open(schema: third)
-        try await old.checkpointAndClose()
-        let sizes: [Int64] = [262_143, 262_144]
-        let entries = sizes.map { Sample.entry(ObjectKey("s\($0)"), size: $0) }
-        try directory.edit { connection in
-            for entry in entries {
-                // The columns of then, that of the link last.
-                var row = EntryRow.values(of: entry, smallestSearchable: 0)
-                row.removeLast()
-                row.removeSubrange(11..<15)
-                row.append(row.remove(at: 10))
-                let texts = row.map(\.literal).joined(separator: ", ")
-                try connection.execute("INSERT INTO entry VALUES (\(texts))")
-            }
-        }
-        let (store, outcome) = try await directory.open()
-        #expect(outcome == .opened)
-        #expect(try await store.entries(size: sizes[0], limit: 9).isEmpty)
-        #expect(try await store.entries(size: sizes[1], limit: 9) == [entries[1]])
-        #expect(try await store.entry("s262143") == entries[0])
-    }
-
     @Test func `a new manifest runs all migrations`() async throws {
         let directory = try StateDirectory()
         let newer = schema([Self.statements])
@@ -222,17 +146,5 @@ struct MigrationTests {
             return
         }
         #expect(reason == "its tables are not those of version \(Schema.current.version)")
-    }
-}
-
-extension SQLValue {
-    fileprivate var literal: String {
-        switch self {
-        case .null: "NULL"
-        case .integer(let number): String(number)
-        case .real(let number): String(number)
-        case .text(let text): "'\(text)'"
-        case .blob(let bytes): "x'" + bytes.map { String($0, radix: 16) }.joined() + "'"
-        }
     }
 }

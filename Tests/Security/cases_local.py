@@ -120,7 +120,7 @@ def insert(database, table, *values, behind=()):
 def entry(database, key, size=5, inode=0):
     sample = 1 if crc64(key) & 0xFF == 0 else 0
     insert(database, "entry", key, size, "0" * 32, None, None, None, "Standard", 0, 0, inode,
-           behind=(sample, None, int(size >= 256 << 10), None, None, None, None))
+           None, 0, behind=(sample, int(size >= 256 << 10)))
 
 
 def outside(database, place):
@@ -151,7 +151,7 @@ def numbers(database, place):
 def times(database, place):
     for field in range(2):
         insert(database, "entry", b"t%d" % field, 1, "e", None, 2**63 - 1, 10**9 + field, "S",
-               -2**63, -1, 0, behind=(0, None, 0, None, None, None, None))
+               -2**63, -1, 0, None, 0, behind=(0, 0))
 
 
 def settings(database, place):

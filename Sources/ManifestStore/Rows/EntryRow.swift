@@ -5,7 +5,7 @@ enum EntryRow {
     /// `smallestSearchable` is the least size of what is looked up by content.
     static func values(of entry: ManifestEntry, smallestSearchable: Int64) -> [SQLValue] {
         var values: [SQLValue] = []
-        values.reserveCapacity(20)
+        values.reserveCapacity(16)
         values.append(entry.key)
         values.append(entry.size)
         values.append(entry.etag.text)
@@ -14,13 +14,9 @@ enum EntryRow {
         values.append(entry.storageClass.name)
         values.append(entry.localModified)
         values.append(bits: entry.inode)
-        values.append(entry.isThroughLink ? .integer(1) : .null)
-        let marks = Marks(of: entry)
-        values.append(marks.isEmpty ? .null : .integer(marks.rawValue))
         values.append(entry.changed)
-        values.append(entry.mode.map { Int64($0) })
-        values.append(entry.isDamaged ? .integer(1) : .null)
-        values = RowDigest.sealing(values, table: .entry, additions: 5)
+        values.append(marks(of: entry))
+        values = RowDigest.sealing(values, table: .entry)
         values.append(.integer(isSample(entry.key) ? 1 : 0))
         values.append(entry.size >= smallestSearchable ? .integer(1) : .null)
         return values
@@ -32,29 +28,27 @@ enum EntryRow {
         CRC64(of: key.bytes).value & 0xFF == 0
     }
 
-    /// The bits of the column `is_link`.
-    private struct Marks: OptionSet {
-        static let isLink = Marks(rawValue: 1)
-        static let isLeftOut = Marks(rawValue: 2)
-        static let isFetched = Marks(rawValue: 4)
-        static let all: Marks = [.isLink, .isLeftOut, .isFetched]
+    /// The bits of the column `marks`; an index has the number of the one for damage.
+    private enum Mark {
+        static let throughLink: Int64 = 1
+        static let link: Int64 = 2
+        static let leftOut: Int64 = 4
+        static let fetched: Int64 = 8
+        static let damaged: Int64 = 16
+        /// The permissions are known, and follow in nine bits.
+        static let mode: Int64 = 32
+        static let modeShift: Int64 = 6
+        static let all: Int64 = 0o777 << modeShift | 63
+    }
 
-        var rawValue: Int64 = 0
-
-        init(rawValue: Int64 = 0) { self.rawValue = rawValue }
-
-        init(of entry: ManifestEntry) {
-            if entry.isLink { insert(.isLink) }
-            if entry.isLeftOut { insert(.isLeftOut) }
-            if entry.isFetched { insert(.isFetched) }
-        }
-
-        /// Reads the column, which rows of earlier versions do not have.
-        mutating func read(_ row: inout RowReader) throws(ManifestError) -> Marks {
-            self = Marks(rawValue: try row.addedCount("its marks") ?? 0)
-            guard isSubset(of: .all) else { throw row.failure("its marks are \(rawValue)") }
-            return self
-        }
+    private static func marks(of entry: ManifestEntry) -> Int64 {
+        var marks = entry.mode.map { Int64($0 & 0o777) << Mark.modeShift | Mark.mode } ?? 0
+        if entry.isThroughLink { marks |= Mark.throughLink }
+        if entry.isLink { marks |= Mark.link }
+        if entry.isLeftOut { marks |= Mark.leftOut }
+        if entry.isFetched { marks |= Mark.fetched }
+        if entry.isDamaged { marks |= Mark.damaged }
+        return marks
     }
 
     static func check(_ entry: ManifestEntry) throws(ManifestError) {
@@ -71,27 +65,39 @@ enum EntryRow {
 
     static func read(_ statement: PreparedStatement) throws(ManifestError) -> ManifestEntry {
         var row = RowReader(statement, table: .entry)
-        var marks = Marks()
-        var entry = ManifestEntry(
-            key: try row.key(limit: ManifestLimits.key),
-            size: try row.count("its size"),
-            etag: ETag(stored: try row.text("its ETag", limit: ManifestLimits.etag)),
-            crc64: try row.checksum("its CRC-64"),
-            lastModified: try row.optionalTimestamp("its time of the last modification"),
-            storageClass: StorageClass(
-                name: try row.text("its storage class", limit: ManifestLimits.storageClass)
-            ),
-            localModified: try row.timestamp("its file's modification time"),
-            inode: try row.bits("its inode"),
-            isThroughLink: try row.addedMark("its mark of a link object"),
-            isLink: try marks.read(&row).contains(.isLink),
-            changed: try row.addedCount("its file's change time"),
-            mode: try row.addedPermissions("its permissions"),
-            isDamaged: try row.addedMark("its mark of damage")
-        )
+        let key = try row.key(limit: ManifestLimits.key)
+        let size = try row.count("its size")
+        let etag = ETag(stored: try row.text("its ETag", limit: ManifestLimits.etag))
+        let checksum = try row.checksum("its CRC-64")
+        let lastModified = try row.optionalTimestamp("its time of the last modification")
+        let storageClass = try row.text("its storage class", limit: ManifestLimits.storageClass)
+        let localModified = try row.timestamp("its file's modification time")
+        let inode = try row.bits("its inode")
+        let changed = try row.optionalInteger("its file's change time")
+        guard changed ?? 0 >= 0 else { throw row.failure("its file's change time is negative") }
+        let marks = try row.integer("its marks")
+        let hasMode = marks & Mark.mode != 0
+        guard marks & ~Mark.all == 0, hasMode || marks >> Mark.modeShift == 0 else {
+            throw row.failure("its marks are \(marks)")
+        }
         try row.finish()
-        entry.isLeftOut = marks.contains(.isLeftOut)
-        entry.isFetched = marks.contains(.isFetched)
+        var entry = ManifestEntry(
+            key: key,
+            size: size,
+            etag: etag,
+            crc64: checksum,
+            lastModified: lastModified,
+            storageClass: StorageClass(name: storageClass),
+            localModified: localModified,
+            inode: inode,
+            isThroughLink: marks & Mark.throughLink != 0,
+            isLink: marks & Mark.link != 0,
+            changed: changed,
+            mode: hasMode ? UInt32(marks >> Mark.modeShift) : nil,
+            isDamaged: marks & Mark.damaged != 0
+        )
+        entry.isLeftOut = marks & Mark.leftOut != 0
+        entry.isFetched = marks & Mark.fetched != 0
         return entry
     }
 }

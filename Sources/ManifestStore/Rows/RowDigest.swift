@@ -53,26 +53,22 @@ struct RowDigest {
 
     private mutating func append(length: Int) { append(UInt64(length)) }
 
-    /// The lowest byte first.
+    /// The lowest byte first; one by one, which the compiler makes one store of.
     private mutating func append(_ number: UInt64) {
-        unsafe withUnsafeBytes(of: number.littleEndian) { unsafe bytes.append(contentsOf: $0) }
+        var rest = number
+        for _ in 0..<8 {
+            bytes.append(UInt8(truncatingIfNeeded: rest))
+            rest >>= 8
+        }
     }
 
     /// What the column `row_check` holds.
     var value: SQLValue { .integer(Int64(bitPattern: CRC64(of: bytes).value)) }
 
     /// The values with their checksum after them.
-    ///
-    /// `additions` columns at the end are of later versions: their absence leaves no trace in the
-    /// checksum, so that a migration changes no row.
-    static func sealing(
-        _ values: [SQLValue],
-        table: Table,
-        additions: Int = 0
-    ) -> [SQLValue] {
+    static func sealing(_ values: [SQLValue], table: Table) -> [SQLValue] {
         var digest = RowDigest(table: table)
-        for value in values.dropLast(additions) { digest.append(value) }
-        for value in values.suffix(additions) where value != .null { digest.append(value) }
+        for value in values { digest.append(value) }
         return values + [digest.value]
     }
 }

@@ -30,38 +30,6 @@ struct RowReader {
         return value
     }
 
-    /// A number in a column that rows of earlier versions do not have.
-    mutating func addedCount(_ what: String) throws(ManifestError) -> Int64? {
-        guard statement.value(at: column) != .null else {
-            column += 1
-            return nil
-        }
-        return try count(what)
-    }
-
-    /// A text in a column that rows of earlier versions do not have.
-    mutating func addedText(_ what: String, limit: Int) throws(ManifestError) -> String? {
-        guard statement.value(at: column) != .null else {
-            column += 1
-            return nil
-        }
-        return try text(what, limit: limit)
-    }
-
-    /// True or nothing, in a column that rows of earlier versions do not have.
-    mutating func addedMark(_ what: String) throws(ManifestError) -> Bool {
-        guard let value = try addedCount(what) else { return false }
-        guard value == 1 else { throw failure("\(what) is \(value)") }
-        return true
-    }
-
-    /// The bits for owner, group and others, in a column that rows of earlier versions do not have.
-    mutating func addedPermissions(_ what: String) throws(ManifestError) -> UInt32? {
-        guard let number = try addedCount(what) else { return nil }
-        guard number <= 0o777 else { throw failure("\(what) are \(number)") }
-        return UInt32(number)
-    }
-
     /// To be called after the last column but the checksum.
     func finish() throws(ManifestError) {
         guard statement.value(at: column) == digest.value else {

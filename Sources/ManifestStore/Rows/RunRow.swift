@@ -12,7 +12,7 @@ enum RunRow {
         values.append(run.remote)
         values += recordValues(of: run.record)
         values.append(run.paths?.cut(toBytes: ManifestLimits.message))
-        return RowDigest.sealing(values, table: .run, additions: 2)
+        return RowDigest.sealing(values, table: .run)
     }
 
     /// The columns that a run has only when it has ended.
@@ -22,7 +22,6 @@ enum RunRow {
         values.append(record.map { .real($0.seconds) } ?? .null)
         for count in counts { values.append(record?.counts[keyPath: count]) }
         values.append(record?.message?.cut(toBytes: ManifestLimits.message))
-        values.append(record?.counts.vanished)
         return values
     }
 
@@ -30,7 +29,7 @@ enum RunRow {
     private static var counts: [WritableKeyPath<RunCounts, Int64>] {
         [
             \.transferred, \.transferredBytes, \.resumedBytes, \.deleted, \.renamed, \.adopted,
-            \.unchanged, \.conflicts, \.failed, \.skipped, \.localChanges, \.requests,
+            \.unchanged, \.conflicts, \.failed, \.skipped, \.localChanges, \.requests, \.vanished,
         ]
     }
 
@@ -49,7 +48,6 @@ enum RunRow {
         for count in counts {
             try Requirement.notNegative(record.counts[keyPath: count], "a run's count")
         }
-        try Requirement.notNegative(record.counts.vanished, "a run's count")
     }
 
     static func read(_ statement: PreparedStatement) throws(ManifestError) -> StoredRun {
@@ -63,7 +61,7 @@ enum RunRow {
         let started = try row.timestamp("its start")
         let remote = try row.text("its remote", limit: ManifestLimits.remote)
         let record = try readRecord(&row)
-        let paths = try row.addedText("its paths", limit: ManifestLimits.message)
+        let paths = try row.optionalText("its paths", limit: ManifestLimits.message)
         try row.finish()
         return StoredRun(
             id: RunID(id),
@@ -89,7 +87,6 @@ enum RunRow {
             result[keyPath: count] = number
         }
         let message = try row.optionalText("its message", limit: ManifestLimits.message)
-        result.vanished = try row.addedCount("a count") ?? 0
         guard let name else { return nil }
         guard let outcome = RunOutcome(rawValue: name) else {
             throw row.failure("its outcome is '\(displayText(name.utf8))'")

@@ -33,7 +33,8 @@ public struct Webhook: Sendable {
         }
         // A mark that is misspelled would be sent as it is, and each run would count as good.
         let marks = rest.split(separator: "{", omittingEmptySubsequences: false).dropFirst()
-        guard marks.allSatisfy({ $0.hasPrefix(Self.exitMark) || $0.hasPrefix(Self.stateMark) }) else {
+        guard marks.allSatisfy({ $0.hasPrefix(Self.exitMark) || $0.hasPrefix(Self.stateMark) })
+        else {
             throw Self.unusable("only {exit} and {state} can be replaced in it")
         }
         let isSafe = address.isHTTPS || address.isLoopback || sources.options.allowsInsecureHTTP

@@ -127,7 +127,8 @@ extension StorageError {
             return "Check the access key" + signed
         case "SecurityTokenExpired", "InvalidSecurityToken", "ExpiredToken", "InvalidToken":
             return "Get new temporary credentials" + signed
-        case "InvalidPart" where serviceMessage?.utf8.firstIndex(ofBytes: "same length".utf8) != nil:
+        case "InvalidPart"
+        where serviceMessage?.utf8.firstIndex(ofBytes: "same length".utf8) != nil:
             return "This store takes parts of one size only: specify --provider r2"
         case "RequestTimeTooSkewed": return "Set this machine's clock"
         case "InvalidObjectState": return "Restore the object first"

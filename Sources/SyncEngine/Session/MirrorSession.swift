@@ -138,7 +138,7 @@ struct MirrorSession: Sendable {
                 allowsRebinding: allowsRebinding,
                 records: locks
             ).run()
-            if locks { try await keep(remoteCheck, remote, finding, manifest) }
+            if locks { try remoteCheck.keep(remote, state: finding.state) }
             let known = try await DirectoryIdentity.check(finding, directory, manifest)
             var isRebuilt = remote.isManifestLost
             if case .recreated = outcome { isRebuilt = true }
@@ -184,16 +184,6 @@ struct MirrorSession: Sendable {
                 warnings: warnings(outcome, remote),
                 state: finding.state
             )
-        }
-
-        private func keep(
-            _ check: RemoteCheck,
-            _ remote: RemoteCheck.Finding,
-            _ finding: DirectoryCheck.Finding,
-            _ manifest: ManifestStore
-        ) async throws {
-            try check.keep(remote, state: finding.state)
-            try await EarlierMarks.give(to: manifest)
         }
 
         private func session(

@@ -206,28 +206,4 @@ struct DamagedRowTests {
         #expect(log.skipped("other/f3")?.contains("damaged before it was removed") == true)
         #expect(try await fixture.object("other/f3") == sound)
     }
-
-    @Test func `keep the marks that an earlier version left`() async throws {
-        try await fixture.inState { session in
-            let key = ObjectKey("photos/one.jpg")
-            let row = try #require(try await session.manifest.entry(key))
-            try await session.manifest.record([.upsert(row.replacing())])
-            let name = key.bytes.map { String($0, radix: 16) }.joined()
-            let checksum = String(try #require(row.crc64).value, radix: 16)
-            let text = "\(name) \(checksum) \(String(row.inode, radix: 16))"
-            try await session.manifest.setSetting("verify.damaged", text)
-        }
-        try await runs(.push)
-        try await fixture.inState { session in
-            #expect(try await session.manifest.setting("verify.damaged") == nil)
-            try await session.manifest.setSetting("verify.damaged", "*")
-        }
-        // Each is read once.
-        let run = try await fixture.run("a", .push)
-        #expect((run.damaged, run.unchanged) == (1, 20))
-        try await fixture.inState { session in
-            let marked = try await session.manifest.damagedEntries(after: nil, limit: 9)
-            #expect(marked.map(\.key.display) == ["photos/one.jpg"])
-        }
-    }
 }
