@@ -138,9 +138,6 @@ package enum LocalError: Error, Sendable, Hashable {
         }
     }
 
-    /// True if there is no file at a path.
-    package var isMissing: Bool { errno == ENOENT || errno == ENOTDIR }
-
     /// The error number, where a system call is the cause.
     package var errno: Int32? {
         switch self {

@@ -190,33 +190,6 @@ struct RecordIdentityTests {
         #expect(fixture.names(in: "records") == [])
     }
 
-    @Test func `of an earlier version is found by the name that it had`() async throws {
-        let fixture = try StoreFixture()
-        defer { fixture.stop() }
-        let urls = try await fixture.presigned(Self.content)
-        let options = Self.options(fixture.path("records"))
-        let first = try ResumableDownload(
-            from: .presigned(urls),
-            to: fixture.path("film"),
-            options: options
-        )
-        let checkpoint = try #require(try await fixture.pause(first))
-        let name = try #require(fixture.names(in: "records").first)
-        let earlier = RecordName.digest(checkpoint.source, fixture.path("film"))
-        try FileManager.default.moveItem(
-            atPath: fixture.path("records/" + name),
-            toPath: fixture.path("records/" + earlier + ".download.json")
-        )
-        let sent = try await finish(
-            fixture,
-            from: .presigned(urls),
-            to: fixture.path("film"),
-            options
-        )
-        #expect(sent == 3_000_000 - checkpoint.receivedLength)
-        #expect(fixture.names(in: "records") == [])
-    }
-
     @Test func `keeps the mode of an existing directory, and refuses one that others may write`()
         async throws
     {

@@ -88,23 +88,4 @@ struct TransferPolicyTests {
         #expect(fixture.content("a") == Self.content)
         #expect(fixture.bytesSent - before < Int64(Self.content.count))
     }
-
-    @Test func `a record of an earlier version has neither`() async throws {
-        let fixture = try StoreFixture()
-        defer { fixture.stop() }
-        func firstProcess() async throws {
-            let manager = try await fixture.manager()
-            try await manager.add("a", kind: .download, path: fixture.path("a"), networks: [])
-        }
-        try await firstProcess()
-        let record = fixture.names(in: "transfers").first { $0.hasSuffix(".transfer.json") }
-        let name = "transfers/" + (try #require(record))
-        let text = String(decoding: try #require(fixture.content(name)), as: UTF8.self)
-        let earlier = text.replacing(#""priority":0,"networks":0,"#, with: "")
-        #expect(earlier != text)
-        try fixture.write(name, [UInt8](earlier.utf8))
-        let second = try await fixture.nextManager { try await fixture.download($0) }
-        #expect(await second["a"]?.priority == 0)
-        #expect(await second["a"]?.networks == [.expensive, .constrained])
-    }
 }

@@ -20,56 +20,14 @@ extension DirectoryMirror {
     ///   - options: How many shards, or where they begin.
     ///   - onWarning: Called with what a user should know.
     /// - Returns: The shards in key order.
-    /// - Throws: `SyncError`: `locked` while a run is at work, `configuration` for an inventory
-    ///   that cannot be used; the mirror is as it was then.
+    /// - Throws: `SyncError`: `locked` while a run is at work; the mirror is as it was then.
     public func cut(
         _ options: CutOptions,
         onWarning: @escaping @Sendable (String) -> Void
     ) async throws(SyncError) -> [ShardReport] {
         if !options.isDryRun { try linkIfConfigured() }
-        let inventory = try options.inventory.map { text throws(SyncError) in
-            try inventoryLocation(text)
-        }
         return try await engine(connectionLimit: options.connectionLimit, asOf: nil)
-            .cut(options, by: inventory, onWarning: onWarning)
-    }
-
-    /// Another bucket, reached as a configuration says; by an app's own choices, only the mirror's.
-    private func bucketClient(of object: ObjectReference) throws(SyncError) -> BucketClient {
-        guard let sources else {
-            guard object.bucket == remote.bucket else {
-                throw SyncError(
-                    code: .configuration,
-                    message:
-                        "'\(object.display)' is not in the bucket of the mirror, and how to reach "
-                        + "it is not known; download what is needed, and specify the file"
-                )
-            }
-            return try bucketClient()
-        }
-        return try BucketClient(
-            object.bucket,
-            dialect: object.dialect,
-            connection: try ResolvedConnection(
-                BucketLocation(dialect: object.dialect, bucket: object.bucket, prefix: ""),
-                link: link,
-                sources: sources
-            )
-        )
-    }
-
-    private func inventoryLocation(_ text: String) throws(SyncError) -> Inventory.Location {
-        guard text.hasPrefix("oss://") || text.hasPrefix("s3://") else { return .file(text) }
-        let reference = try ObjectReference(parsing: text)
-        guard reference.dialect == remote.dialect, !reference.isDirectory else {
-            throw SyncError(
-                code: .configuration,
-                message: "'\(reference.display)' is not the URL of an inventory's manifest: "
-                    + "use \(remote.dialect.rawValue)://BUCKET/…/manifest.json"
-            )
-        }
-        let client = try bucketClient(of: reference)
-        return .object(ObjectKey(reference.key), client.store, name: reference.display)
+            .cut(options, onWarning: onWarning)
     }
 
     /// Ends a round: deletes what the runs of all shards have planned, if all of them have come to

@@ -12,12 +12,11 @@ extension CommandTable {
                 + "--shard, pull and push process all shards one after the other, and then do the "
                 + "same as finish. See docs/scale.md.",
             "The cut points come from the manifest, or from a listing of the bucket if the "
-                + "manifest is empty. For a very large bucket, --inventory is faster than a "
-                + "listing; because it can be outdated, it is used only to choose the cut points. "
-                + "A sharded mirror can be sharded again; if that is interrupted, the previous "
-                + "shards remain. Exit status 75 means that a run is active.",
+                + "manifest is empty, or from a file (--cuts). A sharded mirror can be sharded "
+                + "again; if that is interrupted, the previous shards remain. Exit status 75 means "
+                + "that a run is active.",
         ],
-        options: [.dryRun, .count, .cuts, .inventory, .tasks, .jobs, .stateDirectory]
+        options: [.dryRun, .count, .cuts, .tasks, .jobs, .stateDirectory]
             + commonOptions,
         examples: [
             ("osssync shard --count 64 /mnt/media oss://media/photos", "create 64 shards"),

@@ -10,7 +10,6 @@ enum Option: String, CaseIterable, Sendable {
     case round
     case count
     case cuts
-    case inventory
     case tasks
     case rebind
     case include

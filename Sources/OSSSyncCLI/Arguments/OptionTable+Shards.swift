@@ -30,13 +30,6 @@ extension OptionTable {
                 + "percent-encoded, in ascending order"
         ),
         OptionSpecification(
-            .inventory,
-            value: .text("FILE|URL"),
-            .run,
-            "choose the cut points from an inventory of the bucket: the manifest.json of an OSS or "
-                + "S3 inventory in CSV, as a file with the others beside it, or as a URL"
-        ),
-        OptionSpecification(
             .tasks,
             value: .text("M"),
             .run,

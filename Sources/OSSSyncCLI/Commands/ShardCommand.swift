@@ -19,12 +19,6 @@ struct ShardCommand: Sendable {
             guard options.count == nil else { throw UsageError.contradiction("--cuts", "--count") }
             options.bounds = try Self.bounds(in: file)
         }
-        if let text = arguments.values[.inventory] {
-            guard options.bounds == nil else {
-                throw UsageError.contradiction("--inventory", "--cuts")
-            }
-            options.inventory = text
-        }
         let tasks = try arguments.given(
             .tasks,
             expected: "expected a number from 1 to \(Self.largestCount)",

@@ -180,8 +180,7 @@ struct DownloadWork: Sendable {
                     identity: options.identity.map { .named($0) } ?? .file(object: nil),
                     file: path,
                     base: options.base,
-                    isDownload: true,
-                    earlierName: RecordName.digest(source.subject, path) + ".download.json"
+                    isDownload: true
                 )
             },
             partSize: options.partSize,

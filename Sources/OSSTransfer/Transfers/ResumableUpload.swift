@@ -174,8 +174,7 @@ private struct UploadWork: Sendable {
                         ?? .file(object: target.object),
                     file: path,
                     base: options.base,
-                    isDownload: false,
-                    earlierName: RecordName.digest(target.subject, path) + ".upload.json"
+                    isDownload: false
                 )
             },
             partSize: options.partSize,

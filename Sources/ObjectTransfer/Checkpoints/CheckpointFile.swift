@@ -34,8 +34,6 @@ package actor CheckpointFile: CheckpointStore {
     private struct OpenRecord {
         let directory: RecordDirectory
         let name: String
-        /// What an earlier version called it; removed once the new one is written.
-        var earlierName: String?
         let destination: String?
         let lock: RecordLock
     }
@@ -65,19 +63,13 @@ package actor CheckpointFile: CheckpointStore {
                 let directory = try RecordDirectory(path: place.directory)
                 let (name, destination) = try place.name()
                 let lock = try directory.lockRecord(name)
-                var record = OpenRecord(
+                let record = OpenRecord(
                     directory: directory,
                     name: name,
-                    earlierName: nil,
                     destination: destination,
                     lock: lock
                 )
-                if let bytes = try directory.read(name) { return (record, bytes) }
-                let earlier = try place.earlierName.flatMap { (name) throws(LocalError) in
-                    try directory.read(name)
-                }
-                if earlier != nil { record.earlierName = place.earlierName }
-                return (record, earlier)
+                return (record, try directory.read(name))
             }
         } catch {
             throw ItemFailure(ofTransfer: error)
@@ -210,9 +202,7 @@ package actor CheckpointFile: CheckpointStore {
                 } else {
                     try file.directory.remove(file.name)
                 }
-                if let earlier = file.earlierName { try file.directory.remove(earlier) }
             }
-            self.file?.earlierName = nil
         } catch {
             throw ItemFailure(error)
         }

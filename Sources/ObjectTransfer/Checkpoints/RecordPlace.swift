@@ -24,8 +24,6 @@ package struct RecordPlace: Sendable {
     private let file: String
     private let base: String?
     private let isDownload: Bool
-    /// What an earlier version called the record.
-    let earlierName: String?
 
     /// Names the place; nothing is read.
     ///
@@ -35,21 +33,18 @@ package struct RecordPlace: Sendable {
     ///   - file: The transferred file.
     ///   - base: A directory above the file that may be moved with it; nil if paths are absolute.
     ///   - isDownload: False for an upload.
-    ///   - earlierName: What an earlier version called the record.
     package init(
         directory: String,
         identity: Identity,
         file: String,
         base: String?,
-        isDownload: Bool,
-        earlierName: String?
+        isDownload: Bool
     ) {
         self.directory = directory
         self.identity = identity
         self.file = file
         self.base = base
         self.isDownload = isDownload
-        self.earlierName = earlierName
     }
 
     /// The record that a temporary file was to become, if it is one of a transfer.
@@ -114,7 +109,7 @@ package struct RecordPlace: Sendable {
     }
 
     /// 128 bits are enough to keep them apart.
-    private static func digest(_ texts: [String]) -> String {
+    package static func digest(_ texts: [String]) -> String {
         var bytes: [UInt8] = []
         for text in texts { bytes += Array(text.utf8) + [0] }
         return hexadecimalText(Digest.sha256(bytes).prefix(16))

@@ -7,11 +7,6 @@ public struct CutOptions: Sendable, Hashable {
     public var count: Int?
     /// The first key of every shard but the first, ascending; nil to choose them.
     public var bounds: [[UInt8]]?
-    /// The path, or the address, of the `manifest.json` of an inventory of the bucket, to choose
-    /// them by; nil for the mirror's own manifest.
-    ///
-    /// It only tells where to cut: what is mirrored comes from listings.
-    public var inventory: String?
     /// Only says where it would be cut.
     public var isDryRun = false
     /// Requests at once while the bucket is listed.

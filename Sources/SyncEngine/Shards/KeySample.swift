@@ -28,10 +28,7 @@ struct KeySample: Sendable {
 
     /// Adds the next key; they ascend.
     mutating func add(_ key: ObjectKey, size: Int64) {
-        // Rows of one key, in an inventory of versions, are one place to cut at.
-        if CRC64(of: key.bytes).value <= largest, points.last?.key != key,
-            largest > 0 || points.count < limit
-        {
+        if CRC64(of: key.bytes).value <= largest, largest > 0 || points.count < limit {
             points.append(Point(key: key, objects: objects, bytes: bytes))
             while points.count > limit, largest > 0 {
                 largest /= 2
@@ -40,49 +37,6 @@ struct KeySample: Sendable {
         }
         objects += 1
         bytes = bytes.addingClamped(size)
-    }
-
-    /// The same keys once more, in any order.
-    func recounting() -> Recount {
-        Recount(Set(points.map(\.key)).sorted())
-    }
-
-    /// Counts what lies between the keys of a sample of keys that came in no order.
-    struct Recount: Sendable {
-        private let keys: [ObjectKey]
-        /// What is before the first key, from each key on to the next, and from the last on.
-        private var objects: [Int]
-        private var bytes: [Int64]
-
-        fileprivate init(_ keys: [ObjectKey]) {
-            self.keys = keys
-            objects = [Int](repeating: 0, count: keys.count + 1)
-            bytes = [Int64](repeating: 0, count: keys.count + 1)
-        }
-
-        mutating func add(_ key: ObjectKey, size: Int64) {
-            var (low, high) = (0, keys.count)
-            while low < high {
-                let middle = (low + high) / 2
-                if keys[middle] <= key { low = middle + 1 } else { high = middle }
-            }
-            objects[low] += 1
-            bytes[low] = bytes[low].addingClamped(size)
-        }
-
-        var sample: KeySample {
-            var sample = KeySample()
-            for (index, key) in keys.enumerated() {
-                sample.objects += objects[index]
-                sample.bytes = sample.bytes.addingClamped(bytes[index])
-                sample.points.append(
-                    Point(key: key, objects: sample.objects, bytes: sample.bytes)
-                )
-            }
-            sample.objects += objects.last ?? 0
-            sample.bytes = sample.bytes.addingClamped(bytes.last ?? 0)
-            return sample
-        }
     }
 
     static func weight(objects: Int, bytes: Int64) -> Double {

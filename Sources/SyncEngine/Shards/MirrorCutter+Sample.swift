@@ -28,28 +28,6 @@ extension MirrorCutter {
         return sample.objects > 0 ? sample : try await walkedSample()
     }
 
-    /// The keys of an inventory; read twice where they are not in order, which the services do not
-    /// promise.
-    func sample(_ inventory: Inventory) async throws -> KeySample {
-        var sample = KeySample()
-        var last: ObjectKey?
-        var isOrdered = true
-        try await inventory.read { key, size in
-            if isOrdered, let last, last >= key { isOrdered = false }
-            last = key
-            sample.add(key, size: size)
-        }
-        guard sample.objects > 0 else {
-            throw SyncError.inventory(
-                "the inventory has no object below '\(settings.displayRemote)'; nothing was changed"
-            )
-        }
-        if isOrdered { return sample }
-        var recount = sample.recounting()
-        try await inventory.read { recount.add($0, size: $1) }
-        return recount.sample
-    }
-
     private func listedSample() async throws -> KeySample {
         var sample = KeySample()
         let prefix = settings.prefix

@@ -11,20 +11,15 @@ extension MirrorEngine {
     ///
     /// - Parameters:
     ///   - options: How many shards, or where they begin.
-    ///   - location: An inventory to choose the places by; nil for what the mirror has.
     ///   - onWarning: Called with what a user should know.
     /// - Returns: The shards in key order.
-    /// - Throws: `locked` while a run is at work; `configuration` for an unusable inventory.
+    /// - Throws: `locked` while a run is at work.
     package func cut(
         _ options: CutOptions,
-        by location: Inventory.Location?,
         onWarning: @escaping @Sendable (String) -> Void
     ) async throws(SyncError) -> [ShardReport] {
         do {
-            var inventory: Inventory?
-            if let location { inventory = try await Inventory(location, of: settings) }
-            let cutter = try await MirrorCutter(settings, options, inventory, onWarning)
-            return try await cutter.run()
+            return try await MirrorCutter(settings, options, onWarning).run()
         } catch {
             throw SyncError(any: error)
         }
@@ -46,7 +41,6 @@ struct MirrorCutter: Sendable {
 
     let settings: MirrorSettings
     let options: CutOptions
-    private let inventory: Inventory?
     let onWarning: @Sendable (String) -> Void
     let directory: MirrorDirectory
     let before: Cutting?
@@ -56,12 +50,10 @@ struct MirrorCutter: Sendable {
     init(
         _ settings: MirrorSettings,
         _ options: CutOptions,
-        _ inventory: Inventory?,
         _ onWarning: @escaping @Sendable (String) -> Void
     ) async throws {
         self.settings = settings
         self.options = options
-        self.inventory = inventory
         self.onWarning = onWarning
         directory =
             options.isDryRun
@@ -113,12 +105,7 @@ struct MirrorCutter: Sendable {
             bounds = given.map { ObjectKey($0) }
             try await require(bounds, check)
         } else {
-            let sample: KeySample
-            if let inventory {
-                sample = try await self.sample(inventory)
-            } else {
-                sample = try await self.sample(sources)
-            }
+            let sample = try await self.sample(sources)
             let count = options.count ?? max(sample.defaultCount, before?.count ?? 1)
             if options.choosesCount, count == 1 {
                 return reports(Cutting(name: "", bounds: []), [], (sample.objects, sample.bytes))

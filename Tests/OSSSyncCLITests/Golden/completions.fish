@@ -350,7 +350,6 @@ complete -c osssync -n '__fish_seen_subcommand_from watch' -s h -l help -d 'show
 complete -c osssync -n '__fish_seen_subcommand_from shard' -s n -l dry-run -d 'only show the shards that would be created'
 complete -c osssync -n '__fish_seen_subcommand_from shard' -l count -x -d 'create N shards, up to 1000'
 complete -c osssync -n '__fish_seen_subcommand_from shard' -l cuts -r -F -d 'use the cut points in FILE, the keys at which shards begin: one per line, percent-encoded, in ascending order'
-complete -c osssync -n '__fish_seen_subcommand_from shard' -l inventory -x -d 'choose the cut points from an inventory of the bucket: the manifest.json of an OSS or S3 inventory in CSV, as a file with the others beside it, or as a URL'
 complete -c osssync -n '__fish_seen_subcommand_from shard' -l tasks -x -d 'estimate how long a first round takes with M concurrent tasks'
 complete -c osssync -n '__fish_seen_subcommand_from shard' -s j -l jobs -x -d 'make at most N requests at once'
 complete -c osssync -n '__fish_seen_subcommand_from shard' -l json -d 'write one JSON object per line to stdout'

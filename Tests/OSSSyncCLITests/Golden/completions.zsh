@@ -423,7 +423,6 @@ _osssync() {
                 '*-n[only show the shards that would be created]' \
                 '*--count[create N shards, up to 1000]:value: ' \
                 '*--cuts[use the cut points in FILE, the keys at which shards begin\: one per line, percent-encoded, in ascending order]:file:_files' \
-                '*--inventory[choose the cut points from an inventory of the bucket\: the manifest.json of an OSS or S3 inventory in CSV, as a file with the others beside it, or as a URL]:value: ' \
                 '*--tasks[estimate how long a first round takes with M concurrent tasks]:value: ' \
                 '*--jobs[make at most N requests at once]:value: ' \
                 '*-j[make at most N requests at once]:value: ' \

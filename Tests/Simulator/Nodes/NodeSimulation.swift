@@ -93,7 +93,7 @@ final class NodeSimulation: @unchecked Sendable {
         var options = CutOptions()
         options.count = shards
         let chosen = options
-        process.begin { _ = try await engine.cut(chosen, by: nil) { _ in } }
+        process.begin { _ = try await engine.cut(chosen) { _ in } }
         runUntilAllEnded()
         if let failure = process.failure {
             world.report(.convergence, "the mirror could not be cut: \(failure.message)")

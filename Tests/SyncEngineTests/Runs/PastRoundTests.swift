@@ -17,7 +17,7 @@ extension EngineRuns {
         private func cut(_ fixture: MirrorFixture, _ count: Int) async throws {
             var options = CutOptions()
             options.count = count
-            _ = try await fixture.engine("a").cut(options, by: nil) { _ in }
+            _ = try await fixture.engine("a").cut(options) { _ in }
         }
 
         @Test func `only the last that ended stays, and joining removes all`() async throws {

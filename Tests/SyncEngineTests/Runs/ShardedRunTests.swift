@@ -44,7 +44,7 @@ extension EngineRuns {
         ) async throws {
             var options = CutOptions()
             options.count = count
-            _ = try await fixture.engine(name).cut(options, by: nil) { _ in }
+            _ = try await fixture.engine(name).cut(options) { _ in }
         }
 
         private static func task(
@@ -257,7 +257,7 @@ extension EngineRuns {
             try await fixture.run("cut", .pull)
             var options = CutOptions()
             options.bounds = [[UInt8]("d/e/3".utf8)]
-            _ = try await fixture.engine("cut").cut(options, by: nil) { _ in }
+            _ = try await fixture.engine("cut").cut(options) { _ in }
             for name in ["d/e/3", "d/e/4"] { try await fixture.deleteObject(name) }
             _ = try await Self.task(fixture, "cut", .pull, 0, of: 1, "one", Self.deletes)
             let end = try await Self.finish(fixture, "cut", .pull, "one", Self.deletes)
@@ -347,7 +347,7 @@ extension EngineRuns {
             try await fixture.run("cut", .pull)
             var options = CutOptions()
             options.bounds = [[UInt8]("b/1".utf8)]
-            _ = try await fixture.engine("cut").cut(options, by: nil) { _ in }
+            _ = try await fixture.engine("cut").cut(options) { _ in }
             try await fixture.deleteObject("a/1")
             try await fixture.put("b", MirrorFixture.ramp(10, 2))
             let summary = try await Self.task(

@@ -101,7 +101,7 @@ final class TransferIndex: Sendable {
     }
 
     private static func name(_ id: String) -> String {
-        RecordName.digest(id) + suffix
+        RecordPlace.digest([id]) + suffix
     }
 }
 
@@ -132,6 +132,8 @@ extension ManagedTransfer {
         guard let id = json["identifier"]?.content,
             let kind = json["kind"]?.content.flatMap(TransferJob.Kind.init),
             let path = json["path"]?.content,
+            let priority = json["priority"]?.decimal.flatMap({ Int(exactly: $0) }),
+            let networks = json["networks"]?.decimal.flatMap({ Int(exactly: $0) }),
             let state = json["state"]?.content.flatMap(TransferState.init(recordName:)),
             let completed = json["completed"]?.decimal
         else { return nil }
@@ -141,10 +143,8 @@ extension ManagedTransfer {
             path: Self.path(path, below: json["below_base"]?.content, base),
             context: json["context"]?.content ?? "",
             pauseReason: json["pause_reason"]?.content,
-            // An earlier version wrote neither.
-            priority: json["priority"]?.decimal.flatMap { Int(exactly: $0) } ?? 0,
-            networks: json["networks"]?.decimal.flatMap { Int(exactly: $0) }
-                .map { NetworkTraits(rawValue: $0) } ?? [.expensive, .constrained],
+            priority: priority,
+            networks: NetworkTraits(rawValue: networks),
             state: state,
             completedBytes: completed,
             totalBytes: json["total"]?.decimal,
