@@ -281,6 +281,17 @@ int osssync_keeps_whole_seconds(int descriptor) {
     return (uint32_t)status.f_type == LUSTRE;
 }
 
+int osssync_umask(void) {
+    FILE *file = fopen("/proc/self/status", "re");
+    if (file == NULL) return -1;
+    char line[256];
+    unsigned int mask = 0;
+    bool found = false;
+    while (!found && fgets(line, sizeof line, file) != NULL) found = sscanf(line, "Umask: %o", &mask) == 1;
+    fclose(file);
+    return found ? (int)(mask & 0777) : -1;
+}
+
 ssize_t osssync_get_attribute(int descriptor, const char *name, void *buffer, size_t size) {
     return fgetxattr(descriptor, name, buffer, size);
 }
@@ -434,4 +445,6 @@ int osssync_keeps_whole_seconds(int descriptor) {
     (void)descriptor;
     return 0;
 }
+
+int osssync_umask(void) { return -1; }
 #endif

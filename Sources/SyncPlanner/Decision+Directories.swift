@@ -4,7 +4,8 @@ internal import SyncModel
 ///
 /// Directories have no content, so nothing is compared and no conflict arises. A directory with
 /// entries is implied by them and counts as present only where the manifest or the remote has its
-/// key; an empty one would be lost without a marker.
+/// key; an empty one would be lost without a marker, and so would permissions that `mkdir` does not
+/// give.
 func decideDirectory(_ entry: JoinedEntry, _ policy: DecisionPolicy) -> Decision {
     let decision = decideOrdinarily(entry, policy)
     guard !policy.keepsEmptyDirectories else { return decision }
@@ -26,7 +27,12 @@ private func decideOrdinarily(_ entry: JoinedEntry, _ policy: DecisionPolicy) ->
     let hasRemote = entry.remote != nil
     switch (entry.base != nil, hasLocal, hasRemote, policy.direction) {
     case (true, true, true, _):
-        return entry.base?.isLeftOut == true ? .refresh(.unchanged) : .nothing(.unchanged)
+        guard let base = entry.base, let local = entry.local, let object = entry.remote else {
+            return .nothing(.unchanged)
+        }
+        if base.isLeftOut { return .refresh(.unchanged) }
+        return carriedDirectoryMode(base, local, object, policy).map { .carryMode($0) }
+            ?? .nothing(.unchanged)
     case (false, true, true, _): return .adopt
     case (true, false, false, _): return .forget
     case (false, false, false, _): return .nothing(.unchanged)
@@ -41,7 +47,8 @@ private func decideOrdinarily(_ entry: JoinedEntry, _ policy: DecisionPolicy) ->
         guard isEmpty else { return .nothing(.impliedDirectory) }
         return policy.deletesExtra ? .deleteLocal(.extra) : .nothing(.onlyLocal)
     case (false, true, false, .push), (false, true, false, .sync):
-        return isEmpty ? uploadMarker(entry, policy) : .nothing(.impliedDirectory)
+        let isImplied = !isEmpty && entry.local.map { !hasOwnMode($0, policy) } ?? true
+        return isImplied ? .nothing(.impliedDirectory) : uploadMarker(entry, policy)
     case (true, true, false, .push): return uploadMarker(entry, policy)
     case (true, true, false, .pull), (true, true, false, .sync):
         guard policy.deletes else { return .nothing(.deletedRemotely) }

@@ -1,4 +1,4 @@
-internal import SyncModel
+package import SyncModel
 
 /// Which side gets the permissions of the other one.
 package enum ModeTarget: Sendable, Hashable {
@@ -33,6 +33,70 @@ func carriedMode(
     // What was changed here stays, and a push sends it.
     case .pull: isRewritten || policy.replacesLocalChanges ? .file : nil
     }
+}
+
+/// The same of a directory and its marker, whose row has the time of the object only once that was
+/// asked for its permissions.
+///
+/// A marker without any leaves the directory as it is, and so does a directory as `mkdir` makes it
+/// the marker.
+func carriedDirectoryMode(
+    _ base: ManifestEntry,
+    _ local: LocalEntry,
+    _ object: RemoteObject,
+    _ policy: DecisionPolicy
+) -> ModeTarget? {
+    guard policy.carriesModes, let found = local.permissions else { return nil }
+    let isChanged =
+        policy.ordinaryDirectory != nil
+        && base.mode.map { $0 != found } ?? !policy.isOrdinary(found)
+    let isUnasked =
+        base.lastModified == nil ? object.lastModified != nil : isRewritten(object, since: base)
+    return switch policy.direction {
+    case .push: isChanged ? .object : nil
+    case .sync where isChanged && (base.mode != nil || !isUnasked): .object
+    case .sync: isUnasked ? .file : nil
+    case .pull: isUnasked || isChanged && policy.replacesLocalChanges ? .file : nil
+    }
+}
+
+/// True if nothing but the permissions here differ from what is recorded.
+package func changesMode(
+    _ base: ManifestEntry,
+    _ local: LocalEntry,
+    _ object: RemoteObject,
+    _ policy: DecisionPolicy
+) -> Bool {
+    let target =
+        local.isDirectory
+        ? carriedDirectoryMode(base, local, object, policy)
+        : carriedMode(base, local, object, policy)
+    return target == .object
+}
+
+/// True for a directory that would be another one if it were made anew.
+package func hasOwnMode(_ local: LocalEntry, _ policy: DecisionPolicy) -> Bool {
+    guard policy.carriesModes, local.isDirectory, let found = local.permissions else {
+        return false
+    }
+    return !policy.isOrdinary(found)
+}
+
+extension DecisionPolicy {
+    /// True for permissions of a directory that nobody needs to have chosen.
+    ///
+    /// A process whose umask allows less finds the directories of others as the usual one makes
+    /// them.
+    func isOrdinary(_ permissions: UInt32) -> Bool {
+        isOrdinaryDirectory(permissions, here: ordinaryDirectory)
+    }
+}
+
+/// True for what `mkdir` gives where it gives `ordinary`, and where nothing is known of that.
+package func isOrdinaryDirectory(_ permissions: UInt32, here ordinary: UInt32?) -> Bool {
+    let usual: UInt32 = 0o755
+    guard let ordinary else { return true }
+    return permissions == ordinary || permissions == usual && ordinary & ~usual == 0
 }
 
 /// In whole seconds, because the listings of some stores tell fractions and their headers none.

@@ -25,6 +25,9 @@ package struct DecisionPolicy: Sendable, Hashable {
     package var keepsEmptyDirectories = true
     /// Permissions are carried where nothing else changed.
     package var carriesModes = false
+    /// The permissions that a new directory has here, which no marker needs to record; nil where
+    /// the disk does not keep those of directories, or the store not those of markers.
+    package var ordinaryDirectory: UInt32?
     /// What becomes of symbolic links, and so of the keys that stored ones have.
     package var links = LinkPolicy.skip
     /// What becomes of keys that fit no file name.

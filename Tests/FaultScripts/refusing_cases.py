@@ -1,4 +1,4 @@
-"""Rows F273–F278: disks that do not do everything, and what is found before it is fetched."""
+"""Rows F273–F278 and F321: disks that do not do everything, and what is found before it is fetched."""
 
 import os
 
@@ -167,3 +167,24 @@ def _(place):
     expect(free.f_bavail * free.f_frsize >= 100_000, "some room is left for the manifest")
     disk.mount("-o", "remount,size=40m", place.directory)
     place.in_step(disk.run("pull"))
+
+
+@case("F321", "permissions of directories that cannot be restored are told once")
+def _(place):
+    for key, mode in {"a/": "40700", "b/": "40710", "c/": "40755"}.items():
+        place.put(key, b"", {"x-oss-meta-mode": mode})
+        place.put(key + "f", OLD)
+    if not pretending(place, nomodes="1"):
+        return
+    result = place.in_step(place.pull())
+    told_once(place, result, "permissions", "cannot be set")
+    place.environment = {}
+    place.server.forget_requests()
+    place.in_step(under(place, ["env"], "sync"))
+    equal(place.requests("CopyObject"), [], "permissions that nobody chose")
+    # With fewer than the bucket has, because of the umask.
+    place.directory += "-other"
+    result = place.in_step(under(place, ["sh", "-c", 'umask 077; exec "$0" "$@"'], "pull"))
+    told_once(place, result, "umask")
+    found = [os.stat(place.path(name)).st_mode & 0o777 for name in ("a", "b", "c")]
+    equal(found, [0o700, 0o700, 0o700], "the permissions")

@@ -1,4 +1,4 @@
-"""Rows F270–F273: who may read downloaded files, shared directories, files of several names."""
+"""Rows F270–F272 and F320: who may read files, shared directories, files of several names."""
 
 import os
 
@@ -89,3 +89,43 @@ def _(place):
     equal((place.tree()["secret"], found.st_mode & 0o777, found.st_uid), (FRESH, 0o600, 0),
           "the new file")
     expect(b"" in place.tree().values(), "what was in the way is kept")
+
+
+@case("F320", "directories that their owner may not write to are filled, updated and emptied")
+def _(place):
+    os.makedirs(place.path("closed/inner"), exist_ok=True)
+    for name in ("closed/f", "closed/gone", "closed/inner/g"):
+        place.write(name, OLD)
+    modes = {"closed": 0o555, "closed/inner": 0o550}
+    for name, mode in reversed(modes.items()):
+        os.chmod(place.path(name), mode)
+    place.in_step(place.push())
+    source, place.directory = place.directory, place.directory + "-other"
+    wrapper = stranger(place)
+    if wrapper is None:
+        return
+    os.makedirs(place.directory, exist_ok=True)
+    stranger(place)
+    place.in_step(under(place, wrapper, "pull"))
+    found = {name: os.stat(place.path(name)).st_mode & 0o777 for name in modes}
+    equal(found, modes, "the permissions")
+    # A program that made them knows how to change them, too.
+    place.put("closed/f", NEW)
+    place.put("closed/inner/new", FRESH)
+    place.delete("closed/gone")
+    place.in_step(under(place, wrapper, "pull", "--delete"))
+    equal(place.tree(), {"closed/f": NEW, "closed/inner/g": OLD, "closed/inner/new": FRESH},
+          "the tree")
+    found = {name: os.stat(place.path(name)).st_mode & 0o777 for name in modes}
+    equal(found, modes, "the permissions after another run")
+    place.server.forget_requests()
+    place.in_step(under(place, wrapper, "sync"))
+    equal(len(place.requests()), len(place.requests("ListObjectsV2")), "requests of a quiet run")
+    # What a user closed stays so.
+    os.chmod(place.path("closed/inner"), 0o500)
+    place.put("closed/inner/g", NEW)
+    result = under(place, wrapper, "pull")
+    equal((result.status, place.tree()["closed/inner/g"]), (1, OLD), f"the end of {result}")
+    place.directory = source
+    for name in modes:
+        os.chmod(place.path(name), 0o755)

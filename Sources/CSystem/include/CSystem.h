@@ -72,6 +72,9 @@ const char *osssync_pseudo_file_system(int descriptor);
 int osssync_keeps_inode_numbers(int descriptor);
 /// 1 if the file system keeps whole seconds of times, though it may show more for a while; 0 if not, -1 with errno.
 int osssync_keeps_whole_seconds(int descriptor);
+
+/// The umask of this process, which stays as it is; -1 if the system does not tell it.
+int osssync_umask(void);
 /// A queue of changes in watched directories, read without blocking; fails with ENOSYS where the system has none.
 /// Takes a lock of the whole file, or gives it back, without waiting.
 int osssync_lock_range(int descriptor, int type);

@@ -27,7 +27,9 @@ extension MirrorDirectory {
 
     /// The bits for owner, group and others that a file gets whose object's metadata say `mode`.
     package func permissions(ofObject mode: UInt32) throws(LocalError) -> UInt32 {
-        try newFileModes().permissions(.ofObject(mode))
+        let permissions = try newFileModes().permissions(.ofObject(mode))
+        if mode & 0o777 & ~permissions != 0 { calls.refusals.note(.permissionsOfUmask) }
+        return permissions
     }
 
     /// Gives a file the bits for owner, group and others, if it is still the expected one; what it

@@ -96,7 +96,18 @@ extension Publisher {
         } else {
             rights.permissions = modes.permissions(given)
         }
+        noteUmask(given, rights.permissions)
         return rights
+    }
+}
+
+extension Publisher {
+    /// Notes a new file that gets less than its object says.
+    func noteUmask(_ given: GivenPermissions?, _ permissions: UInt32) {
+        guard case .ofObject(let wanted)? = given, wanted & 0o777 & ~permissions != 0 else {
+            return
+        }
+        calls.refusals.note(.permissionsOfUmask)
     }
 }
 

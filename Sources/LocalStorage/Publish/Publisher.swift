@@ -64,6 +64,7 @@ struct Publisher {
             if !synchronizesEach, let ready = group[index].unchangedPartial(modes),
                 defaults.of(group[index].path.parent, in: directory) == .ordinary
             {
+                noteUmask(group[index].permissions, modes.ordinary)
                 // Another file in its place is found by the look after the rename.
                 prepared.append(Prepared(index: index, name: ready.file, status: ready.status))
                 continue

@@ -4,6 +4,7 @@ internal import Synchronization
 package enum DiskRefusal: Sendable, Hashable, CaseIterable {
     case times
     case permissions
+    case permissionsOfUmask
     case directorySynchronization
     case renames
 
@@ -13,7 +14,11 @@ package enum DiskRefusal: Sendable, Hashable, CaseIterable {
             "modification times cannot be set on this disk: downloaded files have the time at "
                 + "which they were written"
         case .permissions:
-            "permissions cannot be set on this disk: downloaded files have those that it gives"
+            "some permissions cannot be set on this disk, or not by this user: those files and "
+                + "directories have others than the bucket records"
+        case .permissionsOfUmask:
+            "some files or directories get fewer permissions than the bucket records, because the "
+                + "umask does not allow more; with 'umask 0' they get all of them"
         case .directorySynchronization:
             "directories cannot be synchronized on this disk: after a power cut, files may be "
                 + "missing that the manifest has recorded; 'osssync verify' finds them"

@@ -347,7 +347,7 @@ extension DirectoryWalk.State {
                     LocalEntry(
                         path: ObjectKey(prefix),
                         kind: .directory(isEmpty: names.isOfEmptyDirectory),
-                        permissions: status.permissions & 0o777
+                        permissions: opened.chosenPermissions(status)
                     )
                 )
             }

@@ -37,6 +37,8 @@ struct RunContext: Sendable {
     let judgesInodes: Bool
     /// False if the directory is not as the last run left it.
     let knowsDirectory: Bool
+    /// See ``DecisionPolicy/ordinaryDirectory``.
+    let ordinaryDirectory: UInt32?
     /// What the run skips.
     let filter: FileFilter
     /// What there was when the run began.

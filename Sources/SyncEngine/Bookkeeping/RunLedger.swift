@@ -21,6 +21,10 @@ final class RunLedger: Sendable {
         var mayDeferUploads = true
         var smallUploads: [JoinedEntry] = []
         var goneRows: [UInt64: ManifestEntry] = [:]
+        var markers: [JoinedEntry] = []
+        var mayDeferMarkers = true
+        var closings: [DirectoryClosing] = []
+        var hasToldOfMarkers = false
         var renames: [PendingRename] = []
         var mayRename = true
         var short: [ShortOfRoom] = []
@@ -63,6 +67,16 @@ final class RunLedger: Sendable {
         let failure: ItemFailure
     }
 
+    /// A directory that is written to in this run, and to be so by its owner only until its end.
+    struct DirectoryClosing: Sendable {
+        let path: RelativePath
+        let permissions: UInt32
+        /// Its row when it is closed, but for what it has then.
+        let row: ManifestEntry
+    }
+
+    /// Directories that are closed at the end; more of them are closed by the next run.
+    private static let closingLimit = 100_000
     /// Downloads that wait for deletions are rare; more than this are left to the next run.
     private static let deferredLimit = 10_000
     /// Names that hold back what is beneath them; more of them hold back everything.
@@ -232,6 +246,46 @@ final class RunLedger: Sendable {
         state.withLock { state in
             defer { state.smallUploads = [] }
             return state.smallUploads
+        }
+    }
+
+    /// False where it is to be sent now; else it waits, or is left to the next run.
+    func deferMarker(_ entry: JoinedEntry) -> Bool {
+        state.withLock { state in
+            guard state.mayDeferMarkers else { return false }
+            if state.markers.count < Self.closingLimit { state.markers.append(entry) }
+            return true
+        }
+    }
+
+    /// Those that wait; none is taken from here on.
+    func takeMarkers() -> [JoinedEntry] {
+        state.withLock { state in
+            state.mayDeferMarkers = false
+            defer { state.markers = [] }
+            return state.markers
+        }
+    }
+
+    /// Without effect if there are too many already.
+    func closeAtEnd(_ closing: DirectoryClosing) {
+        state.withLock { state in
+            if state.closings.count < Self.closingLimit { state.closings.append(closing) }
+        }
+    }
+
+    func takeClosings() -> [DirectoryClosing] {
+        state.withLock { state in
+            defer { state.closings = [] }
+            return state.closings
+        }
+    }
+
+    /// True once: for what is told of the markers of all directories.
+    func tellsOfMarkers() -> Bool {
+        state.withLock { state in
+            defer { state.hasToldOfMarkers = true }
+            return !state.hasToldOfMarkers
         }
     }
 

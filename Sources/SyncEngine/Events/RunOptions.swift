@@ -57,8 +57,8 @@ public struct RunOptions: Sendable, Hashable {
     ///
     /// Zero unless set: the run fails at once with code `locked`.
     public var lockTimeout: Duration? = .zero
-    /// Keeps modification times and permissions of files in the metadata of objects, and restores
-    /// them; true unless set.
+    /// Keeps modification times of files and permissions of files and directories in the metadata
+    /// of objects, and restores them; true unless set.
     ///
     /// Otherwise, a file that is fetched has the time at which its object was written, and the
     /// permissions of an ordinary new file.
@@ -85,7 +85,8 @@ public struct RunOptions: Sendable, Hashable {
     ///
     /// A restored object is fetched by the run that finds it so.
     public var restoreDays: Int?
-    /// Makes directories for markers, and markers for empty directories; true unless set.
+    /// Makes directories for markers, and markers for directories that are empty or have
+    /// permissions of their own; true unless set.
     ///
     /// Otherwise, neither is made; those that are recorded are deleted as ever.
     public var keepsEmptyDirectories = true

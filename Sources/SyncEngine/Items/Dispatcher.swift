@@ -15,6 +15,8 @@ struct Dispatcher {
     private var changes: [ManifestChange] = []
     private var deletions: [PlannedDeletion] = []
     private var hasMadeDirectories = false
+    /// Recorded directories above the item to which their owner may not write.
+    private var closed: [JoinedEntry] = []
 
     init(executor: ItemExecutor, queue: WorkQueue<ItemExecutor.Work>?) {
         self.executor = executor
@@ -29,6 +31,7 @@ struct Dispatcher {
         if executor.mayHaveBeenRenamed(entry), let row = entry.base {
             executor.ledger.noteGone(row)
         }
+        try await open(for: item)
         switch decision {
         case .upload(.new)
         where executor.mayBeRenamed(entry) && executor.ledger.deferSmallUpload(entry):
@@ -46,7 +49,7 @@ struct Dispatcher {
         case .makeDirectory:
             try await makeDirectory(entry)
         case .adopt where entry.local?.isDirectory == true:
-            try await recordDirectory(entry)
+            try await recordDirectory(entry, .adopt)
         case .refresh(let reason) where entry.local?.isDirectory == true:
             executor.leave(reason, entry)
             if let base = entry.base { try await append(.upsert(base.leftOut(false))) }
@@ -142,12 +145,21 @@ struct Dispatcher {
             executor.skip(entry.key, size: 0, message: error.message)
             return
         }
-        try await recordDirectory(entry)
+        try await recordDirectory(entry.withoutDirectory, .download)
     }
 
     /// The directory and its marker are both there.
-    private mutating func recordDirectory(_ entry: JoinedEntry) async throws {
+    private mutating func recordDirectory(
+        _ entry: JoinedEntry,
+        _ action: ItemAction
+    ) async throws {
         guard let object = entry.remote else { return }
+        if context.options.keepsFileMetadata {
+            // The marker is asked for permissions, which the plan does not wait for.
+            guard let queue else { return await executor.settleDirectory(entry, action) }
+            let work = ItemExecutor.Work(entry: entry, decision: .adopt)
+            return try await queue.push(work, .small)
+        }
         let row = ManifestEntry(
             marker: entry.key,
             etag: object.etag,
@@ -162,5 +174,43 @@ struct Dispatcher {
             context.item(.adopt, .done, entry.key, size: 0)
         }
         try await append(.upsert(row))
+    }
+}
+
+// MARK: - Directories that may not be written to
+
+extension Dispatcher {
+    /// Lets the run write to the directory of an item, where the mirror itself made that one as its
+    /// owner may not.
+    private mutating func open(for item: PlannedItem) async throws {
+        let entry = item.entry
+        while let last = closed.last, !entry.key.hasPrefix(last.key) { closed.removeLast() }
+        if let index = closed.lastIndex(where: { $0.key != entry.key }),
+            item.decision.writesName, context.tracker.direction != .push
+        {
+            try await executor.openDirectory(closed.remove(at: index))
+        }
+        guard entry.key.isDirectoryMarker, let mode = entry.base?.mode, mode & 0o200 == 0,
+            entry.local?.isDirectory == true, entry.local?.permissions == mode
+        else { return }
+        closed.append(entry)
+    }
+}
+
+extension Decision {
+    /// True if carrying it out can give a name in the key's directory to a file, or take one.
+    fileprivate var writesName: Bool {
+        switch self {
+        case .deleteLocal, .conflict(_, .deleteLocal): true
+        case .compare(_, let same, let different): same.writesName || different.writesName
+        default: createsLocal
+        }
+    }
+}
+
+extension JoinedEntry {
+    /// The entry of a directory that this run made, of whose row nothing is left.
+    fileprivate var withoutDirectory: JoinedEntry {
+        JoinedEntry(key: key, base: nil, local: nil, remote: remote)
     }
 }

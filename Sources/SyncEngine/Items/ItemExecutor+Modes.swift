@@ -15,6 +15,7 @@ extension ItemExecutor {
         to target: ModeTarget,
         readSince start: Timestamp?
     ) async {
+        if entry.local?.isDirectory == true { return await carryDirectoryMode(entry, to: target) }
         guard let base = entry.base, let file = entry.local?.identity else { return }
         let row = refreshed(base, entry, file, readSince: start)
         do {
@@ -90,6 +91,12 @@ extension ItemExecutor {
     /// The permissions that the file gets from its object, which was written anew; nil if it has
     /// them, or has its own.
     func modeOfObject(_ entry: JoinedEntry) async throws -> UInt32? {
+        if entry.local?.isDirectory == true {
+            switch try await directoryMode(entry, marker(entry)).mode {
+            case .none: return nil
+            case .object(let mode), .directory(let mode): return mode
+            }
+        }
         guard let base = entry.base, let found = entry.local?.permissions else { return nil }
         let isOwn = base.mode.map { $0 != found } ?? false
         guard !isOwn || context.options.replacesLocalChanges else { return nil }
@@ -102,7 +109,7 @@ extension ItemExecutor {
         return allowed == found ? nil : allowed
     }
 
-    private func reportMode(_ entry: JoinedEntry) {
+    func reportMode(_ entry: JoinedEntry) {
         context.tracker.count { $0.modes += 1 }
         context.item(.mode, .done, entry.key, size: 0, message: "permissions changed")
     }

@@ -128,7 +128,7 @@ extension ItemExecutor {
 
     /// True if an object above or beneath a new one may be in its way, at a store that is a
     /// directory beneath, and this run may delete it.
-    private func mayBeBlocked(_ entry: JoinedEntry, _ failure: ItemFailure) -> Bool {
+    func mayBeBlocked(_ entry: JoinedEntry, _ failure: ItemFailure) -> Bool {
         let deletes = context.options.deletesKnown || context.options.deletesExtra
         guard deletes, context.tracker.direction != .pull, entry.remote == nil else { return false }
         guard let status = failure.answer?.status else { return false }
@@ -179,55 +179,6 @@ extension ItemExecutor {
     /// The class that this run writes objects with, if it was chosen.
     private var writtenClass: StorageClass? {
         context.options.properties.storageClass.map { StorageClass(name: $0) }
-    }
-
-    /// An empty directory becomes a marker: an empty object whose key ends in "/".
-    func uploadMarker(_ entry: JoinedEntry) async {
-        var request = PutRequest(
-            key: context.objectKey(entry.key),
-            contentType: ShortenedMarkers.contentType,
-            userMetadata: [],
-            storageClass: nil,
-            forbidsOverwrite: true,
-            callback: nil
-        )
-        // It has no content that a class or headers would be for.
-        request.encryption = context.options.properties.encryption
-        request.accessControl = context.options.properties.accessControl
-        do {
-            let tag = try await putMarker(entry, request)
-            let row = ManifestEntry(marker: entry.key, etag: tag)
-            await record([.upsert(row)], .upload, entry)
-            await noticeMarkerName(entry)
-            context.tracker.count { $0.transferred += 1 }
-            context.tracker.finishedItem(bytes: 0)
-            context.doneItem(.upload, entry.key, size: 0)
-        } catch {
-            context.tracker.finishedItem(bytes: 0)
-            if mayBeBlocked(entry, error), ledger.deferUpload(entry, error) { return }
-            fail(.upload, entry.key, size: 0, error)
-        }
-    }
-}
-
-extension ItemExecutor {
-    /// The tag of the marker, which may be there already.
-    ///
-    /// Another writer created it then, or a request whose response was lost. One with content
-    /// belongs to another writer.
-    private func putMarker(
-        _ entry: JoinedEntry,
-        _ request: PutRequest
-    ) async throws(ItemFailure) -> ETag {
-        do {
-            return try await context.store.put(request, body: .bytes([]), onProgress: { _ in }).etag
-        } catch {
-            let failure = ItemFailure(error)
-            guard failure.isAlreadyExists else { throw failure }
-        }
-        let found = try await head(entry.key)
-        guard found.size == 0, let tag = found.etag else { throw .alreadyExists(nil) }
-        return tag
     }
 }
 

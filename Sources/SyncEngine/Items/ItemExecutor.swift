@@ -81,6 +81,8 @@ struct ItemExecutor: Sendable {
             await compare(entry, comparison, same: same, different: different)
         case .conflict(let kind, let resolution):
             await resolve(entry, kind, resolution, fetched)
+        case .adopt where RelativePath.isDirectory(entry.key):
+            await settleDirectory(entry, entry.local == nil ? .download : .adopt)
         case .adopt:
             await adopt(entry, checksum: entry.base?.crc64, etag: nil, readSince: nil)
         case .refresh(let reason):

@@ -56,14 +56,15 @@ struct RemoteCopier: Sendable {
     ///
     /// The result is what it is then, confirmed as by ``copy(_:of:to:)``; nil if it is another
     /// version than the one of `row`. An object that has the permissions already is not written.
+    /// `file` is nil for the marker of a directory.
     func rewrite(
         _ row: ManifestEntry,
-        of file: FileIdentity,
+        of file: FileIdentity?,
         mode: UInt32
     ) async throws -> (etag: ETag, lastModified: Timestamp?)? {
         let original = try await context.transfer.metadata(row.key)
         guard original.etag == row.etag, original.size == row.size else { return nil }
-        if FileMode.of(original) == mode { return (row.etag, original.lastModified) }
+        if FileMode.of(original, row.modeKind) == mode { return (row.etag, original.lastModified) }
         var copied = try await rewrite(row, original, file, mode)
         if let copy = copied, copy.lastModified?.seconds == original.lastModified?.seconds {
             // By its time others see that there is something new.
@@ -76,15 +77,16 @@ struct RemoteCopier: Sendable {
     private func rewrite(
         _ row: ManifestEntry,
         _ original: ObjectMetadata,
-        _ file: FileIdentity,
+        _ file: FileIdentity?,
         _ mode: UInt32
     ) async throws -> (etag: ETag, lastModified: Timestamp?)? {
         var answer: PutResult?
         do {
-            answer =
-                row.size <= largestWholeCopy
-                ? try await context.store.copy(inPlace(row, original, mode))
-                : try await copyPartsInPlace(row, original, file, mode)
+            if let file, row.size > largestWholeCopy {
+                answer = try await copyPartsInPlace(row, original, file, mode)
+            } else {
+                answer = try await context.store.copy(inPlace(row, original, mode))
+            }
         } catch let error as StorageError {
             if error.isPreconditionFailed || error.isNotFound { return nil }
             guard error.mayHaveReachedServer, !error.isCancelled else { throw error }
@@ -96,7 +98,8 @@ struct RemoteCopier: Sendable {
         }
         let metadata = try await context.transfer.metadata(row.key)
         guard metadata.size == row.size, let etag = metadata.etag,
-            FileMode.of(metadata) == mode, answer.map({ $0.etag == etag }) ?? (etag == row.etag)
+            FileMode.of(metadata, row.modeKind) == mode,
+            answer.map({ $0.etag == etag }) ?? (etag == row.etag)
         else { return nil }
         if let recorded = row.crc64, let found = metadata.crc64, found != recorded { return nil }
         return (etag, metadata.lastModified)
@@ -112,7 +115,7 @@ struct RemoteCopier: Sendable {
             source: key,
             sourceETag: row.etag,
             destination: key,
-            userMetadata: Self.metadata(original, mode),
+            userMetadata: Self.metadata(original, row, mode),
             contentType: original.contentType
         )
         request.kept = original
@@ -125,12 +128,13 @@ struct RemoteCopier: Sendable {
     /// What can stand in no header is left to what every copy keeps.
     private static func metadata(
         _ original: ObjectMetadata,
+        _ row: ManifestEntry,
         _ mode: UInt32
     ) -> [(name: String, value: String)] {
         var metadata = original.userMetadata.filter { item in
             !item.value.isEmpty && item.value.utf8.allSatisfy { (0x20..<0x7F).contains($0) }
         }
-        metadata[FileMode.metadataName] = FileMode.text(mode)
+        metadata[FileMode.metadataName] = FileMode.text(mode, row.modeKind)
         return metadata.sorted { $0.key < $1.key }.map { ($0.key, $0.value) }
     }
 
@@ -143,7 +147,7 @@ struct RemoteCopier: Sendable {
         var request = PutRequest(
             key: context.objectKey(row.key),
             contentType: original.contentType,
-            userMetadata: Self.metadata(original, mode),
+            userMetadata: Self.metadata(original, row, mode),
             replaced: row.etag
         )
         request.source = original
@@ -275,5 +279,12 @@ struct RemoteCopier: Sendable {
         }
         try await context.manifest.dropUpload(key)
         return copied
+    }
+}
+
+extension ManifestEntry {
+    /// What the mode in the object's metadata is of.
+    fileprivate var modeKind: FileMode.Kind {
+        RelativePath.isDirectory(key) ? .directory : .file
     }
 }

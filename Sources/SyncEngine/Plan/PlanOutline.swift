@@ -31,12 +31,16 @@ struct PlanOutline: Sendable, Hashable {
         case .carryMode(.file):
             (action, size) = (.mode, 0)
             reason =
-                "the object was written anew with the same content; if it has other "
-                + "permissions, they are set"
+                entry.local?.isDirectory == true
+                ? "the marker was written anew, or was never asked for permissions; if it has "
+                    + "others, they are set"
+                : "the object was written anew with the same content; if it has other "
+                    + "permissions, they are set"
         case .adopt: (action, size, reason) = (nil, 0, "both sides are equal, which is recorded")
         case .makeDirectory:
             (action, size, reason) = (entry.local == nil ? .download : nil, 0, "a directory")
-        case .uploadMarker: (action, size, reason) = (.upload, 0, "an empty directory")
+        case .uploadMarker:
+            (action, size, reason) = (.upload, 0, Self.reason(ofMarker: entry))
         case .deleteLocal(let why): (action, size, reason) = (.deleteLocal, sent, why.message)
         case .deleteRemote(let why): (action, size, reason) = (.deleteRemote, received, why.message)
         case .forget: (action, size, reason) = (nil, 0, "neither side has it any more")
@@ -48,5 +52,13 @@ struct PlanOutline: Sendable, Hashable {
             reason = "\(kind.message); \(resolution.message(kind, policy))"
         case .skip(let why): (action, size, reason) = (.skip, 0, why.message)
         }
+    }
+
+    /// Why a directory gets a marker.
+    static func reason(ofMarker entry: JoinedEntry) -> String {
+        if case .directory(isEmpty: false)? = entry.local?.kind, entry.base == nil {
+            return "a directory with permissions of its own"
+        }
+        return entry.base == nil ? "an empty directory" : "a directory whose marker is gone"
     }
 }

@@ -62,9 +62,9 @@ extension MirrorEngine {
             guard case .tagged(let tag) = issue.reason else { return issues.add(issue.message) }
             onExcluded?(ObjectKey(issue.path + [UInt8(ascii: "/")]), displayText(tag.utf8))
         }
-        var differences = DifferenceCounter(hidden, judgesInodes: judgesInodes)
         let own = Self.withLinks(of: options, directions)
         let all = policies(options, own, session, judgesInodes)
+        var differences = DifferenceCounter(hidden, all.sync)
         var works = WorkCounters(all, hidden, onDetail)
         let loop = try await run.join(
             rows: rows,
@@ -165,6 +165,7 @@ extension MirrorEngine {
             var policy = DecisionPolicy(direction, options, prefix: settings.prefix)
             policy.judgesInodes = judgesInodes
             policy.knowsDirectory = session.known.isSame
+            policy.ordinaryDirectory = session.known.ordinaryDirectory
             return policy
         }
         return (policy(.pull), policy(.push), policy(.sync))
@@ -190,12 +191,13 @@ private final class IssueTexts: Sendable {
 /// Counts what differs, regardless of what a run would do about it.
 private struct DifferenceCounter {
     private let issues: ScanIssues
-    private let judgesInodes: Bool
+    /// Of the direction that makes both sides equal.
+    private let policy: DecisionPolicy
     private var found = Differences()
 
-    init(_ issues: ScanIssues, judgesInodes: Bool) {
+    init(_ issues: ScanIssues, _ policy: DecisionPolicy) {
         self.issues = issues
-        self.judgesInodes = judgesInodes
+        self.policy = policy
     }
 
     func counted(_ scope: PlanScope, reserved: Int) -> Differences {
@@ -209,10 +211,11 @@ private struct DifferenceCounter {
         guard !entry.key.isEmpty else { return }
         var hasEntries = false
         if case .directory(isEmpty: false)? = entry.local?.kind { hasEntries = true }
+        let isImplied = hasEntries && entry.local.map { !hasOwnMode($0, policy) } ?? true
         let base = entry.hasVanishedUnseen ? nil : entry.base
         switch (base, entry.local, entry.remote) {
         case (_, nil, nil): break
-        case (nil, .some, nil): if !hasEntries { found.onlyLocal += 1 }
+        case (nil, .some, nil): if !isImplied { found.onlyLocal += 1 }
         case (nil, nil, .some):
             if !issues.hides(entry.key), !Self.isReserved(entry.key) { found.onlyRemote += 1 }
         case (nil, .some, .some): if !RelativePath.isDirectory(entry.key) { found.unknown += 1 }
@@ -245,9 +248,10 @@ private struct DifferenceCounter {
         if remote.kind != .symlink, RemoteChange(of: remote, since: base) == .changed {
             found.remoteChanges += 1
         }
-        switch LocalChange(of: local, since: base, judgesInodes: judgesInodes) {
+        switch LocalChange(of: local, since: base, judgesInodes: policy.judgesInodes) {
         case .changed: found.localChanges += 1
         case .touched: found.unknown += 1
+        case .same where changesMode(base, local, remote, policy): found.localChanges += 1
         case .absent, .same: break
         }
     }

@@ -74,6 +74,7 @@ extension MirrorRun {
         var policy = DecisionPolicy(direction, options, prefix: settings.prefix)
         policy.judgesInodes = try session.directory.keepsInodeNumbers()
         policy.knowsDirectory = session.known.isSame
+        policy.ordinaryDirectory = session.known.ordinaryDirectory
         let scope = scope(judgesInodes: policy.judgesInodes) { key in
             executor.skipWithoutDoubt(key, size: 0, message: Self.costlyMessage)
         }

@@ -179,7 +179,7 @@ private struct Preview {
             context.tracker.count { $0.modes += 1 }
             report(.mode, entry, size: 0, "permissions changed")
         case .carryMode(.file):
-            try await showMode(entry)
+            try await showMode(entry, orElse: .unchanged)
         case .forget:
             break
         case .download(let reason), .downloadAfterDeletions(let reason):
@@ -194,12 +194,13 @@ private struct Preview {
         case .upload(let reason):
             try await showUpload(entry, reason)
         case .uploadMarker:
-            show(.upload, entry, size: 0, "an empty directory")
+            show(.upload, entry, size: 0, PlanOutline.reason(ofMarker: entry))
         case .compare(let comparison, let same, let different):
             try await compare(entry, comparison, same: same, different: different)
         case .adopt:
             context.tracker.count { $0.adopted += 1 }
             report(.adopt, entry, size: remoteSize, nil)
+            if entry.local?.isDirectory == true { try await showMode(entry, orElse: nil) }
         case .deleteLocal(let reason):
             delete(.deleteLocal, entry, size: localSize, message(reason, entry))
         case .deleteRemote(let reason):
@@ -233,9 +234,14 @@ private struct Preview {
     }
 
     /// The permissions that an object which was written anew has, if they are others.
-    private mutating func showMode(_ entry: JoinedEntry) async throws {
-        guard try await executor.modeOfObject(entry) != nil else {
-            return executor.leave(.unchanged, entry)
+    private mutating func showMode(
+        _ entry: JoinedEntry,
+        orElse reason: QuietReason?
+    ) async throws {
+        guard context.options.keepsFileMetadata, try await executor.modeOfObject(entry) != nil
+        else {
+            if let reason { executor.leave(reason, entry) }
+            return
         }
         context.tracker.count { $0.modes += 1 }
         report(.mode, entry, size: 0, "permissions changed")

@@ -205,6 +205,7 @@ struct MirrorRun: Sendable {
             looksForFoldedNames: session.hasFoldedNames,
             judgesInodes: (try? session.directory.keepsInodeNumbers()) ?? true,
             knowsDirectory: session.known.isSame,
+            ordinaryDirectory: session.known.ordinaryDirectory,
             filter: filter,
             earlier: earlier,
             canFetch: session.known.writingRefusal == nil,
@@ -299,6 +300,7 @@ extension MirrorRun {
         if coverage.hasRemoteTrash || options.remoteTrash == .ownPrefix {
             try await RemoteTrash.note(in: session.directory, parts.context.disk)
         }
+        try await parts.executor.sendWaitingMarkers()
         await parts.publications.flush()
         await parts.publications.recordRows()
         try await removeCopiesOfLinks(parts)
@@ -327,6 +329,7 @@ extension MirrorRun {
         }
         try await delete(parts, coverage, rows: rows, watch)
         await parts.publications.flush()
+        await parts.executor.closeDirectories()
         if let stop = parts.ledger.stop { throw stop }
         let ledger = parts.ledger
         // What the walk could not see may be what a checkpoint is of.

@@ -23,6 +23,8 @@ struct DirectoryIdentity: Sendable, Hashable {
     private(set) var replaced: [[UInt8]]
     /// True if the user says that all is as it should be.
     private(set) var acceptsMounts = false
+    /// See ``DecisionPolicy/ordinaryDirectory``.
+    let ordinaryDirectory: UInt32?
 
     /// False if the directory is another one than last time: a copy, or another disk's, or one
     /// that was rolled back.
@@ -66,8 +68,20 @@ struct DirectoryIdentity: Sendable, Hashable {
             identities: recorded,
             unmounted: unmounted,
             mounted: mounted,
-            replaced: replaced
+            replaced: replaced,
+            ordinaryDirectory: try await ordinaryDirectory(directory, manifest)
         )
+    }
+
+    private static func ordinaryDirectory(
+        _ directory: MirrorDirectory,
+        _ manifest: ManifestStore
+    ) async throws -> UInt32? {
+        guard try directory.keepsInodeNumbers(),
+            try await ShortenedMarkers.areKnown(to: manifest) != true,
+            try await KeptModes.areKnown(to: manifest) != false
+        else { return nil }
+        return MirrorDirectory.ordinaryPermissions
     }
 
     private static func identity(_ path: [UInt8], _ directory: MirrorDirectory) -> RootIdentity? {

@@ -54,6 +54,26 @@ enum ShortenedMarkers {
     }
 }
 
+/// Whether a store keeps a marker, and what it says of the directory, beside the objects in it:
+/// where objects are files in directories, it may be refused, or kept without its metadata.
+///
+/// Found out by the first marker that is sent for its permissions. Directories that such a store
+/// keeps for the sake of objects are no markers of ours.
+enum KeptModes {
+    private static let setting = "remote.keeps-modes-of-directories"
+    static let forgotten: (name: String, value: String?) = (setting, nil)
+
+    /// Nil if no marker has shown it yet.
+    static func areKnown(to manifest: ManifestStore) async throws(ManifestError) -> Bool? {
+        try await manifest.setting(setting).map { $0 == "1" }
+    }
+
+    static func record(_ areKept: Bool, in manifest: ManifestStore) async {
+        // Without it the next run finds out again.
+        try? await manifest.setSetting(setting, areKept ? "1" : "0")
+    }
+}
+
 /// Gives the markers of a listing their slashes back.
 struct MarkerReader: Sendable {
     let store: any ObjectStore

@@ -1,0 +1,288 @@
+internal import LocalStorage
+internal import ManifestStore
+internal import ObjectStorage
+internal import ObjectTransfer
+internal import SyncModel
+internal import SyncPlanner
+
+/// The permissions of directories, which their markers have.
+///
+/// 1. A listing tells none: each marker is asked for once, when it is met first or was written
+///    anew. Its row has the time of the object from then on.
+/// 2. `directoryMode` decides which side gets those of the other one, for runs and dry runs.
+/// 3. What group and others may not do is taken from them at once; that the owner may not write is
+///    set at the end of the run, when nothing is to be written there any more.
+///
+/// A run that ends before leaves a row without the time of the object, by which the next one asks
+/// again.
+extension ItemExecutor {
+    /// Which side gets the permissions of the other one.
+    enum DirectoryMode: Sendable, Hashable {
+        case none
+        case object(UInt32)
+        case directory(UInt32)
+    }
+
+    /// What becomes of a directory and its marker, and the permissions that the marker stands for
+    /// here.
+    func directoryMode(
+        _ entry: JoinedEntry,
+        _ marker: ObjectMetadata?
+    ) async throws(ItemFailure) -> (mode: DirectoryMode, meant: UInt32?) {
+        let (directory, stored) = (context.directory, FileMode.of(marker, .directory))
+        let meant: UInt32?
+        do {
+            meant = try await context.disk.run { () throws(LocalError) in
+                try stored.map { (mode) throws(LocalError) in
+                    try directory.permissions(ofMarker: mode)
+                }
+            }
+        } catch {
+            throw ItemFailure(any: error)
+        }
+        guard let found = entry.local?.permissions else {
+            // One that was just made, or one whose permissions follow from where it is.
+            let isNew = entry.local == nil
+            return (isNew ? meant.map { .directory($0) } ?? .none : .none, meant)
+        }
+        guard found != meant else { return (.none, meant) }
+        let isOrdinary = isOrdinaryDirectory(found, here: context.ordinaryDirectory)
+        let isOwn = entry.base?.mode.map { $0 != found } ?? !isOrdinary
+        let taken = meant.map { DirectoryMode.directory($0) } ?? .none
+        switch context.tracker.direction {
+        case .pull:
+            return (isOwn && !context.options.replacesLocalChanges ? .none : taken, meant)
+        case .sync where !isOwn:
+            return (taken, meant)
+        case .push where meant == nil && isOrdinary, .push where context.ordinaryDirectory == nil,
+            .sync where context.ordinaryDirectory == nil:
+            return (.none, meant)
+        case .push, .sync:
+            return (.object(found), meant)
+        }
+    }
+
+    /// The marker of a directory, with what it says of that; nil if it is gone, or kept under
+    /// another name.
+    func marker(_ entry: JoinedEntry) async throws(ItemFailure) -> ObjectMetadata? {
+        do throws(ItemFailure) {
+            return try await head(entry.key)
+        } catch {
+            guard error.isVanished else { throw error }
+            return nil
+        }
+    }
+
+    /// Both sides have the directory: records it, and gives one of them the permissions of the
+    /// other one.
+    ///
+    /// `entry` has nothing here if this run made it.
+    func settleDirectory(_ entry: JoinedEntry, _ action: ItemAction) async {
+        do {
+            let isCarried = try await settle(entry)
+            if action != .mode { reportDirectory(entry) }
+            // What this run made has its permissions from the start.
+            if isCarried, entry.local != nil {
+                reportMode(entry)
+            } else if action == .mode {
+                leave(.unchanged, entry)
+            }
+        } catch {
+            fail(action, entry.key, size: 0, ItemFailure(any: error))
+        }
+    }
+
+    /// The directory of a new marker was made, or was there.
+    private func reportDirectory(_ entry: JoinedEntry) {
+        if entry.local == nil {
+            context.tracker.count { $0.transferred += 1 }
+            context.doneItem(.download, entry.key, size: 0)
+        } else {
+            context.tracker.count { $0.adopted += 1 }
+            context.item(.adopt, .done, entry.key, size: 0)
+        }
+    }
+
+    func carryDirectoryMode(_ entry: JoinedEntry, to target: ModeTarget) async {
+        guard target == .object, let mode = entry.local?.permissions else {
+            return await settleDirectory(entry, .mode)
+        }
+        do {
+            if try await sendDirectoryMode(entry, mode) { return reportMode(entry) }
+            leave(.unchanged, entry)
+        } catch {
+            fail(.mode, entry.key, size: 0, ItemFailure(any: error))
+        }
+    }
+
+    /// True if a side got other permissions.
+    private func settle(_ entry: JoinedEntry) async throws -> Bool {
+        let found: ObjectMetadata?
+        do throws(ItemFailure) {
+            found = try await marker(entry)
+        } catch {
+            guard error.answer?.status == 403 else { throw error }
+            // Asked for again in each run: other credentials may be allowed to.
+            if ledger.tellsOfMarkers() {
+                context.emit(
+                    .warning(
+                        message: "the permissions of directories are neither restored nor "
+                            + "compared: \(error.message)"
+                    )
+                )
+            }
+            await record(entry, mode: entry.base?.mode, at: nil)
+            return false
+        }
+        let (mode, meant) = try await directoryMode(entry, found)
+        switch mode {
+        case .none:
+            await record(entry, mode: meant, at: entry.remote?.lastModified)
+            return false
+        case .object(let mode):
+            await record(entry, mode: meant, at: entry.remote?.lastModified)
+            return try await sendDirectoryMode(entry, mode)
+        case .directory(let permissions):
+            try await set(permissions, of: entry)
+            return true
+        }
+    }
+
+    /// The row of a directory and its marker.
+    private func row(_ entry: JoinedEntry, mode: UInt32?, at time: Timestamp?) -> ManifestEntry? {
+        entry.remote.map { object in
+            ManifestEntry(
+                marker: entry.key,
+                etag: object.etag,
+                lastModified: time,
+                storageClass: object.storageClass,
+                mode: mode
+            )
+        }
+    }
+
+    private func record(_ entry: JoinedEntry, mode: UInt32?, at time: Timestamp?) async {
+        guard let row = row(entry, mode: mode, at: time) else { return }
+        await record([.upsert(row)], .mode, entry)
+    }
+
+    /// True if the marker was written, false if it is another writer's, or not there.
+    private func sendDirectoryMode(_ entry: JoinedEntry, _ mode: UInt32) async throws -> Bool {
+        guard let row = row(entry, mode: mode, at: entry.remote?.lastModified) else { return false }
+        let copier = RemoteCopier(
+            context: context,
+            largestWholeCopy: context.store.dialect.maximumCopySize
+        )
+        do {
+            guard let copy = try await copier.rewrite(row, of: nil, mode: mode) else {
+                return false
+            }
+            let changed = row.replacing(lastModified: copy.lastModified, etag: copy.etag)
+            await record([.upsert(changed)], .mode, entry)
+            return true
+        } catch {
+            guard ItemFailure(any: error).isVanished else { throw error }
+            // A store that keeps it under another name would be asked in each run.
+            await record([.upsert(row)], .mode, entry)
+            return false
+        }
+    }
+}
+
+// MARK: - Here
+
+extension ItemExecutor {
+    /// Gives the directory the permissions of its marker, but for writing by its owner, which ends
+    /// with the run.
+    private func set(_ permissions: UInt32, of entry: JoinedEntry) async throws {
+        let path = try RelativePath(key: entry.key)
+        let open = permissions | 0o700
+        let found = try await set(open, of: path)
+        // Other shards write there, too, and perhaps after this run.
+        guard permissions != open, found == open, context.shard == nil,
+            let closed = row(entry, mode: permissions, at: entry.remote?.lastModified)
+        else { return await record(entry, mode: found, at: entry.remote?.lastModified) }
+        await record(entry, mode: found, at: nil)
+        ledger.closeAtEnd(.init(path: path, permissions: permissions, row: closed))
+    }
+
+    private func set(_ permissions: UInt32, of path: RelativePath) async throws -> UInt32 {
+        let directory = context.directory
+        return try await context.disk.run { () throws(LocalError) in
+            try directory.setPermissions(permissions, ofDirectory: path)
+        }
+    }
+
+    /// Lets this run write to a recorded directory to which its owner may not write.
+    ///
+    /// Its row asks for its permissions again before it has others, for a run that does not come to
+    /// its end.
+    func openDirectory(_ entry: JoinedEntry) async throws {
+        guard let base = entry.base, let mode = base.mode, context.shard == nil else { return }
+        let path = try RelativePath(key: entry.key)
+        let open = mode | 0o700
+        let pending = ManifestEntry(
+            marker: base.key,
+            etag: base.etag,
+            storageClass: base.storageClass,
+            mode: open
+        )
+        try await context.manifest.record([.upsert(pending)])
+        let found = try? await set(open, of: path)
+        guard found == open else {
+            // What is to be written there says what is wrong.
+            return try await context.manifest.record([.upsert(base)])
+        }
+        ledger.closeAtEnd(.init(path: path, permissions: mode, row: base))
+    }
+
+    /// Closes the directories that were open for this run.
+    func closeDirectories() async {
+        for closing in ledger.takeClosings() {
+            do {
+                let found = try await set(closing.permissions, of: closing.path)
+                let row = closing.row.replacing(mode: found)
+                await publications.record(
+                    .init(changes: [.upsert(row)], key: row.key, action: .mode, device: nil)
+                )
+            } catch {
+                // One that is gone was deleted by this run, or is the next one's to find.
+                guard case .absent? = error as? LocalError else {
+                    fail(.mode, closing.row.key, size: 0, ItemFailure(any: error))
+                    continue
+                }
+            }
+        }
+    }
+}
+
+// MARK: - Markers that are sent for permissions
+
+extension ItemExecutor {
+    /// The permissions that a new marker of the directory records; nil for those that every
+    /// directory has.
+    func recordedMode(_ entry: JoinedEntry) -> UInt32? {
+        guard context.options.keepsFileMetadata, let found = entry.local?.permissions,
+            !isOrdinaryDirectory(found, here: context.ordinaryDirectory)
+        else { return nil }
+        return found
+    }
+
+    /// True for a marker that waits until the store has the objects in its directory, because it is
+    /// not known to keep both.
+    func waits(_ entry: JoinedEntry) async -> Bool {
+        guard case .directory(isEmpty: false)? = entry.local?.kind,
+            !context.store.dialect.computesChecksum, await !knowsModes()
+        else { return false }
+        return ledger.deferMarker(entry)
+    }
+
+    private func knowsModes() async -> Bool {
+        do throws(ManifestError) {
+            return try await KeptModes.areKnown(to: context.manifest) != nil
+        } catch {
+            // The manifest's next call reports the error.
+            return true
+        }
+    }
+}

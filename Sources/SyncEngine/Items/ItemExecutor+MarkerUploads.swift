@@ -1,0 +1,110 @@
+internal import ManifestStore
+internal import ObjectStorage
+internal import ObjectTransfer
+internal import SyncModel
+internal import SyncPlanner
+
+extension ItemExecutor {
+    /// A directory becomes a marker, an empty object whose key ends in "/", because it is empty or
+    /// has permissions of its own.
+    func uploadMarker(_ entry: JoinedEntry) async {
+        if await waits(entry) { return context.tracker.finishedItem(bytes: 0) }
+        let mode = recordedMode(entry)
+        do {
+            let sent = try await putMarker(entry, request(entry, mode), mode)
+            let row = ManifestEntry(
+                marker: entry.key,
+                etag: sent.etag,
+                lastModified: sent.lastModified,
+                mode: sent.mode
+            )
+            await record([.upsert(row)], .upload, entry)
+            await noticeMarkerName(entry)
+            context.tracker.count { $0.transferred += 1 }
+            context.tracker.finishedItem(bytes: 0)
+            context.doneItem(.upload, entry.key, size: 0)
+        } catch {
+            context.tracker.finishedItem(bytes: 0)
+            if mayBeBlocked(entry, error), ledger.deferUpload(entry, error) { return }
+            fail(.upload, entry.key, size: 0, error)
+        }
+    }
+
+    private func request(_ entry: JoinedEntry, _ mode: UInt32?) -> PutRequest {
+        var request = PutRequest(
+            key: context.objectKey(entry.key),
+            contentType: ShortenedMarkers.contentType,
+            userMetadata: mode.map { [(FileMode.metadataName, FileMode.text($0, .directory))] }
+                ?? [],
+            storageClass: nil,
+            forbidsOverwrite: true,
+            callback: nil
+        )
+        // It has no content that a class or headers would be for.
+        request.encryption = context.options.properties.encryption
+        request.accessControl = context.options.properties.accessControl
+        return request
+    }
+
+    /// What the marker is, which may be there already.
+    ///
+    /// Another writer created it then, or a request whose response was lost. One with content
+    /// belongs to another writer.
+    private func putMarker(
+        _ entry: JoinedEntry,
+        _ request: PutRequest,
+        _ mode: UInt32?
+    ) async throws(ItemFailure) -> (etag: ETag, lastModified: Timestamp?, mode: UInt32?) {
+        do {
+            let answer = try await context.store.put(
+                request,
+                body: .bytes([]),
+                onProgress: { _ in }
+            )
+            return (answer.etag, answer.lastModified, mode)
+        } catch {
+            let failure = ItemFailure(error)
+            guard failure.isAlreadyExists else { throw failure }
+        }
+        let found = try await head(entry.key)
+        guard found.size == 0, let tag = found.etag else { throw .alreadyExists(nil) }
+        return (tag, found.lastModified, FileMode.of(found, .directory))
+    }
+
+    /// Sends the markers that waited for the objects in their directories: the first one alone,
+    /// which shows whether the store keeps it and what it says.
+    func sendWaitingMarkers() async throws {
+        var waiting = ledger.takeMarkers()[...]
+        guard let first = waiting.popFirst() else { return }
+        guard await keepsModes(first) else { return }
+        try await forEach(waiting) { await uploadMarker($0) }
+    }
+
+    private func keepsModes(_ entry: JoinedEntry) async -> Bool {
+        do throws(ItemFailure) {
+            let mode = recordedMode(entry)
+            let sent = try await putMarker(entry, request(entry, mode), mode)
+            let found = try await marker(entry)
+            let isKept = found?.etag == sent.etag && FileMode.of(found, .directory) == mode
+            await KeptModes.record(isKept, in: context.manifest)
+            if isKept {
+                await uploadMarker(entry)
+                return true
+            }
+        } catch {
+            let status = error.answer?.status ?? 0
+            guard [400, 405, 409, 500, 501].contains(status) else {
+                fail(.upload, entry.key, size: 0, error)
+                return false
+            }
+            await KeptModes.record(false, in: context.manifest)
+        }
+        context.emit(
+            .warning(
+                message: "this store does not keep the permissions of directories beside the "
+                    + "objects in them: they are not mirrored"
+            )
+        )
+        return false
+    }
+}

@@ -1,0 +1,264 @@
+import Foundation
+import LocalStorage
+import ObjectStorage
+import StorageServer
+import SyncModel
+import Testing
+
+@testable import ObjectTransfer
+@testable import SyncEngine
+
+/// Permissions of directories, which their markers record.
+@Suite("Permissions of directories")
+struct DirectoryModeTests {
+    private let fixture: MirrorFixture
+    private let content = MirrorFixture.ramp(500, 3)
+
+    init() throws {
+        fixture = try MirrorFixture()
+        for name in ["plain", "private", "private/inner"] {
+            try fixture.write("a/\(name)/f", content)
+            try set("a/" + name, 0o755)
+        }
+        try set("a/private", 0o700)
+    }
+
+    private func set(_ path: String, _ mode: Int) throws {
+        try FileManager.default.setAttributes(
+            [.posixPermissions: mode],
+            ofItemAtPath: fixture.directory(path)
+        )
+    }
+
+    private func mode(_ path: String) throws -> Int? {
+        let found = try FileManager.default.attributesOfItem(atPath: fixture.directory(path))
+        return (found[.posixPermissions] as? NSNumber)?.intValue
+    }
+
+    private func modeOfMarker(_ key: String) async throws -> String? {
+        let store = try fixture.store(StoreObserver())
+        return try await store.head(ObjectKey("mirror/" + key), versionID: nil).userMetadata["mode"]
+    }
+
+    /// Runs, and returns what was requested.
+    private func requests(
+        _ name: String,
+        _ direction: SyncDirection,
+        _ change: (inout RunOptions) -> Void = { _ in }
+    ) async throws -> [String] {
+        fixture.server.clearRequestLog()
+        try await fixture.run(name, direction, EventLog(), change)
+        return fixture.operations
+    }
+
+    @Test func `are recorded if mkdir does not give them, and restored`() async throws {
+        try await fixture.run("a", .push)
+        let expected = ["plain/f", "private/", "private/f", "private/inner/f"]
+        #expect(try await fixture.objects() == expected)
+        #expect(try await modeOfMarker("private/") == "40700")
+        #expect(try await requests("a", .push).isEmpty)
+        #expect(try await requests("a", .sync).isEmpty)
+        let run = try await fixture.run("b", .pull)
+        #expect(run.isInStep && run.transferred == 4)
+        #expect(try mode("b/private") == 0o700 && mode("b/plain") == 0o755)
+        for direction in [SyncDirection.pull, .push, .sync] {
+            #expect(try await requests("b", direction).isEmpty, "\(direction)")
+        }
+        #expect(try await fixture.objects() == expected)
+    }
+
+    @Test(arguments: [SyncDirection.push, .sync])
+    func `that change are carried as those of files are`(
+        _ direction: SyncDirection
+    ) async throws {
+        try await fixture.run("a", .push)
+        try await fixture.run("b", .pull)
+        try set("a/private", 0o750)
+        try set("a/plain", 0o711)
+        fixture.server.clearRequestLog()
+        let sent = try await fixture.run("a", direction)
+        #expect((sent.modes, sent.transferred) == (1, 1) && sent.isInStep)
+        #expect(fixture.operations.sorted() == ["CopyObject", "HeadObject", "PutObject"])
+        #expect(try await modeOfMarker("private/") == "40750")
+        #expect(try await requests("a", direction).isEmpty)
+        fixture.server.clearRequestLog()
+        let taken = try await fixture.run("b", .pull)
+        #expect(taken.isInStep && fixture.operations == ["HeadObject", "HeadObject"])
+        #expect(try mode("b/private") == 0o750 && mode("b/plain") == 0o711)
+        #expect(try await requests("b", .pull).isEmpty)
+        // Back to what mkdir gives: the marker stays and says so.
+        try set("a/private", 0o755)
+        #expect(try await fixture.run("a", direction).modes == 1)
+        #expect(try await modeOfMarker("private/") == "40755")
+        #expect(try await fixture.run("b", direction == .push ? .pull : .sync).modes == 1)
+        #expect(try mode("b/private") == 0o755)
+        #expect(try await requests("a", .push).isEmpty)
+    }
+
+    @Test func `that their owner may not write to are filled first`() async throws {
+        try set("a/private", 0o550)
+        try set("a/plain", 0o000)
+        try await fixture.run("a", .push)
+        #expect(try await modeOfMarker("plain/") == "40000")
+        try await fixture.run("b", .pull)
+        #expect(try mode("b/private") == 0o550)
+        // Later runs have to read it.
+        #expect(try mode("b/plain") == 0o500)
+        #expect(fixture.content("b/private/inner/f") == content)
+        #expect(fixture.content("b/plain/f") == content)
+        for direction in [SyncDirection.pull, .push, .sync] {
+            #expect(try await requests("b", direction).isEmpty, "\(direction)")
+        }
+        // And are written to again.
+        try fixture.write("a/private/new", content)
+        try FileManager.default.removeItem(atPath: fixture.directory("a/private/f"))
+        try await fixture.run("a", .push) { $0.deletesKnown = true }
+        try await fixture.run("b", .pull) { $0.deletesKnown = true }
+        #expect(try mode("b/private") == 0o550)
+        #expect(fixture.content("b/private/new") == content)
+        #expect(!FileManager.default.fileExists(atPath: fixture.directory("b/private/f")))
+        #expect(try await requests("b", .sync).isEmpty)
+    }
+
+    @Test func `are restored by the run after one that ended early`() async throws {
+        try set("a/private", 0o500)
+        try await fixture.run("a", .push)
+        try fixture.setFaults(
+            #"[{"match": {"operation": "GetObject"},"#
+                + #""effect": {"fail": {"status": 403, "code": "AccessDenied"}}}]"#
+        )
+        _ = try? await fixture.run("b", .pull)
+        try fixture.setFaults("[]")
+        try await fixture.run("b", .pull)
+        #expect(try mode("b/private") == 0o500)
+        #expect(try await requests("b", .sync).isEmpty)
+    }
+
+    @Test func `that nobody recorded leave directories as they are`() async throws {
+        try await fixture.put("private/", Data())
+        try await fixture.put("other/", Data())
+        let run = try await fixture.run("a", .pull)
+        #expect(run.isComplete && run.modes == 0)
+        #expect(try mode("a/private") == 0o700 && mode("a/other") == 0o755)
+        #expect(try await requests("a", .pull).isEmpty)
+        // A push sends what was chosen here.
+        #expect(try await fixture.run("a", .push).modes == 1)
+        #expect(try await modeOfMarker("private/") == "40700")
+        #expect(try await modeOfMarker("other/") == nil)
+    }
+
+    @Test func `that were chosen here stay in a pull, unless it is forced`() async throws {
+        try await fixture.run("a", .push)
+        try await fixture.run("b", .pull)
+        try set("b/private", 0o711)
+        #expect(try await requests("b", .pull).isEmpty)
+        #expect(try mode("b/private") == 0o711)
+        #expect(try await fixture.run("b", .pull) { $0.replacesLocalChanges = true }.modes == 1)
+        #expect(try mode("b/private") == 0o700)
+        // Also of a directory that no run has seen.
+        try fixture.write("c/private/own", content)
+        try set("c/private", 0o751)
+        try fixture.write("d/private/own", content)
+        try await fixture.run("c", .pull)
+        try await fixture.run("d", .pull)
+        #expect(try mode("c/private") == 0o751 && mode("d/private") == 0o700)
+        #expect(try await fixture.run("c", .push).modes == 1)
+        #expect(try await modeOfMarker("private/") == "40751")
+    }
+
+    @Test func `are never more than new directories have here`() async throws {
+        try set("a/private", 0o777)
+        try await fixture.run("a", .push)
+        let log = EventLog()
+        try await fixture.run("b", .pull, log)
+        let mask = Int(0o777 & ~MirrorDirectory.ordinaryPermissions)
+        #expect(try mode("b/private") == 0o777 & ~mask)
+        let warnings = log.warnings.filter { $0.hasPrefix("some files or directories get fewer") }
+        #expect(warnings.count == (mask == 0 ? 0 : 1))
+        #expect(try await requests("b", .sync).isEmpty)
+    }
+
+    @Test func `go with their directories, and no file does with a marker`() async throws {
+        try await fixture.run("a", .push)
+        try await fixture.run("b", .pull)
+        try await fixture.deleteObject("private/")
+        try await fixture.run("b", .pull) { $0.deletesKnown = true }
+        #expect(fixture.content("b/private/f") == content)
+        #expect(try await fixture.run("a", .push).transferred == 1)
+        try FileManager.default.removeItem(atPath: fixture.directory("a/private"))
+        try await fixture.run("a", .push) { $0.deletesKnown = true }
+        #expect(try await fixture.objects() == ["plain/f"])
+        try await fixture.run("b", .pull) { $0.deletesKnown = true }
+        #expect(!FileManager.default.fileExists(atPath: fixture.directory("b/private")))
+    }
+
+    @Test func `are of no interest without metadata, and without empty directories`() async throws {
+        try await fixture.run("a", .push) { $0.keepsFileMetadata = false }
+        #expect(try await fixture.objects() == ["plain/f", "private/f", "private/inner/f"])
+        #expect(try await requests("a", .push) { $0.keepsEmptyDirectories = false }.isEmpty)
+        #expect(try await fixture.run("a", .push).transferred == 1)
+        try await fixture.run("b", .pull) { $0.keepsFileMetadata = false }
+        #expect(try mode("b/private") == 0o755)
+    }
+
+    @Test func `are told by status and dry runs as the run does them`() async throws {
+        try await fixture.run("a", .push)
+        try await fixture.run("b", .pull)
+        #expect(try await fixture.engine("a").status(options: .standard).isInStep)
+        try set("a/private", 0o750)
+        try set("a/plain", 0o711)
+        let status = try await fixture.engine("a").status(options: .standard)
+        #expect((status.push.modes, status.push.transfers) == (1, 1) && !status.isInStep)
+        let log = EventLog()
+        let dry = try await fixture.run("a", .push, log) { $0.isDryRun = true }
+        #expect((dry.modes, dry.transferred) == (1, 1))
+        let said = log.events { event -> String? in
+            if case .item(let item) = event { item.message } else { nil }
+        }
+        let texts = ["a directory with permissions of its own", "permissions changed"]
+        #expect(said.sorted() == texts)
+        #expect(try await modeOfMarker("private/") == "40700")
+        try await fixture.run("a", .push)
+        #expect(try await fixture.engine("a").status(options: .standard).isInStep)
+        let pull = try await fixture.run("b", .pull) { $0.isDryRun = true }
+        #expect((pull.modes, pull.adopted, pull.transferred) == (2, 1, 0))
+    }
+
+    @Test func `are recorded at stores of S3 once one kept them`() async throws {
+        let fixture = try MirrorFixture(dialect: .s3)
+        for name in ["x", "y"] {
+            try fixture.write("a/\(name)/f", content)
+            try FileManager.default.setAttributes(
+                [.posixPermissions: 0o700],
+                ofItemAtPath: fixture.directory("a/" + name)
+            )
+        }
+        #expect(try await fixture.run("a", .push).isInStep)
+        #expect(try await fixture.objects() == ["x/", "x/f", "y/", "y/f"])
+        fixture.server.clearRequestLog()
+        try await fixture.run("a", .push)
+        #expect(fixture.operations.isEmpty)
+    }
+
+    @Test func `end no run at a store that cannot keep them`() async throws {
+        let fixture = try MirrorFixture(dialect: .s3)
+        for name in ["x", "y"] {
+            try fixture.write("a/\(name)/f", content)
+            try FileManager.default.setAttributes(
+                [.posixPermissions: 0o700],
+                ofItemAtPath: fixture.directory("a/" + name)
+            )
+        }
+        try fixture.setFaults(
+            #"[{"match": {"operation": "PutObject", "key": "mirror/x/"},"#
+                + #""effect": {"fail": {"status": 409, "code": "Conflict"}}}]"#
+        )
+        let log = EventLog()
+        #expect(try await fixture.run("a", .push, log).isComplete)
+        #expect(log.warnings.count { $0.hasPrefix("this store does not keep") } == 1)
+        fixture.server.clearRequestLog()
+        #expect(try await fixture.run("a", .push).isInStep)
+        #expect(fixture.operations.isEmpty)
+        #expect(try await fixture.objects() == ["x/f", "y/f"])
+    }
+}
