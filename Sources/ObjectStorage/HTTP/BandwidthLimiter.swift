@@ -39,12 +39,14 @@ struct TokenBucket {
 
 /// Shares a limited line among the bodies that wait for it: the one that waited longest is next.
 ///
-/// With pieces of a quarter of a second's allowance at most, and no more bodies than
+/// With pieces so small that all of them together take a second, and no more bodies than
 /// ``bodies(at:)``, each moves at least every two seconds. A store closes a connection that is
 /// silent for longer, and what it had of the body is lost.
 enum BandwidthTurns {
     /// Bytes a second for one body.
     static let leastShare: Int64 = 16 << 10
+    /// More requests than a run has at a time.
+    private static let mostBodies: Int64 = 256
 
     /// How many bodies are begun at most.
     static func bodies(at bytesPerSecond: Int64) -> Int {
@@ -54,7 +56,8 @@ enum BandwidthTurns {
     /// Bytes that one call may move of at most `largest`.
     static func piece(at bytesPerSecond: Int64?, largest: Int) -> Int {
         guard let bytesPerSecond else { return largest }
-        return min(largest, max(4 << 10, Int(clamping: bytesPerSecond / 4)))
+        let share = max(leastShare, bytesPerSecond / mostBodies)
+        return min(largest, max(4 << 10, Int(clamping: min(share, bytesPerSecond / 4))))
     }
 
     /// Those that may move one piece each now, by when they moved last.
