@@ -22,8 +22,8 @@ struct Served {
         pages.append(Page(after: after, through: through, prefix: prefix, keys: Set(keys)))
     }
 
-    /// True if every key that begins with `prefix` lies in the range of some page, or in a directory
-    /// that is left out, whose other keys nobody needs to ask for.
+    /// True if every key that begins with `prefix` lies in the range of some page, or in a
+    /// directory that is left out, whose other keys nobody needs to ask for.
     func isComplete(_ prefix: ObjectKey, leavingOut isLeftOut: (ObjectKey) -> Bool) -> Bool {
         var reached: ObjectKey?
         var isBegun = false
@@ -32,7 +32,8 @@ struct Served {
         }) {
             if let after = page.after {
                 guard isBegun, let end = reached else { return false }
-                let isSeen = after <= end || Self.directory(from: end, to: after).map(isLeftOut) == true
+                let isSeen =
+                    after <= end || Self.directory(from: end, to: after).map(isLeftOut) == true
                 guard isSeen else { return false }
             }
             isBegun = true

@@ -124,6 +124,8 @@ final class VirtualTransport: HTTPSending, @unchecked Sendable {
         guard answer.deliverHead(to: exchange, at: world.now, resume: resume) else { return nil }
         guard call.operation != .head else { return nil }
         var rest = answer.body[...]
+        // What an error says is no content.
+        let read = answer.status < 300 ? call : nil
         let cut =
             answer.body.count > 1 && dice.rolls(.cutBody)
             ? Int(dice.choice(.cutBody) % UInt64(answer.body.count)) : nil
@@ -132,7 +134,7 @@ final class VirtualTransport: HTTPSending, @unchecked Sendable {
             var piece = rest.prefix(world.setup.pieceSize)
             if let cut { piece = piece.prefix(max(0, cut - piece.startIndex)) }
             if !piece.isEmpty {
-                switch await hand(piece, exchange, mayResume, call) {
+                switch await hand(piece, exchange, mayResume, read) {
                 case .taken: break
                 case .ended: return nil
                 case .paused: return .cancelled
@@ -150,13 +152,13 @@ final class VirtualTransport: HTTPSending, @unchecked Sendable {
         _ piece: ArraySlice<UInt8>,
         _ exchange: Exchange,
         _ mayResume: Resumption,
-        _ call: ServiceCall
+        _ call: ServiceCall?
     ) async -> Exchange.Reception {
         while true {
             mayResume.arm()
             let reception = unsafe piece.withUnsafeBytes { unsafe exchange.receive($0) }
             guard case .paused = reception else {
-                if case .taken = reception {
+                if case .taken = reception, let call {
                     world.sent(call, from: call.start + piece.startIndex, count: piece.count)
                 }
                 return reception
