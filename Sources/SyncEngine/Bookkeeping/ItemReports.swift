@@ -27,8 +27,7 @@ struct ItemReports: Sendable {
             state = .skipped
         case .nameTaken, .nameRefused,
             .targetChanged where key != IgnoreFile.key:
-            // As any name that cannot be here, or has something else by now: it says nothing of
-            // others.
+            // A name that cannot be here, or has another file by now, says nothing of others.
             context.tracker.count { $0.skipped += 1 }
             ledger.countSkippedName(key)
             state = .skipped
