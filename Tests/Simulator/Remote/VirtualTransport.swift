@@ -13,6 +13,9 @@ final class VirtualTransport: HTTPSending, @unchecked Sendable {
         self.run = run
     }
 
+    /// How often it looks whether a body may go on.
+    private static let longPatience = 9_800
+
     private var scheduler: Scheduler { world.scheduler }
     var dice: FaultDice { run.dice }
 
@@ -163,7 +166,7 @@ final class VirtualTransport: HTTPSending, @unchecked Sendable {
                 }
                 return reception
             }
-            var patience = 10_000
+            var patience = Self.longPatience + 200
             while !mayResume.isResumed {
                 if run.isDead || exchange.isCancelled { return .paused }
                 patience -= 1
@@ -171,7 +174,12 @@ final class VirtualTransport: HTTPSending, @unchecked Sendable {
                     world.report(.termination, "a body waits for a checkpoint that never comes")
                     return .paused
                 }
-                await scheduler.pause()
+                // What runs newest first lets nobody else run while it only pauses.
+                if patience > Self.longPatience {
+                    await scheduler.pause()
+                } else if await !wait(.milliseconds(1)) {
+                    return .paused
+                }
             }
             exchange.resumed()
         }
