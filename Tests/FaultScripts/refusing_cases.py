@@ -188,3 +188,22 @@ def _(place):
     told_once(place, result, "umask")
     found = [os.stat(place.path(name)).st_mode & 0o777 for name in ("a", "b", "c")]
     equal(found, [0o700, 0o700, 0o700], "the permissions")
+
+
+@case("F330", "an object that begins anew on a nearly full disk does not wait for its own room")
+def _(place):
+    if not Disk.is_possible():
+        return
+    disk = Disk(place)
+    disk.memory(place.directory, "size=6m")
+    place.put("first", ramp(1_000, 1))
+    place.in_step(disk.run("pull"))
+    with disk.inside():
+        status = os.statvfs(place.directory)
+        # Room for the manifest, for what always stays free and for the object, and not for two.
+        room = (256 << 10) + 350_000
+        place.write("filler", b"x" * (status.f_bavail * status.f_frsize - room))
+    place.put("second", ramp(200_000, 2))
+    place.faults(place.fault("GetObject", {"flip": 100}, "second", first=1))
+    place.in_step(disk.run("pull"))
+    equal(len(place.requests("GetObject", "second")), 2, "how often it was fetched")

@@ -5,7 +5,9 @@ import re
 
 import wire
 from case_table import case, equal, expect
+from machine import until
 from scenes import NEW, OLD, OTHER
+from shards import holding
 from stage import BUCKET, ramp
 
 MIB = 1 << 20
@@ -173,11 +175,19 @@ def _(place):
 
 
 def interrupted(place):
-    """An upload whose fourth part failed for good."""
+    """An upload whose fourth part failed for good once those before it were stored.
+
+    The failure cancels what is under way, and nobody knows in which order parts are sent.
+    """
     place.write("big", CONTENT)
-    place.faults(place.fault("UploadPart", {"fail": {"status": 403, "code": "AccessDenied"}}, "big",
-                             part=4))
-    equal(place.push(*PARTS, "--jobs", "1").status, 1, "exit of the interrupted push")
+    refused = place.fault("UploadPart", {"fail": {"status": 403, "code": "AccessDenied"}}, "big",
+                          part=4)
+    running = holding(place, [{"match": refused["match"],
+                               "effects": [{"hold": True}, refused["effect"]]}],
+                      "push", *PARTS)
+    until(lambda: {1, 2, 3} <= set(parts_sent(place)), "the parts before the fourth")
+    place.faults(refused)
+    equal(running.result().status, 1, "exit of the interrupted push")
     place.faults()
     place.server.forget_requests()
 

@@ -142,6 +142,8 @@ extension Downloader {
         if isHeld(object) {
             // What cannot be written afterwards is not asked for.
             try context.directory.requirePartials()
+            // Its own claim from before it began anew would be waited for without end.
+            attempt.room = nil
             attempt.room = try await claimRoom(for: object.size)
             attempt.hasCheckpoint = false
             let transfer = transfer

@@ -1,5 +1,5 @@
-internal import ObjectStorage
-internal import SyncModel
+package import ObjectStorage
+package import SyncModel
 internal import Synchronization
 
 /// The first request for an object that nothing is known of: its answer says what the object is,
@@ -91,7 +91,7 @@ final class ObjectOpening: Sendable {
 extension ObjectStore {
     /// What a GET says of an object that a HEAD calls empty: `metadata` if that has no byte, else
     /// the metadata of the GET.
-    func provingEmptiness(
+    package func provingEmptiness(
         of key: ObjectKey,
         _ metadata: ObjectMetadata
     ) async throws(StorageError) -> ObjectMetadata {

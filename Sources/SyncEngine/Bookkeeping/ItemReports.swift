@@ -25,8 +25,9 @@ struct ItemReports: Sendable {
             context.tracker.count { $0.vanished += 1 }
             ledger.countVanished()
             state = .skipped
-        case .nameTaken, .nameRefused:
-            // As any name that cannot be here: it says nothing of others.
+        case .nameTaken, .nameRefused,
+            .targetChanged where key != IgnoreFile.key:
+            // A name that cannot be here, or has another file by now, says nothing of others.
             context.tracker.count { $0.skipped += 1 }
             ledger.countSkippedName(key)
             state = .skipped

@@ -26,7 +26,9 @@ struct DeferredUploads: Sendable {
     func run() async throws {
         let waiting = executor.ledger.takeDeferredUploads()
         try await executor.forEach(waiting) { deferred in
-            let work = ItemExecutor.Work(entry: deferred.entry, decision: .upload(.new))
+            let isMarker = RelativePath.isDirectory(deferred.entry.key)
+            let decision: Decision = isMarker ? .uploadMarker : .upload(.new)
+            let work = ItemExecutor.Work(entry: deferred.entry, decision: decision)
             executor.countAsPlanned(work)
             await executor.carryOut(work.decision, deferred.entry)
         }

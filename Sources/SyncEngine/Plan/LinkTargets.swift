@@ -1,4 +1,5 @@
 internal import ObjectStorage
+internal import ObjectTransfer
 internal import SyncModel
 internal import Synchronization
 
@@ -32,7 +33,9 @@ struct LinkTargets: Sendable {
         }
         let inside = keys.filter { isInside($0.value) }
         let found = try await answers(Array(Set(inside.values))) { key throws(StorageError) in
-            try await store.head(key, versionID: nil)
+            let target = try await store.head(key, versionID: nil)
+            // No listing has said yet that there is more.
+            return target.size == 0 ? try await store.provingEmptiness(of: key, target) : target
         }
         return inside.compactMapValues { key in
             guard let target = found[key], target.kind != .symlink, target.etag != nil else {

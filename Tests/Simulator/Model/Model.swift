@@ -151,7 +151,11 @@ struct Model {
             path.bytes[index..<(index + mark.count)].elementsEqual(mark)
         }
         guard let start else { return false }
-        return first.bytes.starts(with: path.bytes[..<start])
+        let begin = path.bytes[..<start]
+        if first.bytes.starts(with: begin) { return true }
+        // A shorter name that needs no escaping any more stays with the escaped ones.
+        guard let slash = begin.lastIndex(of: UInt8(ascii: "/")) else { return false }
+        return first.bytes.starts(with: begin[..<slash] + begin[(slash + 1)...])
     }
 
     /// A run put a user's version aside.

@@ -149,6 +149,14 @@ final class RunState: @unchecked Sendable {
         return options.paths?.contains { Model.isNameOfConflict(path, of: $0.key) } != true
     }
 
+    /// True if every page came of the keys that begin with `prefix`, but for what is left out.
+    func sawAll(beneath prefix: ObjectKey) -> Bool {
+        served.isComplete(prefix) { directory in
+            let inside = ObjectKey(directory.bytes + [UInt8]("/x".utf8))
+            return excludes(directory) || rules.hides(inside, size: 0)
+        }
+    }
+
     /// Takes note of how far an item is.
     func follow(_ item: ItemEvent) {
         items.append(item)

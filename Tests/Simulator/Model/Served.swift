@@ -22,21 +22,33 @@ struct Served {
         pages.append(Page(after: after, through: through, prefix: prefix, keys: Set(keys)))
     }
 
-    /// True if every key that begins with `prefix` lies in the range of some page.
-    func isComplete(_ prefix: ObjectKey) -> Bool {
+    /// True if every key that begins with `prefix` lies in the range of some page, or in a
+    /// directory that is left out, whose other keys nobody needs to ask for.
+    func isComplete(_ prefix: ObjectKey, leavingOut isLeftOut: (ObjectKey) -> Bool) -> Bool {
         var reached: ObjectKey?
         var isBegun = false
         for page in pages.filter({ $0.prefix == prefix }).sorted(by: {
             Self.precedes($0.after, $1.after)
         }) {
             if let after = page.after {
-                guard isBegun, let end = reached, after <= end else { return false }
+                guard isBegun, let end = reached else { return false }
+                let isSeen =
+                    after <= end || Self.directory(from: end, to: after).map(isLeftOut) == true
+                guard isSeen else { return false }
             }
             isBegun = true
             guard let through = page.through else { return true }
             reached = reached.map { max($0, through) } ?? through
         }
         return false
+    }
+
+    /// The directory in which all keys between two lie, if what is asked for next lies behind it.
+    private static func directory(from first: ObjectKey, to last: ObjectKey) -> ObjectKey? {
+        let end = [UInt8]("/\u{10FFFF}".utf8)
+        guard last.bytes.suffix(end.count).elementsEqual(end) else { return nil }
+        let directory = ObjectKey([UInt8](last.bytes.dropLast(end.count)))
+        return first.hasPrefix(ObjectKey(directory.bytes + [UInt8(ascii: "/")])) ? directory : nil
     }
 
     /// Nil is the start.

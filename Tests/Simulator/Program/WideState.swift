@@ -1,3 +1,4 @@
+internal import CSystem
 internal import CVirtualFiles
 internal import Glibc
 internal import SyncModel
@@ -36,8 +37,8 @@ struct WideState {
         let path: ObjectKey
         let good: ContentID
         let bad: ContentID
-        /// It was written long before it was recorded.
-        let isOld: Bool
+        /// When it had last changed, if that was long before it was recorded; else it is an edit.
+        let changed: Int64?
         /// A run or a verification named it.
         var isTold = false
     }
@@ -90,9 +91,18 @@ extension World {
             guard case .file = entry, path.bytes.count > tag.count,
                 path.bytes.suffix(tag.count).elementsEqual(tag)
             else { continue }
+            if isFetched(path) { continue }
             found.insert(ObjectKey([UInt8](path.bytes.dropLast(tag.count))))
         }
         return found
+    }
+
+    /// True for a file that is as a run fetched it: as a tag it does not count.
+    private func isFetched(_ path: ObjectKey) -> Bool {
+        guard let row = rows[path], row.isFetched,
+            let status = disk.unseen({ DiskTree.status(full(path)) })
+        else { return false }
+        return row.inode == UInt64(status.st_ino) && row.localModified == modified(status)
     }
 
     /// At the end nobody is kept from anything, and what is damaged is put right.

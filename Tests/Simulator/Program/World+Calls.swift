@@ -212,7 +212,8 @@ extension World {
                 continue
             }
             let isInTrash = tree.trash.contains(held.content) || run.options.trashDays == 0
-            if visible.contains(held.content) || run.mayTakeUserData && isInTrash {
+            let isRepaired = run.options.tool == .repair && wide.spoiled.contains(held.content)
+            if visible.contains(held.content) || run.mayTakeUserData && isInTrash || isRepaired {
                 model.giveUp(held)
                 continue
             }

@@ -45,7 +45,7 @@ extension World {
     private func judgeMoment(_ run: RunState, _ path: ObjectKey) {
         let name = path.display
         if run.excludes(path) { report(.noDeletionOnDoubt, "'\(name)' is excluded and went") }
-        if run.options.paths == nil, !run.served.isComplete("") {
+        if run.options.paths == nil, !run.sawAll(beneath: "") {
             report(.noDeletionOnDoubt, "'\(name)' went before every page of the listing was there")
         }
         // What has no room, or no name beside an old one, waits for what is deleted.

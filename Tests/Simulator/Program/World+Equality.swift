@@ -147,6 +147,9 @@ extension World {
             if isBlocked(path, run), here == nil || run.names(path) { continue }
             if isOnVolume(path), remote[path] == nil { continue }
             if isContested(path), run.names(path) { continue }
+            // A store that is directories beneath has no directory there, either.
+            let isDirectoryHere = tree.entries[path] == .directory
+            if setup.has(.folders), isDirectoryHere, run.names(path) { continue }
             if isHeldBack, here == nil || remote[path] == nil, model.hasBeenLocal(path) {
                 continue
             }

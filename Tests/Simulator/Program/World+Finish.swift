@@ -41,7 +41,7 @@ extension World {
         }
         judgeIdle(last)
         judgeEquality(forced)
-        judgeLeftovers()
+        judgeLeftovers(last)
         judgeSecretsOnDisk()
         if history.seed % 4 == 3 { judgeStatusAtEnd(last) }
     }
@@ -160,6 +160,7 @@ extension World {
             item.state == .failed && item.message?.contains("is not a directory") == true
         }
         if isObstructed, !onceHiddenNames.isEmpty { return }
+        if run.items.contains(where: { isShutOut($0, run) }) { return }
         let changes = [
             ("transferred", summary.transferred), ("deleted", summary.deleted),
             ("renamed", summary.renamed), ("adopted", summary.adopted),
@@ -173,12 +174,38 @@ extension World {
         }
     }
 
-    private func judgeLeftovers() {
+    private func isShutOut(_ key: ObjectKey, _ run: RunState) -> Bool {
+        let name = Self.relative(key)?.display
+        return run.items.contains { $0.displayKey == name && isShutOut($0, run) }
+    }
+
+    /// True if an object that no run deletes unasked keeps another from a store that is directories
+    /// beneath.
+    func isShutOut(_ item: ItemEvent, _ run: RunState) -> Bool {
+        guard item.state == .failed, item.message?.contains("ParentOrChildIsObject") == true else {
+            return false
+        }
+        let path = [UInt8](item.displayKey.utf8)
+        let slash = UInt8(ascii: "/")
+        return service.bucket.objects.contains { key, object in
+            guard let other = Self.relative(key) else { return false }
+            // What vanished while it was left out stays there, too, and what is damaged here.
+            let isToGo = rows[other].map { row in
+                row.etag.text == object.etag && !row.isLeftOut && !row.isDamaged
+            }
+            let isHeldBack = manifestIsOld || run.summary?.deletionsHeldBack != nil
+            if isToGo == true, !isHeldBack { return false }
+            let name = [UInt8](other.display.utf8)
+            return name.starts(with: path + [slash]) || path.starts(with: name + [slash])
+        }
+    }
+
+    private func judgeLeftovers(_ run: RunState) {
         if history.ending != .pull, volumes.isEmpty {
             // Only a manifest knows whose an upload is.
             for upload in service.bucket.uploads.values
             where !manifestWasLost && !clockWasWrong && !foreignUploads.contains(upload.id)
-                && !namedUploads.contains(upload.id)
+                && !namedUploads.contains(upload.id) && !isShutOut(upload.key, run)
             {
                 report(.remoteSide, "an upload of '\(upload.key.display)' was left behind")
             }

@@ -56,7 +56,7 @@ extension World {
             guard path.hasPrefix(beneath), path != beneath else { continue }
             let isComplete = (run.options.paths ?? []).contains { other in
                 let prefix = ObjectKey(other.key.bytes + [slash])
-                return path.hasPrefix(prefix) && run.served.isComplete(prefix)
+                return path.hasPrefix(prefix) && run.sawAll(beneath: prefix)
             }
             if !isComplete {
                 report(.limits, "'\(name)' went before every page beneath '\(limit.key.display)'")

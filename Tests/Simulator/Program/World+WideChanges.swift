@@ -35,7 +35,7 @@ extension World {
             let tag = Name(ObjectKey(name.key.bytes + [UInt8]("/\(WideState.tagName)".utf8)))
             put(tag, model.contents.make(size: 16), parts: nil)
         case .setRights(let name, let rights):
-            guard DiskTree.status(full(name.key)) != nil else { return }
+            guard isUsable(name), DiskTree.status(full(name.key)) != nil else { return }
             setRights(full(name.key), rights)
             noteReaders()
         case .grow(let name, let size):
@@ -47,7 +47,7 @@ extension World {
         }
     }
 
-    private func modified(_ status: stat) -> Timestamp {
+    func modified(_ status: stat) -> Timestamp {
         Timestamp(
             seconds: Int64(status.st_mtim.tv_sec),
             nanoseconds: Int32(status.st_mtim.tv_nsec)
@@ -73,22 +73,31 @@ extension World {
         else { return }
         // What is known of files is known by their times.
         tree.forget()
-        let isOld = DiskTree.status(path).map { isOlderThanLastRun(modified($0)) } ?? false
+        let status = DiskTree.status(path)
         let bad = model.contents.take(bytes)
         wide.spoiled.insert(bad)
         for other in hardLinks(of: name.key) + [name.key] {
             model.damaged(other, from: good, to: bad)
-            let damage = WideState.Damage(path: other, good: good, bad: bad, isOld: isOld)
+            let changed = status.flatMap { changeAsRecorded(other, $0) }
+            let damage = WideState.Damage(path: other, good: good, bad: bad, changed: changed)
             wide.damages.append(damage)
             wide.doubtful.insert(other)
         }
     }
 
-    /// What was written just before it was recorded is read again, and other content is an edit.
-    private func isOlderThanLastRun(_ modified: Timestamp) -> Bool {
-        guard let lastRun else { return false }
+    /// The time of change of a file that was written long before its row was, and that nobody has
+    /// touched since.
+    ///
+    /// What was written just before it was recorded is read again, and other content is an edit; so
+    /// it is if the time of change moved, as it does for all names of a file with one of them.
+    private func changeAsRecorded(_ path: ObjectKey, _ status: stat) -> Int64? {
+        guard let lastRun, let row = rows[path] else { return nil }
         let began = now.seconds - (scheduler.elapsed - lastRun.startOfRun).components.seconds
-        return modified.seconds < began - 10
+        let (seconds, rest) = (Int64(status.st_ctim.tv_sec), Int64(status.st_ctim.tv_nsec))
+        let isAsRecorded =
+            modified(status).seconds < began - 10 && row.inode == UInt64(status.st_ino)
+            && row.changed == seconds * 1_000_000_000 + rest
+        return isAsRecorded ? row.changed : nil
     }
 
     /// What a user does to a damaged file, before anybody told of the damage, is a change like any

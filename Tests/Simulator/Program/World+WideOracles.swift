@@ -43,7 +43,10 @@ extension World {
         case .began, .aborted, .read: return
         }
         guard let before, let lost = model.contents.identify(before.bytes) else { return }
-        for damage in wide.damages where damage.good == lost && (damage.isTold || damage.isOld) {
+        for damage in wide.damages where damage.good == lost {
+            let isTouched =
+                damage.changed == nil || run.changedAtStart[damage.path] != damage.changed
+            if isTouched, !damage.isTold { continue }
             let bytes = model.contents[lost]
             if service.bucket.objects.values.contains(where: { $0.bytes == bytes }) { return }
             if tree.trash.contains(lost) || tree.entries.values.contains(.file(lost)) { return }
@@ -174,7 +177,7 @@ extension World {
                 item.displayKey == path.display && item.action == .upload
                     && (item.state == .failed || item.state == .skipped)
             }
-            guard let item else { continue }
+            guard let item, !isShutOut(item, run) else { continue }
             report(.convergence, "'\(path.display)' grew and was not sent: \(item.message ?? "")")
         }
     }

@@ -13,6 +13,9 @@ final class VirtualTransport: HTTPSending, @unchecked Sendable {
         self.run = run
     }
 
+    /// How often it looks whether a body may go on.
+    private static let longPatience = 9_800
+
     private var scheduler: Scheduler { world.scheduler }
     var dice: FaultDice { run.dice }
 
@@ -124,6 +127,8 @@ final class VirtualTransport: HTTPSending, @unchecked Sendable {
         guard answer.deliverHead(to: exchange, at: world.now, resume: resume) else { return nil }
         guard call.operation != .head else { return nil }
         var rest = answer.body[...]
+        // What an error says is no content.
+        let read = answer.status < 300 ? call : nil
         let cut =
             answer.body.count > 1 && dice.rolls(.cutBody)
             ? Int(dice.choice(.cutBody) % UInt64(answer.body.count)) : nil
@@ -132,7 +137,7 @@ final class VirtualTransport: HTTPSending, @unchecked Sendable {
             var piece = rest.prefix(world.setup.pieceSize)
             if let cut { piece = piece.prefix(max(0, cut - piece.startIndex)) }
             if !piece.isEmpty {
-                switch await hand(piece, exchange, mayResume, call) {
+                switch await hand(piece, exchange, mayResume, read) {
                 case .taken: break
                 case .ended: return nil
                 case .paused: return .cancelled
@@ -150,18 +155,18 @@ final class VirtualTransport: HTTPSending, @unchecked Sendable {
         _ piece: ArraySlice<UInt8>,
         _ exchange: Exchange,
         _ mayResume: Resumption,
-        _ call: ServiceCall
+        _ call: ServiceCall?
     ) async -> Exchange.Reception {
         while true {
             mayResume.arm()
             let reception = unsafe piece.withUnsafeBytes { unsafe exchange.receive($0) }
             guard case .paused = reception else {
-                if case .taken = reception {
+                if case .taken = reception, let call {
                     world.sent(call, from: call.start + piece.startIndex, count: piece.count)
                 }
                 return reception
             }
-            var patience = 10_000
+            var patience = Self.longPatience + 200
             while !mayResume.isResumed {
                 if run.isDead || exchange.isCancelled { return .paused }
                 patience -= 1
@@ -169,7 +174,12 @@ final class VirtualTransport: HTTPSending, @unchecked Sendable {
                     world.report(.termination, "a body waits for a checkpoint that never comes")
                     return .paused
                 }
-                await scheduler.pause()
+                // What runs newest first lets nobody else run while it only pauses.
+                if patience > Self.longPatience {
+                    await scheduler.pause()
+                } else if await !wait(.milliseconds(1)) {
+                    return .paused
+                }
             }
             exchange.resumed()
         }

@@ -7,7 +7,7 @@ struct Trace {
     private(set) var lines: [String] = []
 
     /// Beyond it, the oldest lines are forgotten.
-    private static let lineLimit = 200_000
+    private static let lineLimit = 1_000_000
 
     init(keepsLines: Bool) {
         self.keepsLines = keepsLines

@@ -29,13 +29,20 @@ extension EngineRuns {
             let fixture = try await fixture(dialect)
             try await fixture.run("b", .pull)
             try await fixture.put("file", MirrorFixture.ramp(80_000, 1))
-            // Another writer comes between the listing and the GET.
-            try fixture.setFaults(
-                #"[{"match": {"operation": "GetObject", "occurrence": 1}, "effect": "#
-                    + #"{"replaceObject": {"at": 0, "size": 90000}}}, \#(Self.emptyHeads)]"#
-            )
+            try fixture.setFaults("[\(Self.emptyHeads)]")
+            // Another writer comes between the listing and the GET, whose condition then fails.
+            let engine = try fixture.engine("b") { store in
+                HookedStore(store) { call throws(StorageError) in
+                    guard call.operation == "GetObject", call.moment == .before, call.number == 1
+                    else { return }
+                    let content = [UInt8](MirrorFixture.ramp(90_000, 2))
+                    let request = PutRequest(key: "mirror/file")
+                    _ = try await store.put(request, body: .bytes(content)) { _ in }
+                }
+            }
             let log = EventLog()
-            let summary = try await fixture.run("b", .pull, log)
+            let options = MirrorFixture.options()
+            let summary = try await engine.run(.pull, options: options, onEvent: log.add)
             #expect(summary.transferred == 1)
             #expect(fixture.content("b/file")?.count == 90_000)
             // The listing is older than what was fetched.
@@ -54,6 +61,18 @@ extension EngineRuns {
             let summary = try await fixture.run("b", .pull)
             #expect(summary.transferred == 1 && !summary.isInStep)
             #expect(fixture.content("b/file") == Data())
+        }
+
+        @Test func `an empty file is not what a link leads to because a HEAD says so`() async throws
+        {
+            let fixture = try await fixture(.oss)
+            let store = try fixture.store(StoreObserver())
+            try await store.putSymlink("mirror/link", target: "mirror/file")
+            try fixture.write("b/link", Data())
+            try fixture.setFaults("[\(Self.emptyHeads)]")
+            let summary = try await fixture.run("b", .pull)
+            #expect(summary.adopted == 0)
+            #expect(fixture.content("b/link")?.count == 70_000)
         }
     }
 }

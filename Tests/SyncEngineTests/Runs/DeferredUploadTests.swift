@@ -52,6 +52,21 @@ extension EngineRuns {
             #expect(try await fixture.objects() == ["x/deep/file", "y"])
         }
 
+        @Test func `so does the marker of a directory in the place of a file`() async throws {
+            let fixture = try MirrorFixture()
+            try fixture.write("a/x", Data([1]))
+            try fixture.write("a/y", Data([2]))
+            try await fixture.run("a", .push)
+            try fixture.remove("a/x")
+            try fixture.makeDirectory("a/x")
+            let options = MirrorFixture.options { $0.deletesKnown = true }
+            let summary = try await engine(fixture, code: "XMinioParentIsObject")
+                .run(.push, options: options, onEvent: { _ in })
+            #expect(summary.transferred == 1 && summary.deleted == 1 && summary.failed == 0)
+            #expect(summary.isInStep)
+            #expect(try await fixture.objects() == ["x/", "y"])
+        }
+
         @Test func `an upload that is refused for another reason holds deletions back`()
             async throws
         {

@@ -47,12 +47,13 @@ extension EngineRuns {
             _ fixture: MirrorFixture,
             _ change: Change,
             times: Int = .max,
+            _ direction: SyncDirection = .push,
             _ log: EventLog = EventLog()
         ) async throws -> RunSummary {
             let path = fixture.directory("a/log")
             let engine = try fixture.engine("a") { store in
                 HookedStore(store) { call throws(StorageError) in
-                    guard ["PutObject", "UploadPart"].contains(call.operation),
+                    guard ["PutObject", "UploadPart", "GetObject"].contains(call.operation),
                         call.key == "mirror/log", call.number <= times,
                         // What is written once all is sent is in no part.
                         call.moment == (change == .writesWithin ? .after : .before)
@@ -61,7 +62,7 @@ extension EngineRuns {
                 }
             }
             let options = MirrorFixture.options { $0.deletesKnown = true }
-            return try await engine.run(.push, options: options, onEvent: log.add)
+            return try await engine.run(direction, options: options, onEvent: log.add)
         }
 
         @Test(arguments: sizes, [StorageDialect.oss, .s3])
@@ -109,6 +110,20 @@ extension EngineRuns {
             }
             #expect((push.deleted, push.deletionsHeldBack) == (1, nil))
             #expect(try await fixture.run("a", .push).isInStep)
+        }
+
+        @Test func `one that changes while it is fetched is skipped, and holds back nothing else`()
+            async throws
+        {
+            let fixture = try MirrorFixture()
+            try fixture.write("a/log", MirrorFixture.ramp(9_000))
+            try fixture.write("a/gone", MirrorFixture.ramp(9))
+            try await fixture.run("a", .push)
+            try fixture.remove("a/gone")
+            try await fixture.put("log", MirrorFixture.ramp(9_000, 1))
+            let sync = try await push(fixture, .appends, .sync)
+            #expect((sync.transferred, sync.skipped) == (0, 1))
+            #expect((sync.deleted, sync.deletionsHeldBack) == (1, nil))
         }
 
         @Test func `one that is renamed while it is sent, as logs are, is sent under both names`()
