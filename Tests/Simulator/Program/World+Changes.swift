@@ -252,6 +252,10 @@ extension World {
         case .chmod(let name, let mode):
             guard content(name) != nil else { return }
             DiskEdits.setMode(full(name.key), mode)
+            // Its directory gets what a program sets that goes through a tree.
+            if let above = (try? RelativePath(key: name.key))?.parent {
+                DiskEdits.setMode(full(above.key), mode | (mode & 0o444) >> 2)
+            }
         case .replaceByLink(let name):
             replace(name) { DiskEdits.link($0, to: "../outside/canary") }
         case .replaceByFIFO(let name): replace(name) { DiskEdits.makeFIFO($0) }

@@ -1,3 +1,5 @@
+internal import CSystem
+internal import Glibc
 internal import SyncEngine
 internal import SyncModel
 
@@ -7,7 +9,9 @@ extension World {
         switch history.ending {
         case .pull: judgeDirectory(run)
         case .push: judgeBucket(run)
-        case .sync: judgeBoth(run)
+        case .sync:
+            judgeBoth(run)
+            judgeModes()
         }
     }
 
@@ -158,6 +162,26 @@ extension World {
             report(
                 .convergence,
                 "after a forced sync '\(path.display)' is \(mine) here and \(there) there"
+            )
+        }
+    }
+
+    /// Directories have the permissions that their markers say, as far as the umask allows.
+    private func judgeModes() {
+        for (path, entry) in tree.entries.sorted(by: { $0.key < $1.key }) {
+            let key = ObjectKey(path.bytes + [UInt8(ascii: "/")])
+            guard entry == .directory, isMirrored(key), !mayDiffer(path), !isOnVolume(path),
+                let object = service.bucket.objects[Self.whole(key)],
+                let text = object.metadata["mode"], let mode = UInt32(text, radix: 8),
+                let status = DiskTree.status(full(path))
+            else { continue }
+            let meant = mode & 0o755 | 0o500
+            let found = UInt32(status.st_mode) & 0o777
+            if found == meant { continue }
+            report(
+                .convergence,
+                "after a forced sync '\(key.display)' has the permissions "
+                    + "\(String(found, radix: 8)) here and \(text) there"
             )
         }
     }
