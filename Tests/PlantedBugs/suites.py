@@ -93,6 +93,9 @@ SUITES = {
                                     PROGRAMS + "/osssync"], r"^FAILED:? (.*)$"),
     "crash": Script("CrashPoints", ["Tests/CrashPoints/run", "--programs", PROGRAMS],
                     r"^ *FAILED ([^(]*\([^)]*\))"),
+    # A history of Tests/Regressions, which every test run replays.
+    "history": Script("Regressions", [PROGRAMS + "/osssync-simulator", "--replay"],
+                      r"Regressions/([^ ]*): violated"),
 }
 
 
