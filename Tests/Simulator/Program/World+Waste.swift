@@ -4,6 +4,7 @@ internal import SyncModel
 struct Waste {
     var isCounting = false
     var streams = 0
+    var kills = 0
 }
 
 /// The parts of uploads that the service took, to see which come again.
@@ -55,6 +56,7 @@ extension World {
             if !waste.isCounting { received.beginCount() }
             waste.isCounting = true
             waste.streams += run.options.connections
+            waste.kills += 1
         }
         if run.writesObjects {
             let size = max(run.options.partSize, setup.minimumPartSize)
@@ -70,7 +72,8 @@ extension World {
         guard run.options.partSize >= ReceivedBytes.pieceSize else { return }
         guard run.options.faults.isEmpty, run.options.meanwhile.isEmpty else { return }
         statistics.worstWaste = max(statistics.worstWaste, received.again)
-        let limit = Int64(waste.streams) * setup.uncheckpointed
+        // Beside what each stream has not recorded, small files that waited for their names.
+        let limit = Int64(waste.streams + waste.kills) * setup.uncheckpointed
         if received.again > limit {
             report(
                 .boundedWaste,
