@@ -107,6 +107,11 @@ enum Query: String, CaseIterable, Sendable {
     case countEntries = "SELECT count(*) FROM entry"
     case countEntriesFrom = "SELECT count(*) FROM entry WHERE key >= ?"
     case countEntriesBefore = "SELECT count(*) FROM entry WHERE key >= ? AND key < ?"
+    /// A key that ends in "/" is a directory's.
+    case selectTotals = """
+        SELECT count(*), coalesce(sum(size_bytes), 0), coalesce(sum(marks & 16 <> 0), 0)
+        FROM entry WHERE substr(key, -1) <> x'2F'
+        """
     case countSample = "SELECT count(*) FROM entry INDEXED BY entry_sample WHERE is_sample = 1"
     case selectEntryKeyAfter = "SELECT key FROM entry WHERE key > ? ORDER BY key LIMIT 1 OFFSET ?"
     case selectSampleKeyAfter = """

@@ -159,11 +159,11 @@ package enum ItemFailure: Error, Sendable, Hashable {
             "the object was replaced \(times) times while it was "
                 + "downloaded; the local file is unchanged; run again once it stops changing"
         case .corrupt(let expected, let found):
-            "the content has CRC-64 \(found.value), but the service reports \(expected.value), "
-                + "twice; the local file is unchanged"
+            "it arrived damaged twice (CRC-64 \(found.value) instead of \(expected.value)); the "
+                + "local file is unchanged"
         case .contentMismatch:
-            "the content did not match the service's digest, twice; the local file is "
-                + "untouched"
+            "it arrived damaged twice (another digest than the service's); the local file is "
+                + "unchanged"
         case .sourceMissing:
             "it does not exist; check its name"
         case .sourceKeepsChanging:

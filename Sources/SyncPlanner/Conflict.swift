@@ -17,7 +17,7 @@ package enum ConflictKind: Sendable, Hashable, CaseIterable {
         switch self {
         case .bothNew: "both sides have it, with different content, and it was never synced"
         case .bothChanged: "both sides changed it since the last run"
-        case .remoteNewer: "the remote changed it since the last run"
+        case .remoteNewer: "changed in the bucket since the last run"
         case .localGoneRemoteChanged: "it was removed here and changed in the remote"
         case .localChangedRemoteGone: "it was changed here and removed in the remote"
         }

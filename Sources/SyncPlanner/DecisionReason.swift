@@ -101,9 +101,10 @@ package enum DeletionReason: Sendable, Hashable, CaseIterable {
     /// It was never synced, and the run deletes such things.
     case extra
 
-    package var message: String {
+    /// - Parameter deletesObject: False if the file is deleted.
+    package func message(deletesObject: Bool) -> String {
         switch self {
-        case .known: "deleted on the other side"
+        case .known: deletesObject ? "deleted here" : "deleted in the bucket"
         case .extra: "never synced, and --delete-extra removes it"
         }
     }

@@ -106,7 +106,7 @@ struct ExplanationTests {
         let gone = try workplace.run("explain", tree.path, "2024/old.jpg", "--delete").output
         #expect(gone.contains("  here:     no\n"))
         #expect(gone.contains("  pull would download it: missing from the directory\n"), "\(gone)")
-        #expect(gone.contains("  push would delete the object: deleted on the other side\n"))
+        #expect(gone.contains("  push would delete the object: deleted here\n"))
         let same = try workplace.run("explain", "--json", tree.path, "2024/a.jpg").events
         let line = try #require(same.last)
         #expect(line["event"] as? String == "explanation")

@@ -78,7 +78,7 @@ struct HistoryTests {
         #expect(old.output == "restored d/x to n/o\nrestored 1 file (1.5 KiB)\n")
         #expect(tree.content("n/o") == ramp(1_500, seed: 3))
         for wrong in [
-            ["--run", "0"], ["--at", "yesterday"], ["--run", "1", "--at", "1d ago"],
+            ["--run", "0"], ["--at", "lately"], ["--run", "1", "--at", "1d ago"],
             ["--to", "x", "d/y"], ["--to", ""],
         ] {
             let result = try workplace.start(["restore", tree.path, "d/x"] + wrong).finish()

@@ -96,7 +96,7 @@ struct LimitedRunTests {
         for name in names { try tree.remove(name) }
         let several = try workplace.shell("cd tree/2024; osssync pull x.jpg y.jpg ../2025")
         #expect(several.status == 0, "\(several.diagnostics)")
-        #expect(several.output.contains("limited to '2024/x.jpg', '2024/y.jpg', '2025'"))
+        #expect(several.output.contains("(only '2024/x.jpg', '2024/y.jpg', '2025')"))
         #expect(names.filter(tree.exists) == ["2024/x.jpg", "2024/y.jpg", "2025/z.jpg"])
         let beneath = try workplace.shell("osssync pull tree/2025 2024-x")
         #expect(beneath.status == 0, "\(beneath.diagnostics)")
@@ -124,11 +124,11 @@ struct LimitedRunTests {
         #expect(listed.contains("mirror/2024/new") && !listed.contains("mirror/2024/y.jpg"))
         #expect(!listed.contains("mirror/2025/new") && listed.contains("mirror/top"))
         let log = try workplace.run("log", tree.path)
-        #expect(log.output.contains("1 deleted, limited to '2024'\n"), "\(log.output)")
+        #expect(log.output.contains("1 deleted, only '2024'\n"), "\(log.output)")
         let events = try workplace.run("log", "--json", tree.path).events
         #expect(events.last?["paths"] as? [String] == ["2024"])
         let status = try workplace.run("status", tree.path, "2024", "2025")
-        #expect(status.output.contains("limited to '2024', '2025'\n"), "\(status.output)")
+        #expect(status.output.contains("(only '2024', '2025')\n"), "\(status.output)")
         #expect(status.output.contains("push would: upload 1 item"))
         let json = try workplace.run("status", "--json", tree.path, "2024").events
         #expect(json.last?["paths"] as? [String] == ["2024"])

@@ -46,8 +46,8 @@ struct OutputTests {
         let dry = try workplace.run("push", tree.path, "--delete", "-n")
         #expect(
             dry.output == """
-                would delete the object a: deleted on the other side
-                push would be: 1 to delete, 3 unchanged
+                would delete the object a: deleted here
+                push would delete 1; 3 unchanged
 
                 """
         )

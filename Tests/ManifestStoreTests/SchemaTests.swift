@@ -16,6 +16,7 @@ struct SchemaTests {
         let connection = try connection()
         let whole: [Query: String] = [
             .countEntries: "SCAN entry",
+            .selectTotals: "SCAN entry",
             .countSample: "SCAN entry USING COVERING INDEX entry_sample",
             .selectRuns: "SCAN run",
             // Whether there is one: the first is enough.

@@ -83,7 +83,7 @@ struct OutputTextTests {
         (summary.stopped, summary.interrupted, summary.notTried) = ("interrupted", 2, 3)
         summary.bytesKept = 3 << 20
         let lines = EventText.summary(summary, isDryRun: false)
-        #expect(lines.contains("not done: 2 interrupted, 3 not tried"))
+        #expect(lines.contains("incomplete: 2 interrupted, 3 not tried"))
         #expect(lines.contains("kept 3.0 MiB of unfinished transfers, which the next run resumes"))
     }
 }

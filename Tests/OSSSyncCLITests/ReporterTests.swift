@@ -166,9 +166,9 @@ struct ReporterTests {
         summary.deleted = 1
         reporter.handle(.finished(summary))
         let expected = """
-            out|would download a.jpg (2.0 KiB)
+            out|would download a.jpg (2.0 KiB, 1.0 KiB resumed)
             out|would delete the file a.jpg
-            out|pull would be: 1 to transfer (2.0 KiB), 1 to delete
+            out|pull would transfer 1 (2.0 KiB), delete 1
 
             """
         #expect(recording.text == expected)
@@ -304,7 +304,7 @@ struct ReporterTests {
         let warning = "\u{1B}[33mosssync: warning: the clock is wrong\u{1B}[0m"
         let text = try report(["--color", "always"])
         #expect(text.contains(failure) && text.contains(warning))
-        #expect(text.contains("\u{1B}[31mnot done: "))
+        #expect(text.contains("\u{1B}[31mincomplete: "))
         #expect(try !report(["--color", "auto"]).contains("\u{1B}"))
         #expect(ColorChoice.auto.paint(true).isOn && !ColorChoice.never.paint(true).isOn)
     }

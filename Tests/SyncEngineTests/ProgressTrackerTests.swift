@@ -12,7 +12,7 @@ struct ProgressTrackerTests {
         for _ in 0..<2 {
             tracker.planned(bytes: .max)
             tracker.finishedItem(bytes: .max)
-            tracker.wouldTransfer(bytes: .max)
+            tracker.wouldTransfer("a", bytes: .max, resumed: 0)
         }
         let progress = tracker.snapshot()
         #expect(progress.bytesPlanned == .max)

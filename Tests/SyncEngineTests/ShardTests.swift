@@ -93,6 +93,7 @@ struct ShardTests {
             transferred: 11,
             bytes: 12,
             isInStep: true,
+            notMirrored: 14,
             recorded: 13
         )
         #expect(ShardResult(content: result.content) == result)

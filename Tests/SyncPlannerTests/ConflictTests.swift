@@ -150,7 +150,7 @@ struct ConflictTests {
                 "both sides have it, with different content, and it was never synced"
             ),
             (.bothChanged, "both sides changed it since the last run"),
-            (.remoteNewer, "the remote changed it since the last run"),
+            (.remoteNewer, "changed in the bucket since the last run"),
             (.localGoneRemoteChanged, "it was removed here and changed in the remote"),
             (.localChangedRemoteGone, "it was changed here and removed in the remote"),
         ]

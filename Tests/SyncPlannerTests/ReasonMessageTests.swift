@@ -165,9 +165,10 @@ struct ReasonMessageTests {
             ]
         )
         #expect(
-            DeletionReason.allCases.map(\.message) == [
-                "deleted on the other side", "never synced, and --delete-extra removes it",
+            DeletionReason.allCases.map { $0.message(deletesObject: true) } == [
+                "deleted here", "never synced, and --delete-extra removes it",
             ]
         )
+        #expect(DeletionReason.known.message(deletesObject: false) == "deleted in the bucket")
     }
 }

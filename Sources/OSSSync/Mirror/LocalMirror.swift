@@ -68,6 +68,15 @@ public struct LocalMirror: Sendable {
         try await settings.lastSuccess()
     }
 
+    /// What the mirror has in all, by the manifest that the last run left; takes no lock.
+    ///
+    /// - Returns: Nil if there was no run yet, if the manifest cannot be read now, and for a mirror
+    ///   in shards.
+    /// - Throws: `SyncError`.
+    public func totals() async throws(SyncError) -> MirrorTotals? {
+        try await settings.totals()
+    }
+
     /// Lists what deletions, replacements and conflicts moved to the trash; takes no lock.
     ///
     /// - Parameters:

@@ -303,7 +303,8 @@ enum OptionTable {
             .stateDirectory,
             value: .text("PATH"),
             .other,
-            "keep the manifest and unfinished transfers in PATH instead of DIR/.osssync"
+            "keep the manifest and unfinished transfers in PATH instead of DIR/.osssync; with it, "
+                + "a push can send any directory, such as /etc"
         ),
         OptionSpecification(
             .caFile,

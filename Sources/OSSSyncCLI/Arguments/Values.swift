@@ -109,8 +109,10 @@ func parseMinuteOfDay(_ text: String) -> Int? {
 }
 
 /// Reads `2026-01-31`, `2026-01-31T20:15`, `2026-01-31 20:15:00` (local times),
-/// `2026-01-31T20:15:00.000Z` or `3d ago`, in seconds since 1970; nil for anything else.
+/// `2026-01-31T20:15:00.000Z`, `3d ago` or `yesterday` (`1d ago`), in seconds since 1970; nil for
+/// anything else.
 func parseTime(_ text: String, now: Int64) -> Int64? {
+    if text == "yesterday" { return now - 86_400 }
     if text.hasSuffix(" ago") {
         return parseDuration(String(text.dropLast(4))).map { now - $0.components.seconds }
     }

@@ -29,7 +29,11 @@ struct CancelCommand: Sendable {
                 "unfinished upload",
                 "unfinished uploads"
             )
-            context.say("dropped \(downloads) and \(uploads), \(sizeText(report.bytesDropped))")
+            guard report.downloadsDropped + report.uploadsAborted > 0 else {
+                context.say("nothing to discard")
+                return .success
+            }
+            context.say("discarded \(downloads) and \(uploads), \(sizeText(report.bytesDropped))")
         }
         return .success
     }

@@ -41,8 +41,10 @@ struct StatusCommand: Sendable {
     }
 
     private func writeText(_ report: StatusReport, _ mirror: DirectoryMirror) {
-        context.say("'\(String(terminalSafe: mirror.directory))' and \(mirror.remote.display)")
-        if let limit = EventText.limit(report.paths) { context.say("  " + limit) }
+        let limit = EventText.limit(report.paths).map { " (\($0))" } ?? ""
+        context.say(
+            "'\(String(terminalSafe: mirror.directory))' and \(mirror.remote.display)\(limit)"
+        )
         context.say("  recorded: " + countText(report.recorded, "item", "items"))
         context.say("  pull would: " + Self.text(report.pull, verb: "download"))
         context.say("  push would: " + Self.text(report.push, verb: "upload"))
@@ -76,7 +78,9 @@ struct StatusCommand: Sendable {
         }
         if work.transfers > 0 {
             let items = countText(work.transfers, "item", "items")
-            parts.append("\(verb) \(items) (\(sizeText(work.bytes)))")
+            let resumed =
+                work.bytesResumed > 0 ? ", \(sizeText(work.bytesResumed)) resumed" : ""
+            parts.append("\(verb) \(items) (\(sizeText(work.bytes))\(resumed))")
         }
         add(work.deletions, "delete", "item", "items")
         add(work.comparisons, "compare", "item", "items")
@@ -171,6 +175,7 @@ struct StatusCommand: Sendable {
         var line = JSONLine()
         line.add("transfers", work.transfers)
         line.add("bytes", work.bytes)
+        line.add("bytes_resumed", work.bytesResumed)
         line.add("deletions", work.deletions)
         line.add("comparisons", work.comparisons)
         line.add("modes", work.modes)

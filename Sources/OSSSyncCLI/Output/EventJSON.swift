@@ -130,7 +130,9 @@ enum EventJSON {
         line.add("run", summary.runID)
         if !summary.paths.isEmpty { line.add("paths", summary.paths) }
         line.add("transferred", summary.transferred)
+        line.add("conflict_copies", summary.conflictCopies)
         line.add("bytes", summary.bytes)
+        line.add("bytes_failed", summary.bytesFailed)
         line.add("bytes_resumed", summary.bytesResumed)
         line.add("deleted", summary.deleted)
         line.add("renamed", summary.renamed)

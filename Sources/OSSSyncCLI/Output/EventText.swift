@@ -8,13 +8,15 @@ enum EventText {
             item.bytesResumed > 0 ? ", \(sizeText(item.bytesResumed)) resumed" : ""
         switch item.state {
         case .planned:
-            return "would \(item.action.verb) \(item.displayKey)\(size(item))\(reason(item))"
+            let amount = size(item, resumed)
+            return "would \(item.action.verb) \(item.displayKey)\(amount)\(reason(item))"
         case .done where item.action == .adopt || item.action == .forget:
-            return verbosity >= 2 ? "\(item.action.rawValue) \(item.displayKey)" : nil
+            return verbosity >= 2 ? item.action.done(item.displayKey) : nil
+        case .done where item.action == .mode:
+            return verbosity >= 1 ? item.action.done(item.displayKey) : nil
         case .done:
             guard verbosity >= 1 || item.keptAs != nil else { return nil }
-            return
-                "\(item.action.rawValue) \(item.displayKey)\(size(item))\(resumed)\(reason(item))"
+            return item.action.done(item.displayKey) + "\(size(item))\(resumed)\(reason(item))"
         case .started where item.message != nil:
             return verbosity >= 1 ? "\(item.displayKey)\(size(item))\(reason(item))" : nil
         case .started:
@@ -35,7 +37,7 @@ enum EventText {
         let request = item.requestID.map { " (request \($0))" } ?? ""
         let what = item.message ?? "no reason was given"
         return switch item.state {
-        case .failed: "failed: \(item.action.rawValue) \(item.displayKey): \(what)\(request)"
+        case .failed: "failed: \(item.action.verb) \(item.displayKey): \(what)\(request)"
         case .skipped where item.action == .conflict: "conflict: \(item.displayKey): \(what)"
         case .skipped where item.isNeverMirrored: nil
         case .skipped: "skipped: \(item.displayKey): \(what)"
@@ -105,6 +107,60 @@ enum EventText {
         return text
     }
 
+    /// What a run did.
+    private static func outcome(_ summary: RunSummary) -> String {
+        var done: [String] = []
+        func add(_ count: Int, _ text: String) {
+            if count > 0 { done.append("\(count) \(text)") }
+        }
+        if summary.transferred > 0 {
+            done.append("\(summary.transferred) transferred \(amount(summary))")
+        }
+        add(summary.deleted, "deleted")
+        add(summary.renamed, "renamed")
+        add(summary.adopted, "already the same")
+        add(summary.modes, "permissions changed")
+        add(summary.unchanged, "unchanged")
+        let isStopped = summary.stopped != nil
+        if done.isEmpty {
+            let isHeld = isStopped || summary.deletionsHeldBack != nil
+            done.append(isHeld || !notDone(summary).isEmpty ? "nothing was done" : "nothing to do")
+        }
+        let ending = isStopped ? "stopped after" : "finished in"
+        return "\(summary.direction.rawValue) \(ending) \(elapsedText(summary.seconds)): "
+            + done.joined(separator: ", ")
+    }
+
+    /// What a run would do.
+    private static func outlook(_ summary: RunSummary) -> String {
+        let direction = summary.direction.rawValue
+        var work: [String] = []
+        func add(_ verb: String, _ count: Int, _ more: String = "") {
+            if count > 0 { work.append("\(verb) \(count)\(more)") }
+        }
+        add("transfer", summary.transferred, " \(amount(summary))")
+        add("delete", summary.deleted)
+        add("rename", summary.renamed)
+        add("change the permissions of", summary.modes)
+        var rest: [String] = []
+        if summary.adopted > 0 { rest.append("\(summary.adopted) already the same") }
+        if summary.unchanged > 0 { rest.append("\(summary.unchanged) unchanged") }
+        let beginning =
+            work.isEmpty
+            ? "nothing to \(direction)" : "\(direction) would " + work.joined(separator: ", ")
+        return beginning + (rest.isEmpty ? "" : "; " + rest.joined(separator: ", "))
+    }
+
+    /// The bytes of what is transferred, and what is special about it.
+    private static func amount(_ summary: RunSummary) -> String {
+        var parts = [sizeText(summary.bytes)]
+        if summary.bytesResumed > 0 { parts.append("\(sizeText(summary.bytesResumed)) resumed") }
+        if summary.conflictCopies > 0 {
+            parts.append(countText(summary.conflictCopies, "conflict copy", "conflict copies"))
+        }
+        return "(\(parts.joined(separator: ", ")))"
+    }
+
     /// The lines of a summary.
     static func summary(
         _ summary: RunSummary,
@@ -112,40 +168,12 @@ enum EventText {
         verbosity: Int = 0,
         _ paint: Paint = Paint(isOn: false)
     ) -> [String] {
-        let isStopped = summary.stopped != nil
-        var done: [String] = []
-        func add(_ count: Int, _ text: String) {
-            if count > 0 { done.append("\(count) \(text)") }
-        }
-        if summary.transferred > 0 {
-            let resumed =
-                summary.bytesResumed > 0 ? ", \(sizeText(summary.bytesResumed)) resumed" : ""
-            done.append(
-                "\(summary.transferred) \(isDryRun ? "to transfer" : "transferred") "
-                    + "(\(sizeText(summary.bytes))\(resumed))"
-            )
-        }
-        add(summary.deleted, isDryRun ? "to delete" : "deleted")
-        add(summary.renamed, isDryRun ? "to rename" : "renamed")
-        add(summary.adopted, isDryRun ? "to adopt" : "adopted")
-        add(summary.modes, isDryRun ? "with new permissions" : "permissions changed")
-        add(summary.unchanged, "unchanged")
-        if done.isEmpty {
-            let isHeld = isStopped || summary.deletionsHeldBack != nil
-            done.append(isHeld || !notDone(summary).isEmpty ? "nothing was done" : "nothing to do")
-        }
-        let ending =
-            isDryRun
-            ? "would be"
-            : (isStopped ? "stopped after " : "finished in ") + elapsedText(summary.seconds)
-        var lines = [
-            "\(summary.direction.rawValue) \(ending): " + done.joined(separator: ", ")
-        ]
-        if let limit = limit(summary.paths) { lines.append(limit) }
+        let limit = limit(summary.paths).map { " (\($0))" } ?? ""
+        var lines = [(isDryRun ? outlook(summary) : outcome(summary)) + limit]
         if let shards = summary.shards { lines.append(text(of: shards, summary)) }
         let open = notDone(summary)
         if !open.isEmpty {
-            lines.append(paint.failure("not done: " + open.joined(separator: ", ")))
+            lines.append(paint.failure("incomplete: " + open.joined(separator: ", ")))
         }
         if summary.bytesKept > 0, !summary.isComplete {
             lines.append(
@@ -195,15 +223,7 @@ enum EventText {
     /// What became of an item of an earlier run.
     static func past(_ item: PastItem) -> String {
         guard item.state == ItemState.done.rawValue else { return "\(item.state) \(item.action)" }
-        return switch ItemAction(rawValue: item.action) {
-        case .download: "downloaded"
-        case .upload: "uploaded"
-        case .deleteLocal: "deleted here"
-        case .deleteRemote: "deleted in the bucket"
-        case .copyLocal: "copied here"
-        case .copyRemote: "copied in the bucket"
-        default: "\(item.state) \(item.action)"
-        }
+        return ItemAction(rawValue: item.action)?.past ?? "\(item.state) \(item.action)"
     }
 
     /// What was asked for and is not done, each with its number.
@@ -230,7 +250,7 @@ enum EventText {
             separator: ", "
         )
         let rest = paths.count - limitNames
-        return "limited to \(named)"
+        return "only \(named)"
             + (rest > 0 ? " and " + countText(rest, "other path", "other paths") : "")
     }
 
@@ -279,9 +299,9 @@ enum EventText {
         return countText(count, kind.noun, kind.nouns) + " \(verb) not mirrored (\(kind.remedy))"
     }
 
-    private static func size(_ item: ItemEvent) -> String {
+    private static func size(_ item: ItemEvent, _ more: String = "") -> String {
         switch item.action {
-        case .download, .upload, .copyLocal, .copyRemote: " (\(sizeText(item.size)))"
+        case .download, .upload, .copyLocal, .copyRemote: " (\(sizeText(item.size))\(more))"
         case .deleteLocal, .deleteRemote, .adopt, .mode, .forget, .conflict, .skip: ""
         @unknown default: ""
         }
@@ -326,6 +346,30 @@ extension NotMirroredKind {
 }
 
 extension ItemAction {
+    /// What was done, for the log of a run; nil for what no log has.
+    var past: String? {
+        switch self {
+        case .download: "downloaded"
+        case .upload: "uploaded"
+        case .deleteLocal: "deleted here"
+        case .deleteRemote: "deleted in the bucket"
+        case .copyLocal: "copied here"
+        case .copyRemote: "copied in the bucket"
+        case .adopt: "already the same"
+        case .mode: "permissions changed"
+        case .forget, .conflict, .skip: nil
+        @unknown default: nil
+        }
+    }
+
+    /// The line of an item with which this was done.
+    func done(_ key: String) -> String {
+        switch self {
+        case .download, .upload: "\(rawValue) \(key)"
+        default: (past ?? rawValue) + ": \(key)"
+        }
+    }
+
     /// Continues "would …".
     var verb: String {
         switch self {

@@ -95,6 +95,8 @@ struct RunFigures: Sendable {
     var lastSuccess: Int64?
     /// What is in the trash here; nil if that is not known.
     var trash: TrashReport?
+    /// What is recorded in all; nil if that is not known.
+    var totals: MirrorTotals?
 
     private struct Figure {
         let name: String
@@ -185,6 +187,7 @@ struct RunFigures: Sendable {
                 ),
             ]
         }
+        if let totals { figures += Self.figures(totals) }
         // A run limited to paths has not compared the rest.
         if summary.paths.isEmpty {
             figures.append(
@@ -192,6 +195,36 @@ struct RunFigures: Sendable {
                     name: "in_step",
                     help: "1 if both sides were equal after the last run, else 0.",
                     value: exit == .success && summary.isInStep ? "1" : "0"
+                )
+            )
+        }
+        return figures
+    }
+
+    private static func figures(_ totals: MirrorTotals) -> [Figure] {
+        var figures = [
+            Figure(
+                name: "recorded_files",
+                help: "Files that both sides had at the end of a run.",
+                value: String(totals.files)
+            ),
+            Figure(
+                name: "recorded_bytes",
+                help: "Bytes of those files.",
+                value: String(totals.bytes)
+            ),
+            Figure(
+                name: "damaged_files",
+                help: "Files that were found damaged and are not repaired.",
+                value: String(totals.damagedFiles)
+            ),
+        ]
+        if let time = totals.lastVerification?.secondsSince1970 {
+            figures.append(
+                Figure(
+                    name: "last_verify_timestamp_seconds",
+                    help: "When 'osssync verify' last came to the end of all files.",
+                    value: String(time)
                 )
             )
         }

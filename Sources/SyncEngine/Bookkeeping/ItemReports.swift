@@ -91,12 +91,23 @@ struct ItemReports: Sendable {
     /// With the filter that silences it, if only its name is in the way.
     private func message(of failure: ItemFailure, _ key: ObjectKey) -> String {
         switch failure {
-        case .nameTaken, .nameRefused, .sourceUnreadable:
+        case .nameTaken, .nameRefused:
             return failure.message + (FilterHint(key, isFileOnly: true)?.text ?? "")
+        case .sourceUnreadable, .sourceKeepsChanging:
+            // It is a file of this directory, so that no key is beneath its name.
+            return own(failure.message, key) + (FilterHint(key, isFileOnly: false)?.text ?? "")
         default:
-            // The key stands beside it.
-            return failure.message.removing(" of '\(context.objectKey(key).display)'")
+            let message = failure.message.removing(" of '\(context.objectKey(key).display)'")
+            return own(message, key)
         }
+    }
+
+    /// Without the name of the file, which stands beside it.
+    private func own(_ message: String, _ key: ObjectKey) -> String {
+        let name = key.bytes.split(separator: UInt8(ascii: "/")).last ?? []
+        let beginning = "'\(ObjectKey([UInt8](name)).display)': "
+        return message.hasPrefix(beginning)
+            ? String(message.dropFirst(beginning.count)) : message
     }
 
     /// Counts and reports what says nothing of any other key: it holds no deletion back.

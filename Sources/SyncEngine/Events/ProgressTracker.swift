@@ -73,13 +73,22 @@ package final class ProgressTracker: Sendable {
 
     /// The transfer ended; its traffic counts in any case.
     ///
-    /// What a failed one was to move is no longer expected.
-    package func end(_ transfer: TransferCounter, isFailed: Bool = false) {
+    /// What a failed one was to move is no longer expected. One that was interrupted, which is
+    /// failed, too, may be continued by the next run.
+    package func end(
+        _ transfer: TransferCounter,
+        isFailed: Bool = false,
+        isInterrupted: Bool = false
+    ) {
         state.withLock { state in
             guard state.active.removeValue(forKey: ObjectIdentifier(transfer)) != nil else {
                 return
             }
-            state.summary.bytes += transfer.bytesMoved
+            if isFailed, !isInterrupted {
+                state.summary.bytesFailed += transfer.bytesMoved
+            } else {
+                state.summary.bytes += transfer.bytesMoved
+            }
             state.summary.bytesResumed += transfer.bytesResumed
             state.itemsFinished += 1
             if isFailed {
@@ -107,10 +116,13 @@ package final class ProgressTracker: Sendable {
     }
 
     /// A run that changes nothing would transfer an item of `bytes`.
-    package func wouldTransfer(bytes: Int64) {
+    ///
+    /// - Parameter resumed: Those of them that a checkpoint spares.
+    package func wouldTransfer(_ key: ObjectKey, bytes: Int64, resumed: Int64) {
         count { summary in
-            summary.transferred += 1
-            summary.bytes = summary.bytes.addingClamped(bytes)
+            summary.countTransfer(of: key)
+            summary.bytes = summary.bytes.addingClamped(bytes - resumed)
+            summary.bytesResumed = summary.bytesResumed.addingClamped(resumed)
         }
     }
 
@@ -121,7 +133,9 @@ package final class ProgressTracker: Sendable {
     /// Bytes of content that were moved over the network so far.
     var bytesMoved: Int64 {
         state.withLock { state in
-            state.active.values.reduce(state.summary.bytes) { sum, active in
+            state.active.values.reduce(state.summary.bytes + state.summary.bytesFailed) {
+                sum,
+                active in
                 sum.addingClamped(active.transfer.bytesMoved)
             }
         }

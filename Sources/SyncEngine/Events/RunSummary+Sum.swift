@@ -4,7 +4,9 @@ extension RunSummary {
     /// Adds what a run of another shard did.
     mutating func add(_ other: RunSummary) {
         transferred += other.transferred
+        conflictCopies += other.conflictCopies
         bytes = bytes.addingClamped(other.bytes)
+        bytesFailed = bytesFailed.addingClamped(other.bytesFailed)
         bytesResumed = bytesResumed.addingClamped(other.bytesResumed)
         deleted += other.deleted
         renamed += other.renamed
@@ -39,5 +41,11 @@ extension RunSummary {
         bytesLeft = bytesLeft.addingClamped(other.bytesLeft)
         bytesKept = bytesKept.addingClamped(other.bytesKept)
         isPlanComplete = isPlanComplete && other.isPlanComplete
+    }
+
+    /// Counts an item whose content was transferred.
+    mutating func countTransfer(of key: ObjectKey) {
+        transferred += 1
+        if key.isConflictCopy { conflictCopies += 1 }
     }
 }

@@ -4,8 +4,10 @@ public import SyncModel
 public struct PlannedWork: Sendable, Hashable {
     /// Files to download or objects to upload.
     public var transfers = 0
-    /// Bytes that those have.
+    /// Bytes that those have to move.
     public var bytes: Int64 = 0
+    /// Bytes of those that interrupted transfers have moved already.
+    public var bytesResumed: Int64 = 0
     /// Files or objects to delete, as far as the options ask for it.
     public var deletions = 0
     /// Items whose content must be compared before it is known what to do; usually nothing.
@@ -34,6 +36,7 @@ public struct PlannedWork: Sendable, Hashable {
     public static func += (left: inout PlannedWork, right: PlannedWork) {
         left.transfers += right.transfers
         left.bytes = left.bytes.addingClamped(right.bytes)
+        left.bytesResumed = left.bytesResumed.addingClamped(right.bytesResumed)
         left.deletions += right.deletions
         left.comparisons += right.comparisons
         left.conflicts += right.conflicts

@@ -189,9 +189,13 @@ public struct RunSummary: Sendable, Hashable {
     public var paths: [String] = []
     /// Files downloaded or objects uploaded.
     public var transferred = 0
-    /// Bytes moved over the network as content.
+    /// Those of them that are versions which a conflict kept beside its file.
+    public var conflictCopies = 0
+    /// Bytes moved over the network as content of those, and of transfers that were interrupted.
     public var bytes: Int64 = 0
-    /// Bytes that checkpoints spared.
+    /// Bytes moved for items that failed.
+    public var bytesFailed: Int64 = 0
+    /// Bytes that checkpoints spared; of a dry run, that they will spare.
     public var bytesResumed: Int64 = 0
     /// Files or objects deleted.
     public var deleted = 0

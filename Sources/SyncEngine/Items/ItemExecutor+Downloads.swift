@@ -167,7 +167,7 @@ extension ItemExecutor {
             )
             return nil
         } catch {
-            context.tracker.end(transfer, isFailed: true)
+            context.tracker.end(transfer, isFailed: true, isInterrupted: error == .cancelled)
             return error
         }
     }

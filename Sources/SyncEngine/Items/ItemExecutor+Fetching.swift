@@ -58,7 +58,7 @@ extension ItemExecutor {
         do throws(ItemFailure) {
             fetched = Fetched(download: try await downloader.run(object), transfer: transfer)
         } catch {
-            context.tracker.end(transfer, isFailed: true)
+            context.tracker.end(transfer, isFailed: true, isInterrupted: error == .cancelled)
             return fail(.download, entry.key, size: object.size, error)
         }
         do {

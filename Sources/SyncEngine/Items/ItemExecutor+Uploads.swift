@@ -51,8 +51,14 @@ extension ItemExecutor {
         )
         if replaced == nil { details.source = await objectBeforeRename(entry, file) }
         let transfer = context.tracker.begin(.upload, key: entry.key, size: file.size)
-        var isFailed = false
-        defer { context.tracker.end(transfer, isFailed: isFailed) }
+        var failure: ItemFailure?
+        defer {
+            context.tracker.end(
+                transfer,
+                isFailed: failure != nil,
+                isInterrupted: failure == .cancelled
+            )
+        }
         for attempt in 1...Self.sourceAttempts {
             let start = context.environment.now()
             let uploader = Uploader(
@@ -74,7 +80,7 @@ extension ItemExecutor {
                     transfer.startOver()
                     continue
                 }
-                isFailed = true
+                failure = error
                 if mayBeBlocked(entry, error), ledger.deferUpload(entry, error) { return }
                 fail(.upload, entry.key, size: file.size, Self.explained(error))
                 return
@@ -163,7 +169,7 @@ extension ItemExecutor {
         var changes: [ManifestChange] = [.upsert(row)]
         if finished.hasCheckpoint { changes.append(.finishUpload(entry.key)) }
         await record(changes, .upload, entry)
-        context.tracker.count { $0.transferred += 1 }
+        context.tracker.count { $0.countTransfer(of: entry.key) }
         context.doneItem(
             .upload,
             entry.key,

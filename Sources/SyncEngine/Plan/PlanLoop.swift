@@ -47,10 +47,12 @@ struct PlanLoop {
         var objects: RangeTally
         /// Files and directories that they leave out of what was walked.
         var entries: RangeTally
+        /// What one side lost while it was left out, which is selected again.
+        var unseen: RangeTally
 
         init(_ paths: RunPaths) {
             let tally = RangeTally(paths.isLimited ? paths.ranges : .all)
-            (unsafe, objects, entries) = (tally, tally, tally)
+            (unsafe, objects, entries, unseen) = (tally, tally, tally, tally)
         }
     }
 
@@ -130,6 +132,7 @@ struct PlanLoop {
             }
         }
         if entry.local != nil, !isSelected { unselected.entries.add(entry.key) }
+        if isSelected, entry.hasVanishedUnseen { unselected.unseen.add(entry.key) }
     }
 
     /// False for a key that no run takes.

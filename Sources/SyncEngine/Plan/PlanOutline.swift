@@ -26,7 +26,7 @@ struct PlanOutline: Sendable, Hashable {
             (action, size) = (.adopt, max(received, sent))
             let equal = PlanOutline(same, entry, policy).reason
             let other = PlanOutline(different, entry, policy).reason
-            reason = "its content decides; if it is equal: \(equal); if not: \(other)"
+            reason = "must be read to be sure; if it is equal: \(equal); if not: \(other)"
         case .carryMode(.object): (action, size, reason) = (.mode, 0, "permissions changed")
         case .carryMode(.file):
             (action, size) = (.mode, 0)
@@ -41,8 +41,10 @@ struct PlanOutline: Sendable, Hashable {
             (action, size, reason) = (entry.local == nil ? .download : nil, 0, "a directory")
         case .uploadMarker:
             (action, size, reason) = (.upload, 0, Self.reason(ofMarker: entry))
-        case .deleteLocal(let why): (action, size, reason) = (.deleteLocal, sent, why.message)
-        case .deleteRemote(let why): (action, size, reason) = (.deleteRemote, received, why.message)
+        case .deleteLocal(let why):
+            (action, size, reason) = (.deleteLocal, sent, why.message(deletesObject: false))
+        case .deleteRemote(let why):
+            (action, size, reason) = (.deleteRemote, received, why.message(deletesObject: true))
         case .forget: (action, size, reason) = (nil, 0, "neither side has it any more")
         case .keepLocalChange:
             (action, size) = (.skip, 0)

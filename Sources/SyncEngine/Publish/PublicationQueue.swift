@@ -315,7 +315,11 @@ actor PublicationQueue {
     private func succeed(_ item: PendingPublication, _ keptAs: RelativePath?) {
         end(item)
         context.tracker.count { summary in
-            if item.action == .copyLocal { summary.renamed += 1 } else { summary.transferred += 1 }
+            if item.action == .copyLocal {
+                summary.renamed += 1
+            } else {
+                summary.countTransfer(of: item.key)
+            }
         }
         noteSize(item)
         context.store.failures.stored()

@@ -62,10 +62,10 @@ extension MirrorEngine {
             guard case .tagged(let tag) = issue.reason else { return issues.add(issue.message) }
             onExcluded?(ObjectKey(issue.path + [UInt8(ascii: "/")]), displayText(tag.utf8))
         }
-        let own = Self.withLinks(of: options, directions)
-        let all = policies(options, own, session, judgesInodes)
+        let all = policies(options, Self.withLinks(of: options, directions), session, judgesInodes)
         var differences = DifferenceCounter(hidden, all.sync)
-        var works = WorkCounters(all, hidden, onDetail)
+        let kept = try await KeptTransfers(in: session.manifest, run.paths.ranges)
+        var works = WorkCounters(all, hidden, kept, onDetail)
         let loop = try await run.join(
             rows: rows,
             scope,
@@ -268,11 +268,12 @@ private struct WorkCounters {
     init(
         _ policies: Policies,
         _ issues: ScanIssues,
+        _ kept: KeptTransfers,
         _ onDetail: (@Sendable (StatusDetail) -> Void)?
     ) {
-        pull = WorkCounter(policies.pull, issues, onDetail)
-        push = WorkCounter(policies.push, issues, onDetail)
-        sync = WorkCounter(policies.sync, issues, onDetail)
+        pull = WorkCounter(policies.pull, issues, kept, onDetail)
+        push = WorkCounter(policies.push, issues, kept, onDetail)
+        sync = WorkCounter(policies.sync, issues, kept, onDetail)
     }
 
     mutating func add(_ entry: JoinedEntry) {
@@ -303,6 +304,7 @@ private struct WorkCounters {
 /// Counts the plan of one direction.
 private struct WorkCounter {
     private let policy: DecisionPolicy
+    private let kept: KeptTransfers
     private let onDetail: (@Sendable (StatusDetail) -> Void)?
     private var plan: RunPlan
     private(set) var work = PlannedWork()
@@ -310,9 +312,11 @@ private struct WorkCounter {
     init(
         _ policy: DecisionPolicy,
         _ issues: ScanIssues,
+        _ kept: KeptTransfers,
         _ onDetail: (@Sendable (StatusDetail) -> Void)?
     ) {
         self.policy = policy
+        self.kept = kept
         self.onDetail = onDetail
         plan = RunPlan(policy, issues)
     }
@@ -338,7 +342,7 @@ private struct WorkCounter {
     }
 
     private mutating func count(_ item: PlannedItem) {
-        let added = PlannedWork(item)
+        let added = PlannedWork(item, kept)
         work += added
         guard let onDetail, !added.isEmpty || added.localChanges > 0 else { return }
         let outline = PlanOutline(item, policy)
@@ -357,8 +361,13 @@ private struct WorkCounter {
 
 extension PlannedWork {
     /// What one item is counted as.
-    fileprivate init(_ item: PlannedItem) {
+    fileprivate init(_ item: PlannedItem, _ kept: KeptTransfers) {
         self.init()
+        func transfer(_ size: Int64, sends: Bool) {
+            transfers = 1
+            bytesResumed = min(size, kept.bytes(of: item.entry, sends: sends))
+            bytes = size - bytesResumed
+        }
         let received = item.entry.remote?.size ?? 0
         let sent = item.entry.local?.identity?.size ?? 0
         switch item.decision {
@@ -366,15 +375,15 @@ extension PlannedWork {
         case .nothing(.unchanged), .refresh(.unchanged), .adopt: unchanged = 1
         case .nothing, .refresh, .forget: break
         case .makeDirectory where item.entry.local != nil: break
-        case .download, .downloadAfterDeletions, .makeDirectory: transfer(received)
-        case .upload, .uploadMarker: transfer(sent)
+        case .download, .downloadAfterDeletions, .makeDirectory: transfer(received, sends: false)
+        case .upload, .uploadMarker: transfer(sent, sends: true)
         case .compare: comparisons = 1
         case .conflict(_, let resolution):
             conflicts = 1
             switch resolution {
             case .downloadKeepingLocal where item.entry.key == IgnoreFile.key: break
-            case .download, .downloadKeepingLocal: transfer(received)
-            case .upload: transfer(sent)
+            case .download, .downloadKeepingLocal: transfer(received, sends: false)
+            case .upload: transfer(sent, sends: true)
             case .deleteLocal, .deleteRemote: deletions = 1
             case .leaveBoth, .stopRun: break
             }
@@ -385,6 +394,4 @@ extension PlannedWork {
         case .skip: skipped = 1
         }
     }
-
-    private mutating func transfer(_ size: Int64) { (transfers, bytes) = (1, size) }
 }

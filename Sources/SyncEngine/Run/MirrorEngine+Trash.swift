@@ -98,6 +98,10 @@ extension MirrorEngine {
         do {
             let session = try await session(locks: !request.isDryRun && request.outside == nil)
             defer { withExtendedLifetime(session.lock) {} }
+            // Before anything is copied for a pull that would be refused.
+            if !isUndo, !request.isDryRun, request.outside == nil {
+                try session.directory.requireOwn()
+            }
             let mark = session.trashMark(settings.environment)
             let trash = remoteTrash
             let runs = isUndo || request.replaces ? try await trash.runs() : []

@@ -4,6 +4,7 @@ internal import ObjectStorage
 package import ObjectTransfer
 internal import SyncModel
 internal import SyncPlanner
+internal import Synchronization
 
 extension MirrorEngine {
     /// Reads recorded files and compares their content with the manifest, and the objects' headers
@@ -45,13 +46,17 @@ extension MirrorEngine {
             try await scrub.run()
             if options.repairs {
                 let found = scrub
+                let tried = Mutex(0)
                 if try await !session.manifest.damagedEntries(after: nil, limit: 1).isEmpty {
                     let summary = try await run.perform(countsAsSuccess: false) { parts in
-                        try await found.repair(with: parts.executor)
+                        let count = try await found.repair(with: parts.executor)
+                        tried.withLock { $0 = count }
                         await parts.publications.flush()
                         await parts.publications.recordRows()
                     }
                     scrub.report.repaired = summary.transferred
+                    // Also those that an earlier one found, and that were removed since.
+                    scrub.report.damaged = max(scrub.report.damaged, tried.withLock(\.self))
                     return scrub.report
                 }
             }
@@ -105,6 +110,9 @@ private struct Scrub {
         let keepsPosition = !paths.isLimited
         for range in paths.ranges.ranges {
             try await scrub(range, after: position, keepsPosition: keepsPosition)
+        }
+        if keepsPosition, report.isFinished {
+            try await DamageRecord.setCompleted(context.environment.now(), in: manifest)
         }
     }
 
@@ -291,16 +299,19 @@ extension Scrub {
         }
     }
 
-    /// Fetches the objects of damaged files, a page of rows at a time.
-    func repair(with executor: ItemExecutor) async throws {
+    /// Fetches the objects of damaged files, a page of rows at a time; how many it asked for.
+    func repair(with executor: ItemExecutor) async throws -> Int {
         var last: ObjectKey?
+        var count = 0
         repeat {
             let page = try await repairable(after: last)
             try await executor.forEach(page.entries) { entry in
                 await executor.carryOut(.download(.replacesLocalChange), entry)
             }
             last = page.last
+            count += page.entries.count
         } while last != nil
+        return count
     }
 
     /// Damaged files whose objects are the recorded ones, those that are gone included, and the

@@ -21,7 +21,7 @@ extension MirrorRun {
             )
         )
         emitWarnings()
-        var preview = Preview(parts: parts)
+        var preview = Preview(parts: parts, kept: .none)
         var refusal: DeletionRefusal?
         var writer: PlanWriter?
         do {
@@ -30,6 +30,7 @@ extension MirrorRun {
                 writer = try await PlanWriter(path: path, command: command, settings, disk)
             }
             let rows = try await recordedRows()
+            preview.kept = try await KeptTransfers(in: session.manifest, paths.ranges)
             let coverage = try await plan(rows: rows, parts) { item in
                 guard let shown = try await preview.show(item) else { return }
                 try await writer?.add(item, shown.action, outcome: shown.outcome)
@@ -54,7 +55,7 @@ extension MirrorRun {
             if refusal == nil { preview.showDeletions(heldBackBy: names) }
             let renames = preview.renames
             parts.context.tracker.count { summary in
-                summary.deleted -= held + renames
+                summary.deleted = refusal == nil ? summary.deleted - held - renames : 0
                 summary.deletionsHeldBack = message
                 // As in the run itself, which ends with it.
                 if refusal?.isSafetyRefusal == true { summary.stopped = message }
@@ -84,6 +85,8 @@ private struct Preview {
 
     var executor: ItemExecutor { parts.executor }
     private var context: RunContext { parts.context }
+    /// What the run would not transfer again.
+    var kept: KeptTransfers
 
     /// Renames and deletions that are remembered; where there are more, a rename counts as a copy
     /// and a deletion, which the run itself may still carry out as one.
@@ -95,8 +98,8 @@ private struct Preview {
     /// What is to be said of those once it is known that nothing holds them back.
     private var deletions: [(action: ItemAction, key: ObjectKey, size: Int64, message: String)] = []
 
-    init(parts: MirrorRun.Parts) {
-        self.parts = parts
+    init(parts: MirrorRun.Parts, kept: KeptTransfers) {
+        (self.parts, self.kept) = (parts, kept)
     }
 
     /// What was shown last: what becomes of the item.
@@ -202,9 +205,19 @@ private struct Preview {
             report(.adopt, entry, size: remoteSize, nil)
             if entry.local?.isDirectory == true { try await showMode(entry, orElse: nil) }
         case .deleteLocal(let reason):
-            delete(.deleteLocal, entry, size: localSize, message(reason, entry))
+            delete(
+                .deleteLocal,
+                entry,
+                size: localSize,
+                message(reason, entry, deletesObject: false)
+            )
         case .deleteRemote(let reason):
-            delete(.deleteRemote, entry, size: remoteSize, message(reason, entry))
+            delete(
+                .deleteRemote,
+                entry,
+                size: remoteSize,
+                message(reason, entry, deletesObject: true)
+            )
         case .conflict(let kind, _) where await executor.isOwnEarlier(entry, kind):
             guard context.tracker.direction == .pull else {
                 return try await showUpload(entry, .changed)
@@ -226,10 +239,14 @@ private struct Preview {
     }
 
     /// Why it is deleted: for what `--delete-excluded` deletes, the rule.
-    private func message(_ reason: DeletionReason, _ entry: JoinedEntry) -> String {
+    private func message(
+        _ reason: DeletionReason,
+        _ entry: JoinedEntry,
+        deletesObject: Bool
+    ) -> String {
         guard context.options.deletesExcluded, let ruling = context.filter.ruling(on: entry.key),
             ruling.excludes
-        else { return reason.message }
+        else { return reason.message(deletesObject: deletesObject) }
         return "excluded by \(ruling.rule)"
     }
 
@@ -257,9 +274,19 @@ private struct Preview {
         case .upload: try await showUpload(entry, .changed)
         case .deleteLocal:
             let size = entry.local?.identity?.size ?? 0
-            delete(.deleteLocal, entry, size: size, DeletionReason.known.message)
+            delete(
+                .deleteLocal,
+                entry,
+                size: size,
+                DeletionReason.known.message(deletesObject: false)
+            )
         case .deleteRemote:
-            delete(.deleteRemote, entry, size: size, DeletionReason.known.message)
+            delete(
+                .deleteRemote,
+                entry,
+                size: size,
+                DeletionReason.known.message(deletesObject: true)
+            )
         case .leaveBoth, .stopRun: break
         }
     }
@@ -341,8 +368,9 @@ private struct Preview {
         size: Int64,
         _ message: String
     ) {
-        context.tracker.wouldTransfer(bytes: size)
-        report(action, entry, size: size, message)
+        let resumed = min(size, kept.bytes(of: entry, sends: action == .upload))
+        context.tracker.wouldTransfer(entry.key, bytes: size, resumed: resumed)
+        report(action, entry, size: size, resumed: resumed, message)
     }
 
     private mutating func delete(
@@ -362,9 +390,10 @@ private struct Preview {
         _ action: ItemAction,
         _ entry: JoinedEntry,
         size: Int64,
+        resumed: Int64 = 0,
         _ message: String?
     ) {
         shown = action
-        context.item(action, .planned, entry.key, size: size, message: message)
+        context.item(action, .planned, entry.key, size: size, resumed: resumed, message: message)
     }
 }

@@ -102,8 +102,11 @@ package struct MirrorTrash: Sendable {
         }
         try request.requireWhole(of: chosen)
         let left = try await whatIsLeft(request, chosen)
+        let changesNothing = request.isDryRun || request.outside != nil
+        // An undo without anything here changes the bucket only.
+        let writes = !changesNothing && !(request.isUndo && chosen.isEmpty)
         let work: Work<RestoreReport> = { directory, interruption throws(LocalError) in
-            try directory.requireOwn()
+            if writes { try directory.requireOwn() }
             let runs = try directory.trashOfRuns()
             let newest = runs.last?.time ?? now
             let replacing =
@@ -124,7 +127,6 @@ package struct MirrorTrash: Sendable {
             )
             return try work.restore(wanted, to: place)
         }
-        let changesNothing = request.isDryRun || request.outside != nil
         return changesNothing ? try await onDisk(work) : try await onLockedDisk(work)
     }
 

@@ -93,8 +93,11 @@ extension ObjectRestorer {
             return .later
         }
         let isThere = try await disk.run { () throws(LocalError) in
-            if !path.isDirectory, !request.isDryRun { try MirrorDirectory.makeFolder(above: place) }
-            return MirrorDirectory.isThere(place)
+            let isThere = MirrorDirectory.isThere(place)
+            if !request.isDryRun, !path.isDirectory || !isThere {
+                try MirrorDirectory.makeFolder(above: path.isDirectory ? place + "/." : place)
+            }
+            return isThere
         }
         if path.isDirectory { return isThere ? .unchanged : .restored }
         guard !isThere || request.replaces else { return .kept }

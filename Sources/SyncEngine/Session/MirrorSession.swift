@@ -332,10 +332,15 @@ struct MirrorSession: Sendable {
         }
         guard let refusal = known.writingRefusal ?? directory.placeRefusal else { return }
         guard case .systemCall(let call) = refusal else { throw SyncError(refusal) }
+        let shown = displayText(settings.directory.utf8)
+        let isOther = call.path == ".osssync" && !call.isReadOnly
         throw SyncError(
             code: .localState,
-            message: "'\(displayText(settings.directory.utf8))' cannot be written: \(call.remedy);"
-                + " only a push needs no write access (\(call.message))",
+            message: isOther
+                ? "'\(shown)/.osssync' belongs to another user, whose mirror the directory is: "
+                    + "only a push is possible (\(call.message))"
+                : "'\(shown)' cannot be written: \(call.remedy); only a push needs no write "
+                    + "access (\(call.message))",
             underlying: refusal
         )
     }

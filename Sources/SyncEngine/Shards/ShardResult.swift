@@ -22,6 +22,8 @@ struct ShardResult: Sendable, Hashable {
     let bytes: Int64
     /// True if both sides of the shard are equal once the planned deletions are done.
     let isInStep: Bool
+    /// What no run mirrors, of the shard.
+    let notMirrored: Int
     /// What the manifest records at the end of the run.
     let recorded: Int
 
@@ -55,6 +57,7 @@ extension ShardResult {
             ("failed", check.failedItems), ("skipped", check.skippedItems),
             ("vanished", check.vanishedItems), ("problems", problems), ("waiting", waiting),
             ("transferred", transferred), ("bytes", Int(bytes)), ("recorded", recorded),
+            ("not-mirrored", notMirrored),
         ]
     }
 
@@ -105,7 +108,7 @@ extension ShardResult {
         (problems, waiting) = (number("problems"), number("waiting"))
         (self.mayConfirm, self.isInStep) = (mayConfirm, isInStep)
         (transferred, bytes) = (number("transferred"), Int64(number("bytes")))
-        recorded = number("recorded")
+        (recorded, notMirrored) = (number("recorded"), number("not-mirrored"))
         guard self.content == content else { return nil }
     }
 

@@ -37,6 +37,11 @@ extension ShardedRun {
         }
         let results = found.compactMap { $0 }
         reportUndone(results)
+        // A run over all shards has counted them.
+        count { summary in
+            guard summary.notMirrored == 0 else { return }
+            summary.notMirrored = results.reduce(0) { $0 + $1.notMirrored }
+        }
         let check = DeletionGuard.sum(
             of: results.map(\.check),
             round.direction,

@@ -180,6 +180,7 @@ final class ShardedRun: Sendable {
                 transferred: summary.transferred,
                 bytes: summary.bytes,
                 isInStep: summary.isInStep && split == nil,
+                notMirrored: summary.notMirrored,
                 recorded: found.recorded
             )
             // Another machine may have taken the shard over since the run's last look.

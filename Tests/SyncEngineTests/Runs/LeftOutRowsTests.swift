@@ -46,6 +46,25 @@ extension EngineRuns {
             (options.deletesKnown, options.deletionLimit) = (true, .percent(100))
         }
 
+        @Test(arguments: SyncDirection.allCases)
+        func `and is asked for by its path is not taken for a disk that is not mounted`(
+            direction: SyncDirection
+        ) async throws {
+            let fixture = try await mirror()
+            try fixture.remove("a/films")
+            try await fixture.run("a", .push) { options in
+                Self.deleting(&options)
+                try? options.filter.exclude("/films/")
+            }
+            let summary = try await fixture.run("a", direction) { options in
+                Self.deleting(&options)
+                options.paths = ["films"]
+            }
+            #expect(summary.isComplete && summary.deleted == 0, "\(summary)")
+            #expect(fixture.exists("a/films/a") == (direction != .push))
+            #expect(try await fixture.objects() == Self.names)
+        }
+
         @Test(arguments: cases, SyncDirection.allCases)
         func `here is fetched by a pull or sync, and kept by a push`(
             one: Case,

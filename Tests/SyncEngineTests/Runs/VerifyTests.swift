@@ -64,6 +64,15 @@ struct VerifyTests {
         #expect(kept.contains { $0.hasSuffix("d/f3") })
     }
 
+    @Test func `a damaged file that was removed since is repaired, and all is well`() async throws {
+        for name in ["f3", "f4"] { try await damage(name) }
+        #expect(try await verify().report.damaged == 2)
+        try fixture.remove("a/d/f3")
+        let repair = try await verify(VerifyOptions(repairs: true)).report
+        #expect((repair.damaged, repair.repaired) == (2, 2))
+        #expect(repair.isGood)
+    }
+
     @Test func `force sends what is damaged, and it is sound from then on`() async throws {
         try await damage("f0")
         #expect(try await verify().report.damaged == 1)
