@@ -5,7 +5,8 @@ internal import SyncPlanner
 /// What unfinished transfers have moved already, for what is only planned.
 ///
 /// A checkpoint counts if it is of the version that would be transferred. Whether the partial file
-/// is still as it was is for the run to find.
+/// is still as it was, and an upload has parts of the size that is asked for now, is for the run to
+/// find.
 struct KeptTransfers: Sendable {
     static let none = KeptTransfers()
 

@@ -46,7 +46,7 @@ extension EngineRuns {
             let status = try await fixture.engine("a").status(options: MirrorFixture.options())
             let work = direction == .pull ? status.pull : status.push
             #expect((work.bytes, work.bytesResumed) == (dry.bytes, dry.bytesResumed))
-            let next = try await fixture.run("a", direction)
+            let next = try await fixture.run("a", direction) { $0.partSize = 4 << 20 }
             #expect((next.bytes, next.bytesResumed) == (dry.bytes, dry.bytesResumed))
         }
 
