@@ -75,6 +75,7 @@ struct Arguments {
             }
         }
         if let count { seeds = from..<(from + count) }
+        if minutes != nil, from > 0 { seeds = from..<UInt64.max }
         if let plannerCases { seeds = from..<(from + plannerCases) }
     }
 
