@@ -101,7 +101,7 @@ package enum DeletionReason: Sendable, Hashable, CaseIterable {
     /// It was never synced, and the run deletes such things.
     case extra
 
-    /// - Parameter deletesObject: False if the file is deleted.
+    /// In the words for an object, or for a file that is deleted.
     package func message(deletesObject: Bool) -> String {
         switch self {
         case .known: deletesObject ? "deleted here" : "deleted in the bucket"

@@ -117,7 +117,7 @@ package final class ProgressTracker: Sendable {
 
     /// A run that changes nothing would transfer an item of `bytes`.
     ///
-    /// - Parameter resumed: Those of them that a checkpoint spares.
+    /// A checkpoint spares `resumed` of them.
     package func wouldTransfer(_ key: ObjectKey, bytes: Int64, resumed: Int64) {
         count { summary in
             summary.countTransfer(of: key)

@@ -79,8 +79,9 @@ extension EngineRuns {
                     from: nil,
                     readsBucket: true,
                     names: .skip,
-                    fetch: { _, _, _ in }
-                ) { _ in }.report
+                    fetch: { _, _, _ in },
+                    onFile: { _ in }
+                ).report
             #expect(report.restored == 1)
             #expect(fixture.exists("out/empty"))
         }
