@@ -137,6 +137,8 @@ package enum SkipReason: Sendable, Hashable {
     case blocksDirectory
     /// The file of that key stands where a directory of this key's path would be.
     case blockedByFile(ObjectKey)
+    /// The store keeps no object at or beneath another one, and this one stays.
+    case besideObject(ObjectKey)
     case keyTooLong(length: Int, maximum: Int)
     case fileTooLarge(size: Int64)
     /// No store can hold what the listing says.
@@ -183,8 +185,8 @@ package enum SkipReason: Sendable, Hashable {
     package var isOfName: Bool {
         switch self {
         case .unsafeName, .notUTF8, .markerWithContent, .noLinkText, .shadowedByDirectory,
-            .blocksDirectory, .blockedByFile, .beneathIgnoreFile, .keyTooLong, .behindLink,
-            .fileAtLink:
+            .blocksDirectory, .blockedByFile, .besideObject, .beneathIgnoreFile, .keyTooLong,
+            .behindLink, .fileAtLink:
             true
         default: false
         }
@@ -229,6 +231,9 @@ package enum SkipReason: Sendable, Hashable {
                 + "here is kept; move it away, or remove it with --delete if it is unchanged"
         case .blockedByFile(let key):
             "the file '\(key.display)' is where a directory is needed; move it away"
+        case .besideObject(let key):
+            "the store takes no object at or beneath the place of another, and the bucket has "
+                + "'\(key.display)'; delete that object, or rename this file"
         case .keyTooLong(let length, let maximum):
             "the path has \(length) bytes, and a key here can have at most \(maximum)"
         case .fileTooLarge(let size):

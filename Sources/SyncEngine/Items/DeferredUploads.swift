@@ -1,4 +1,5 @@
 internal import ManifestStore
+internal import ObjectStorage
 internal import ObjectTransfer
 internal import SyncModel
 internal import SyncPlanner
@@ -16,6 +17,9 @@ struct DeferredUploads: Sendable {
         for deferred in executor.ledger.takeDeferredUploads() {
             if try await isBlocked(deferred.entry.key) {
                 executor.ledger.keepDeferredUpload(deferred)
+            } else if let object = await objectThatStays(beside: deferred.entry.key) {
+                // A name that this store refuses says nothing of others.
+                executor.skipName(deferred.entry, .besideObject(object))
             } else {
                 report(deferred)
             }
@@ -57,16 +61,39 @@ struct DeferredUploads: Sendable {
 
     /// True if an object above the key or beneath it is to be deleted.
     private func isBlocked(_ key: ObjectKey) async throws -> Bool {
-        let slash = UInt8(ascii: "/")
-        let name = key.isDirectoryMarker ? key.bytes.dropLast() : key.bytes[...]
-        var places = name.indices.filter { name[$0] == slash }
-        if key.isDirectoryMarker { places.append(name.endIndex) }
-        for end in places where end > name.startIndex {
-            let above = ObjectKey([UInt8](name[..<end]))
+        for above in Self.places(above: key) {
             if try await firstDeletion(atOrAfter: above)?.key == above { return true }
         }
-        let beneath = ObjectKey(name + [slash])
+        let beneath = Self.place(beneath: key)
         return try await firstDeletion(atOrAfter: beneath)?.key.hasPrefix(beneath) == true
+    }
+
+    /// The object above the key or beneath it, if the bucket has one.
+    private func objectThatStays(beside key: ObjectKey) async -> ObjectKey? {
+        for above in Self.places(above: key) where (try? await executor.head(above)) != nil {
+            return above
+        }
+        // What lies beneath a directory is no reason to refuse its marker.
+        guard !key.isDirectoryMarker else { return nil }
+        let request = ListRequest(
+            prefix: context.objectKey(Self.place(beneath: key)),
+            delimiter: nil,
+            maximumKeys: 1
+        )
+        let found = try? await context.store.list(request).objects.first?.key
+        return found.map { ObjectKey([UInt8]($0.bytes.dropFirst(context.prefix.bytes.count))) }
+    }
+
+    /// The keys of which only a directory can be, where the key is a path.
+    private static func places(above key: ObjectKey) -> [ObjectKey] {
+        let name = key.isDirectoryMarker ? key.bytes.dropLast() : key.bytes[...]
+        var ends = name.indices.filter { name[$0] == UInt8(ascii: "/") }
+        if key.isDirectoryMarker { ends.append(name.endIndex) }
+        return ends.filter { $0 > name.startIndex }.map { ObjectKey([UInt8](name[..<$0])) }
+    }
+
+    private static func place(beneath key: ObjectKey) -> ObjectKey {
+        key.isDirectoryMarker ? key : ObjectKey(key.bytes + [UInt8(ascii: "/")])
     }
 
     private func firstDeletion(atOrAfter key: ObjectKey) async throws -> PlannedDeletion? {

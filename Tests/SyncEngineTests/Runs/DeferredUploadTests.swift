@@ -67,6 +67,27 @@ extension EngineRuns {
             #expect(try await fixture.objects() == ["x/", "y"])
         }
 
+        @Test func `an upload beside an object that stays holds back nothing else`() async throws {
+            let fixture = try MirrorFixture()
+            for name in ["a/w", "a/x"] { try fixture.write(name, Data([1])) }
+            try await fixture.run("a", .push)
+            try fixture.remove("a/w")
+            // Another writer's.
+            try await fixture.put("f", Data([2]))
+            try await fixture.put("g/1", Data([3]))
+            try fixture.write("a/f/new", Data([4]))
+            try fixture.write("a/g", Data([5]))
+            let log = EventLog()
+            let options = MirrorFixture.options { $0.deletesKnown = true }
+            let summary = try await engine(fixture, code: "XMinioParentIsObject")
+                .run(.push, options: options, onEvent: log.add)
+            #expect(summary.deleted == 1 && summary.skipped == 2, "\(summary)")
+            #expect(summary.failed == 0 && !summary.isInStep)
+            #expect(log.skipped("f/new")?.contains("the bucket has 'f'") == true)
+            #expect(log.skipped("g")?.contains("the bucket has 'g/1'") == true)
+            #expect(try await fixture.objects() == ["f", "g/1", "x"])
+        }
+
         @Test func `an upload that is refused for another reason holds deletions back`()
             async throws
         {
