@@ -17,7 +17,7 @@ struct DeferredUploads: Sendable {
         for deferred in executor.ledger.takeDeferredUploads() {
             if try await isBlocked(deferred.entry.key) {
                 executor.ledger.keepDeferredUpload(deferred)
-            } else if let object = await objectThatStays(beside: deferred.entry.key) {
+            } else if let object = await objectThatStays(beside: deferred) {
                 // A name that this store refuses says nothing of others.
                 executor.skipName(deferred.entry, .besideObject(object))
             } else {
@@ -68,8 +68,13 @@ struct DeferredUploads: Sendable {
         return try await firstDeletion(atOrAfter: beneath)?.key.hasPrefix(beneath) == true
     }
 
-    /// The object above the key or beneath it, if the bucket has one.
-    private func objectThatStays(beside key: ObjectKey) async -> ObjectKey? {
+    /// The object above a refused one or beneath it, if the bucket has one.
+    private func objectThatStays(beside refused: RunLedger.DeferredUpload) async -> ObjectKey? {
+        // An error of the store may have any cause, and a run that stops asks no more.
+        guard refused.failure.answer?.status != 500, executor.ledger.stop == nil,
+            !Task.isCancelled
+        else { return nil }
+        let key = refused.entry.key
         for above in Self.places(above: key) where (try? await executor.head(above)) != nil {
             return above
         }

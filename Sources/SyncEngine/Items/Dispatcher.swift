@@ -191,7 +191,9 @@ extension Dispatcher {
             try await executor.openDirectory(closed.remove(at: index))
         }
         guard entry.key.isDirectoryMarker, let mode = entry.base?.mode, mode & 0o200 == 0,
-            entry.local?.isDirectory == true, entry.local?.permissions == mode
+            entry.local?.isDirectory == true, entry.local?.permissions == mode,
+            // One whose marker says something else gets that, and nothing else at the end.
+            case .nothing = item.decision
         else { return }
         closed.append(entry)
     }

@@ -8,7 +8,7 @@ extension ItemExecutor {
     /// A directory becomes a marker, an empty object whose key ends in "/", because it is empty or
     /// has permissions of its own.
     func uploadMarker(_ entry: JoinedEntry) async {
-        if await waits(entry) { return context.tracker.finishedItem(bytes: 0) }
+        if await waits(entry) { return }
         let mode = recordedMode(entry)
         do {
             let sent = try await putMarker(entry, request(entry, mode), mode)
@@ -92,8 +92,9 @@ extension ItemExecutor {
                 return true
             }
         } catch {
+            // What may pass is no answer to the question.
             let status = error.answer?.status ?? 0
-            guard [400, 405, 409, 500, 501].contains(status) else {
+            guard error.stops == nil, [400, 405, 409, 501].contains(status) else {
                 fail(.upload, entry.key, size: 0, error)
                 return false
             }

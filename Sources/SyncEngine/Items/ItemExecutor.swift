@@ -187,8 +187,12 @@ extension ItemExecutor {
 
     /// True if what one side lost while filters left it out is the other side's alone from now on:
     /// no row says any more that it was the same on both.
+    ///
+    /// Not in a run that deletes what one side has alone: from a timer, the next one would do it.
     func forgets(_ reason: QuietReason, _ entry: JoinedEntry) -> Bool {
-        guard reason == .onlyRemote || reason == .onlyLocal else { return false }
+        guard reason == .onlyRemote || reason == .onlyLocal,
+            !context.options.deletesExtra || context.options.replacesLocalChanges
+        else { return false }
         return entry.hasVanishedUnseen && context.knowsDirectory && !issues.hides(entry.key)
     }
 

@@ -78,7 +78,8 @@ struct DirectoryModeTests {
         fixture.server.clearRequestLog()
         let sent = try await fixture.run("a", direction)
         #expect((sent.modes, sent.transferred) == (1, 1) && sent.isInStep)
-        #expect(fixture.operations.sorted() == ["CopyObject", "HeadObject", "PutObject"])
+        // Copied once more if that was in the second in which the marker was written.
+        #expect(Set(fixture.operations) == ["CopyObject", "HeadObject", "PutObject"])
         #expect(try await modeOfMarker("private/") == "40750")
         #expect(try await requests("a", direction).isEmpty)
         fixture.server.clearRequestLog()
