@@ -33,7 +33,8 @@ def _(place):
     place.faults(place.fault("GetObject", {"deleteObject": {"at": 0}}, "other"))
     result = place.in_step(place.pull())
     equal((result.count("vanished"), result.count("failed")), (1, 0), str(result))
-    place.put("other", FRESH)
+    # The same content in the same second would be the version that was not there before.
+    place.put("other", FRESH + b"!")
     plain = place.start("pull", place.directory)
     equal(plain.status, 0, str(plain))
     expect("1 object disappeared from the remote" in plain.output, plain.output)
