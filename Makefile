@@ -86,17 +86,18 @@ clean:
 	rm -rf .build .build-fuzz .build-thread .build-address examples/.build
 
 # New seeds of the simulator, crash points and fuzzers, for MINUTES in all; then what `make test`
-# leaves out: most crash points, 4,600 seeds, 900 of wider worlds, 960 of several nodes, three
+# leaves out: most crash points, half of the fault scripts, 4,900 seeds, 960 of wider worlds, 984 of several nodes, three
 # processes with one lease, more worlds in which status, dry run and run must agree, 1,000 kills of
 # transfers, 1,000 races of a manager's calls, the peers with 1 GiB, the sanitizers, and the tests
 # without the libraries of C.
 soak:
 	@MINUTES=$${MINUTES:-10} Tests/Simulator/run
 	@Tests/CrashPoints/run --programs .build/release
-	@SEEDS='400..<5000' WIDE='100..<1000' NODES='40..<1000' LEASES=3 Tests/Simulator/run
+	@SEEDS='100..<5000' WIDE='40..<1000' NODES='16..<1000' LEASES=3 Tests/Simulator/run
 	@OSSSYNC_PLAN_WORLDS=1000 swift test --filter PlanAgreementTests
 	@OSSSYNC_KILLS=1000 swift test --filter 'Killed(Transfer|Process)Tests'
 	@OSSSYNC_RACES=1000 swift test --filter TransferManagerOrderTests
+	@Tests/FaultScripts/run
 	@Tests/Peers/run
 	@Tests/Slurm/run
 	@OSSSYNC_THROTTLED_OBJECTS=4000 Tests/FaultScripts/run F243
