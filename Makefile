@@ -86,10 +86,10 @@ clean:
 	rm -rf .build .build-fuzz .build-thread .build-address examples/.build
 
 # New seeds of the simulator, crash points and fuzzers, for MINUTES in all; then what `make test`
-# leaves out: most crash points, half of the fault scripts, 4,900 seeds, 960 of wider worlds, 984 of several nodes, three
-# processes with one lease, more worlds in which status, dry run and run must agree, 1,000 kills of
-# transfers, 1,000 races of a manager's calls, the peers with 1 GiB, the sanitizers, and the tests
-# without the libraries of C.
+# leaves out: most crash points, half of the fault scripts, 4,900 seeds, 960 of wider worlds, 984 of
+# several nodes, three processes with one lease, more worlds in which status, dry run and run must
+# agree, 1,000 kills of transfers, 1,000 races of a manager's calls, the peers with 1 GiB, the
+# sanitizers, and the tests without the libraries of C.
 soak:
 	@MINUTES=$${MINUTES:-10} Tests/Simulator/run
 	@Tests/CrashPoints/run --programs .build/release

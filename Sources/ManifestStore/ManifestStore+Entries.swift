@@ -85,7 +85,9 @@ extension ManifestStore {
     }
 
     /// Reads every entry: about as long as ``entryCount()`` takes, several times over.
-    package func totals() throws(ManifestError) -> ManifestTotals {
+    package func totals() throws(ManifestError)
+        -> (files: Int64, bytes: Int64, damagedFiles: Int64)
+    {
         try withConnection { connection throws(ManifestError) in
             var numbers: [Int64] = [0, 0, 0]
             try connection.forEachRow(.selectTotals, []) { row throws(ManifestError) in
@@ -93,7 +95,7 @@ extension ManifestStore {
                     if case .integer(let number) = row.value(at: index) { numbers[index] = number }
                 }
             }
-            return ManifestTotals(files: numbers[0], bytes: numbers[1], damagedFiles: numbers[2])
+            return (numbers[0], numbers[1], numbers[2])
         }
     }
 

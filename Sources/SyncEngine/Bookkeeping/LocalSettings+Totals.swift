@@ -7,13 +7,8 @@ extension LocalSettings {
     ///
     /// Takes no lock and changes nothing.
     package func totals() async throws(SyncError) -> MirrorTotals? {
-        let directory = try open()
         do {
-            let found = try await ManifestStore.inspect(
-                directory: directory.stateDirectoryPath,
-                threads: environment.threads
-            )
-            guard case .opened(let manifest) = found else { return nil }
+            guard let manifest = try await readableManifest() else { return nil }
             let totals = try await manifest.totals()
             return MirrorTotals(
                 files: totals.files,

@@ -78,7 +78,7 @@ struct DeferredUploads: Sendable {
         for above in Self.places(above: key) where (try? await executor.head(above)) != nil {
             return above
         }
-        // What lies beneath a directory is no reason to refuse its marker.
+        // What lies beneath a directory is not a reason to refuse its marker.
         guard !key.isDirectoryMarker else { return nil }
         let request = ListRequest(
             prefix: context.objectKey(Self.place(beneath: key)),

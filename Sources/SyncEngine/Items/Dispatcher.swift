@@ -153,26 +153,16 @@ struct Dispatcher {
         _ entry: JoinedEntry,
         _ action: ItemAction
     ) async throws {
-        guard let object = entry.remote else { return }
+        guard let row = executor.row(entry, mode: nil, at: entry.remote?.lastModified) else {
+            return
+        }
         if context.options.keepsFileMetadata {
             // The marker is asked for permissions, which the plan does not wait for.
             guard let queue else { return await executor.settleDirectory(entry, action) }
             let work = ItemExecutor.Work(entry: entry, decision: .adopt)
             return try await queue.push(work, .small)
         }
-        let row = ManifestEntry(
-            marker: entry.key,
-            etag: object.etag,
-            lastModified: object.lastModified,
-            storageClass: object.storageClass
-        )
-        if entry.local == nil {
-            context.tracker.count { $0.transferred += 1 }
-            context.doneItem(.download, entry.key, size: 0)
-        } else {
-            context.tracker.count { $0.adopted += 1 }
-            context.item(.adopt, .done, entry.key, size: 0)
-        }
+        executor.reportDirectory(entry)
         try await append(.upsert(row))
     }
 }

@@ -93,7 +93,7 @@ extension ItemExecutor {
     }
 
     /// The directory of a new marker was made, or was there.
-    private func reportDirectory(_ entry: JoinedEntry) {
+    func reportDirectory(_ entry: JoinedEntry) {
         if entry.local == nil {
             context.tracker.count { $0.transferred += 1 }
             context.doneItem(.download, entry.key, size: 0)
@@ -149,7 +149,7 @@ extension ItemExecutor {
     }
 
     /// The row of a directory and its marker.
-    private func row(_ entry: JoinedEntry, mode: UInt32?, at time: Timestamp?) -> ManifestEntry? {
+    func row(_ entry: JoinedEntry, mode: UInt32?, at time: Timestamp?) -> ManifestEntry? {
         entry.remote.map { object in
             ManifestEntry(
                 marker: entry.key,

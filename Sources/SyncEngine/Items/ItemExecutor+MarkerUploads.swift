@@ -92,7 +92,7 @@ extension ItemExecutor {
                 return true
             }
         } catch {
-            // What may pass is no answer to the question.
+            // What may pass is not an answer to the question.
             let status = error.answer?.status ?? 0
             guard error.stops == nil, [400, 405, 409, 501].contains(status) else {
                 fail(.upload, entry.key, size: 0, error)

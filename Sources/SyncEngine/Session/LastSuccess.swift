@@ -60,16 +60,21 @@ extension LocalSettings {
         }
     }
 
+    /// The manifest as the last run left it; nil if there is none that can be read now.
+    func readableManifest() async throws -> ManifestStore? {
+        let found = try await ManifestStore.inspect(
+            directory: try open().stateDirectoryPath,
+            threads: environment.threads
+        )
+        guard case .opened(let manifest) = found else { return nil }
+        return manifest
+    }
+
     /// True if the manifest has a row of this path or beneath it; false if it cannot be read.
     package func hasRecord(of text: String) async throws(SyncError) -> Bool {
         let path = try Self.path(text)
-        let directory = try open()
         do {
-            let found = try await ManifestStore.inspect(
-                directory: directory.stateDirectoryPath,
-                threads: environment.threads
-            )
-            guard case .opened(let manifest) = found else { return false }
+            guard let manifest = try await readableManifest() else { return false }
             if try await manifest.entry(path.key) != nil { return true }
             let beneath = KeyRange(prefix: path.beneath)
             return try await !manifest.entries(in: beneath, after: nil, limit: 1).isEmpty
