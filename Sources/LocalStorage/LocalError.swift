@@ -147,6 +147,9 @@ package enum LocalError: Error, Sendable, Hashable {
         }
     }
 
+    /// True if this user may not do it, which the owner of the place decides.
+    package var isAccessDenied: Bool { errno == EACCES }
+
     /// True if nothing new can be written in a place: it may not be, or its disk is full.
     package var refusesWriting: Bool {
         switch self {

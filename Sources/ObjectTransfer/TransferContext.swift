@@ -86,10 +86,15 @@ package struct TransferContext: Sendable {
 
     /// What the store says of the object.
     ///
+    /// `knownSize` is what else says of its size; nothing if 0.
+    ///
     /// - Throws: `vanished` if it is gone.
-    package func metadata(_ key: ObjectKey) async throws(ItemFailure) -> ObjectMetadata {
+    package func metadata(
+        _ key: ObjectKey,
+        knownSize: Int64 = 0
+    ) async throws(ItemFailure) -> ObjectMetadata {
         do {
-            return try await store.head(objectKey(key), versionID: nil)
+            return try await store.head(objectKey(key), knownSize: knownSize)
         } catch {
             throw ItemFailure(error)
         }
@@ -99,28 +104,11 @@ package struct TransferContext: Sendable {
     ///
     /// - Throws: `vanished` if it is gone.
     func head(
-        _ key: ObjectKey
-    ) async throws(ItemFailure) -> (object: PinnedObject, metadata: ObjectMetadata) {
-        let metadata = try await metadata(key)
-        return (try pinned(metadata), metadata)
-    }
-
-    /// The current object, where it had `known` bytes so far.
-    ///
-    /// Some gateways send 0 as the size of every HEAD, and a file made of that would be empty: a
-    /// size of 0 that nothing else says is proven by a GET.
-    func head(
         _ key: ObjectKey,
-        knownSize: Int64
+        knownSize: Int64 = 0
     ) async throws(ItemFailure) -> (object: PinnedObject, metadata: ObjectMetadata) {
-        let found = try await head(key)
-        guard found.object.size == 0, knownSize > 0 else { return found }
-        do {
-            let proven = try await store.provingEmptiness(of: objectKey(key), found.metadata)
-            return (try pinned(proven), proven)
-        } catch {
-            throw ItemFailure(ofTransfer: error)
-        }
+        let metadata = try await metadata(key, knownSize: knownSize)
+        return (try pinned(metadata), metadata)
     }
 
     /// The version that an answer is of.

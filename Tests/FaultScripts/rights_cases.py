@@ -1,10 +1,14 @@
-"""Rows F270–F272 and F320: who may read files, shared directories, files of several names."""
+"""Rows F270–F272, F320 and F324: who may read files, shared and closed directories, hard links."""
 
 import os
+import threading
 
+import program
+import wire
 from case_table import case, equal, expect
-from machine import stranger, stranger_number, under
+from machine import Running, pretending, stranger, stranger_number, under, until
 from scenes import FRESH, NEW, OLD, OTHER
+from Support.processes import PATIENCE
 
 MANY = [f"name{number}" for number in range(6)]
 
@@ -129,3 +133,141 @@ def _(place):
     place.directory = source
     for name in modes:
         os.chmod(place.path(name), 0o755)
+
+
+CLOSED = {"closed": 0o555, "closed/inner": 0o550}
+
+
+def permissions(place):
+    return {name: os.stat(place.path(name)).st_mode & 0o777 for name in CLOSED}
+
+
+def closed_mirror(place):
+    """A stranger's mirror with directories that he may not write to; how to be him, and the tree
+    that closed them, which is to be opened again."""
+    os.makedirs(place.path("closed/inner"), exist_ok=True)
+    tree = {f"closed/{name}": OLD for name in
+            ("f", "gone", "inner/g", "inner/h", "inner/i")}
+    for name in tree:
+        place.write(name, OLD)
+    for name, mode in reversed(CLOSED.items()):
+        os.chmod(place.path(name), mode)
+    place.in_step(place.push())
+    for name in CLOSED:
+        os.chmod(place.path(name), 0o755)
+    place.directory += "-other"
+    wrapper = stranger(place)
+    if wrapper is None:
+        return None, tree
+    os.makedirs(place.directory, exist_ok=True)
+    stranger(place)
+    place.in_step(under(place, wrapper, "pull"))
+    equal((permissions(place), place.tree()), (CLOSED, tree), "the mirror")
+    return wrapper, tree
+
+
+def other(place, wrapper, command, *options):
+    """A command that is told no remote."""
+    line = [*wrapper, place.server.osssync, command, "--json", *options]
+    return program.run(line[0], line[1:], place.full_environment(), PATIENCE)
+
+
+def rot(path):
+    """Changes the content behind the times of a file, where ctime is as mtime."""
+    found = os.stat(path)
+    with open(path, "r+b") as file:
+        file.write(b"rotten")
+    os.utime(path, ns=(found.st_atime_ns, found.st_mtime_ns))
+
+
+@case("F320", "every command that gives or takes a name opens such a directory, and closes it")
+def _(place):
+    if not pretending(place, ctime="1"):
+        return
+    wrapper, tree = closed_mirror(place)
+    if wrapper is None:
+        return
+    # A pull of single paths.
+    place.put("closed/f", NEW)
+    place.put("closed/inner/new/deep", FRESH)
+    tree |= {"closed/f": NEW, "closed/inner/new/deep": FRESH}
+    place.in_step(under(place, wrapper, "pull", "--", "closed/f", "closed/inner/new"))
+    equal((permissions(place), place.tree()), (CLOSED, tree), "a pull of single paths")
+    # A plan, with a file and the directory that it leaves empty to delete.
+    place.put("closed/f", OTHER)
+    for name in ("closed/gone", "closed/inner/new/deep"):
+        place.delete(name)
+        del tree[name]
+    plan = os.path.join(place.folder, "closed.plan")
+    equal(under(place, wrapper, "pull", "--delete", "--save-plan", plan).status, 0, "the plan")
+    place.in_step(other(place, wrapper, "apply", plan))
+    tree["closed/f"] = OTHER
+    equal((permissions(place), place.tree()), (CLOSED, tree), "an applied plan")
+    expect(not os.path.exists(place.path("closed/inner/new")), "the empty directory is gone")
+    # What one side renamed.
+    place.put("closed/moved", OLD)
+    place.delete("closed/inner/h")
+    place.in_step(under(place, wrapper, "pull", "--delete"))
+    del tree["closed/inner/h"]
+    tree["closed/moved"] = OLD
+    equal((permissions(place), place.tree()), (CLOSED, tree), "a rename")
+    # Files that rot behind their times, one of which somebody removes then.
+    for name in ("closed/inner/g", "closed/inner/i"):
+        rot(place.path(name))
+    result = other(place, wrapper, "verify", place.directory)
+    equal((result.status, len(result.all("verify_item"))), (1, 2), f"the damage: {result}")
+    os.remove(place.path("closed/inner/g"))
+    equal(other(place, wrapper, "verify", place.directory, "--repair").status, 0, "the repair")
+    equal((permissions(place), place.tree()), (CLOSED, tree), "a repaired mirror")
+    place.in_step(under(place, wrapper, "sync", "--delete"))
+    equal((permissions(place), place.tree()), (CLOSED, tree), "the end")
+
+
+def held(place):
+    """A run that has such a directory open and waits for an object; how to be its user, the tree
+    that is to come of it, the run and how to let it go on."""
+    wrapper, tree = closed_mirror(place)
+    if wrapper is None:
+        return None
+    place.put("closed/f", NEW)
+    place.put("closed/z", FRESH)
+    tree |= {"closed/f": NEW, "closed/z": FRESH}
+    goes_on = threading.Event()
+    place.closers.append(goes_on.set)
+
+    def hold(answer):
+        goes_on.wait(PATIENCE)
+    place.wire().on("GetObject", wire.changed(hold), "closed/z")
+    running = Running(place, "pull", wrapper=wrapper)
+    until(lambda: place.tree().get("closed/f") == NEW, "the first file")
+    equal(permissions(place)["closed"], 0o755, "the open directory")
+    return wrapper, tree, running, goes_on
+
+
+@case("F324", "a run that is killed while such a directory is open leaves it to the next one")
+def _(place):
+    scene = held(place)
+    if scene is None:
+        return
+    wrapper, tree, running, goes_on = scene
+    running.kill()
+    goes_on.set()
+    place.endpoint = place.server.url
+    place.in_step(under(place, wrapper, "pull"))
+    equal((permissions(place), place.tree()), (CLOSED, tree), "after the next run")
+
+
+@case("F324", "what a user gives such a directory while a run has it open is kept")
+def _(place):
+    scene = held(place)
+    if scene is None:
+        return
+    wrapper, tree, running, goes_on = scene
+    os.chmod(place.path("closed"), 0o711)
+    goes_on.set()
+    place.in_step(running.result())
+    equal((permissions(place), place.tree()), (CLOSED | {"closed": 0o711}, tree), "the end")
+    # It is the user's change, which a push sends.
+    place.endpoint = place.server.url
+    place.in_step(under(place, wrapper, "sync"))
+    equal(place.head("closed/")["x-oss-meta-mode"], "40711", "the marker's permissions")

@@ -26,16 +26,19 @@ extension MirrorDirectory {
         return permissions
     }
 
-    /// Gives a directory the bits for owner, group and others; those that it has then.
+    /// Gives a directory the bits for owner, group and others; those that it has then, or nil if it
+    /// had other ones than `expected`, which are kept.
     ///
     /// Where it has an access list, whose mask the group's bits are, the group and others only lose
     /// some. What cannot be set is told once, and is no failure.
     package func setPermissions(
         _ permissions: UInt32,
-        ofDirectory path: RelativePath
-    ) throws(LocalError) -> UInt32 {
+        ofDirectory path: RelativePath,
+        expected: UInt32?
+    ) throws(LocalError) -> UInt32? {
         let opened = try root.directory(beneath: path)
         let status = try opened.status()
+        if let expected, status.permissions & 0o777 != expected { return nil }
         var wanted = permissions & 0o777
         if try calls.list(.access, of: opened.descriptor) != nil {
             wanted &= status.permissions | 0o700

@@ -76,7 +76,8 @@ extension MirrorDirectory {
             default: return KnownPlace(path: path, refusal: nil, isShared: false, isFixed: false)
             }
         }
-        opened.withLock { $0.place = place }
+        // One that may not be written to may be opened for this run.
+        if place.refusal?.isAccessDenied != true { opened.withLock { $0.place = place } }
         return place
     }
 

@@ -89,6 +89,19 @@ final class ObjectOpening: Sendable {
 }
 
 extension ObjectStore {
+    /// The current object, where something else says that it has `knownSize` bytes.
+    ///
+    /// Some gateways send 0 as the size of every HEAD, and a file made of that would be empty: a
+    /// size of 0 that nothing else says is proven by a GET.
+    package func head(
+        _ key: ObjectKey,
+        knownSize: Int64
+    ) async throws(StorageError) -> ObjectMetadata {
+        let found = try await head(key, versionID: nil)
+        guard found.size == 0, knownSize > 0 else { return found }
+        return try await provingEmptiness(of: key, found)
+    }
+
     /// What a GET says of an object that a HEAD calls empty: `metadata` if that has no byte, else
     /// the metadata of the GET.
     package func provingEmptiness(

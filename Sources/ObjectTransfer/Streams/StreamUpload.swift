@@ -356,7 +356,7 @@ extension StreamUpload {
         _ context: TransferContext
     ) async throws(ItemFailure) -> ObjectUpload.Finished? {
         do throws(ItemFailure) {
-            let (object, metadata) = try await context.head(settings.key)
+            let (object, metadata) = try await context.head(settings.key, knownSize: size)
             guard metadata.userMetadata[Uploader.tokenMetadataName] == token,
                 metadata.size == size, object.crc64.map({ $0 == checksum }) ?? true
             else { return nil }

@@ -280,7 +280,10 @@ extension Uploader {
         _ attempt: inout Attempt
     ) async -> [UploadState.Effect] {
         do {
-            let metadata = try await context.store.head(context.objectKey(key), versionID: nil)
+            let metadata = try await context.store.head(
+                context.objectKey(key),
+                knownSize: attempt.source.size
+            )
             var isOurs =
                 metadata.userMetadata[Self.tokenMetadataName] == attempt.token
                 && metadata.size == attempt.source.size

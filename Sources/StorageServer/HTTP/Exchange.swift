@@ -208,7 +208,13 @@ final class Exchange {
     }
 
     private func makeResponse(_ answer: Answer, _ faults: ActiveFaults) -> Response? {
-        if method == "HEAD" { return Response(announcing: answer.body.length) }
+        if method == "HEAD" {
+            // libmicrohttpd refuses the header beside its own one.
+            let told = answer.headers.last { $0.name.lowercased() == "content-length" }?.value
+            return Response(
+                announcing: told.flatMap { parseDecimal($0.utf8) } ?? answer.body.length
+            )
+        }
         if faults.touchesBody {
             let reader = BodyReader(answer.body, connection: connection, pause: core.pause)
             if let request {

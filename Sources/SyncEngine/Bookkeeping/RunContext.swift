@@ -41,6 +41,8 @@ struct RunContext: Sendable {
     let ordinaryDirectory: UInt32?
     /// What the run skips.
     let filter: FileFilter
+    /// What may be written to only while a run does.
+    let closed: ClosedDirectories
     /// What there was when the run began.
     let earlier: EarlierRows
     /// False if nothing can be written into the directory.

@@ -23,7 +23,6 @@ final class RunLedger: Sendable {
         var goneRows: [UInt64: ManifestEntry] = [:]
         var markers: [JoinedEntry] = []
         var mayDeferMarkers = true
-        var closings: [DirectoryClosing] = []
         var hasToldOfMarkers = false
         var renames: [PendingRename] = []
         var mayRename = true
@@ -67,16 +66,8 @@ final class RunLedger: Sendable {
         let failure: ItemFailure
     }
 
-    /// A directory that is written to in this run, and to be so by its owner only until its end.
-    struct DirectoryClosing: Sendable {
-        let path: RelativePath
-        let permissions: UInt32
-        /// Its row when it is closed, but for what it has then.
-        let row: ManifestEntry
-    }
-
-    /// Directories that are closed at the end; more of them are closed by the next run.
-    private static let closingLimit = 100_000
+    /// Markers that are sent at the end; more of them are sent by the next run.
+    private static let markerLimit = 100_000
     /// Downloads that wait for deletions are rare; more than this are left to the next run.
     private static let deferredLimit = 10_000
     /// Names that hold back what is beneath them; more of them hold back everything.
@@ -253,7 +244,7 @@ final class RunLedger: Sendable {
     func deferMarker(_ entry: JoinedEntry) -> Bool {
         state.withLock { state in
             guard state.mayDeferMarkers else { return false }
-            if state.markers.count < Self.closingLimit { state.markers.append(entry) }
+            if state.markers.count < Self.markerLimit { state.markers.append(entry) }
             return true
         }
     }
@@ -264,20 +255,6 @@ final class RunLedger: Sendable {
             state.mayDeferMarkers = false
             defer { state.markers = [] }
             return state.markers
-        }
-    }
-
-    /// Without effect if there are too many already.
-    func closeAtEnd(_ closing: DirectoryClosing) {
-        state.withLock { state in
-            if state.closings.count < Self.closingLimit { state.closings.append(closing) }
-        }
-    }
-
-    func takeClosings() -> [DirectoryClosing] {
-        state.withLock { state in
-            defer { state.closings = [] }
-            return state.closings
         }
     }
 

@@ -270,7 +270,7 @@ struct DeletionPass: Sendable {
         let key = rename.source.entry.key
         do {
             let (old, new) = (try context.path(of: deletion.key), try context.path(of: key))
-            let identity = try await context.disk.run { () throws(LocalError) in
+            let identity = try await context.closed.writing([old, new]) { () throws(LocalError) in
                 try directory.rename(old, expected: expected, to: new, modified: modified)
             }
             context.tracker.count { $0.renamed += 1 }
@@ -307,7 +307,7 @@ struct DeletionPass: Sendable {
                 try await IgnoreFile.noteRemoval(in: context.manifest)
             }
             let isRepeated = isRepeated
-            let isRemoved = try await context.disk.run { () throws(LocalError) in
+            let isRemoved = try await context.closed.writing([path]) { () throws(LocalError) in
                 if isRepeated, try directory.identity(of: path) == .absent { return true }
                 guard let identity = deletion.identity else {
                     return try directory.removeDirectoryIfEmpty(path)

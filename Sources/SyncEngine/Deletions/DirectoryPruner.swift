@@ -28,7 +28,8 @@ struct DirectoryPruner: Sendable {
                     break
                 }
                 do throws(LocalError) {
-                    let isRemoved = try await context.disk.run { () throws(LocalError) in
+                    let isRemoved = try await context.closed.writing([parent]) {
+                        () throws(LocalError) in
                         try directory.removeDirectoryIfEmpty(parent)
                     }
                     guard isRemoved else { break }

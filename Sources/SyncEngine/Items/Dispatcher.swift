@@ -15,8 +15,6 @@ struct Dispatcher {
     private var changes: [ManifestChange] = []
     private var deletions: [PlannedDeletion] = []
     private var hasMadeDirectories = false
-    /// Recorded directories above the item to which their owner may not write.
-    private var closed: [JoinedEntry] = []
 
     init(executor: ItemExecutor, queue: WorkQueue<ItemExecutor.Work>?) {
         self.executor = executor
@@ -31,7 +29,6 @@ struct Dispatcher {
         if executor.mayHaveBeenRenamed(entry), let row = entry.base {
             executor.ledger.noteGone(row)
         }
-        try await open(for: item)
         switch decision {
         case .upload(.new)
         where executor.mayBeRenamed(entry) && executor.ledger.deferSmallUpload(entry):
@@ -134,7 +131,7 @@ struct Dispatcher {
         do {
             let path = try RelativePath(key: entry.key)
             let directory = context.directory
-            try await context.disk.run { () throws(LocalError) in
+            try await context.closed.writing([path]) { () throws(LocalError) in
                 try directory.makeDirectory(path)
             }
             hasMadeDirectories = true
@@ -164,39 +161,6 @@ struct Dispatcher {
         }
         executor.reportDirectory(entry)
         try await append(.upsert(row))
-    }
-}
-
-// MARK: - Directories that may not be written to
-
-extension Dispatcher {
-    /// Lets the run write to the directory of an item, where the mirror itself made that one as its
-    /// owner may not.
-    private mutating func open(for item: PlannedItem) async throws {
-        let entry = item.entry
-        while let last = closed.last, !entry.key.hasPrefix(last.key) { closed.removeLast() }
-        if let index = closed.lastIndex(where: { $0.key != entry.key }),
-            item.decision.writesName, context.tracker.direction != .push
-        {
-            try await executor.openDirectory(closed.remove(at: index))
-        }
-        guard entry.key.isDirectoryMarker, let mode = entry.base?.mode, mode & 0o200 == 0,
-            entry.local?.isDirectory == true, entry.local?.permissions == mode,
-            // One whose marker says something else gets that, and nothing else at the end.
-            case .nothing = item.decision
-        else { return }
-        closed.append(entry)
-    }
-}
-
-extension Decision {
-    /// True if carrying it out can give a name in the key's directory to a file, or take one.
-    fileprivate var writesName: Bool {
-        switch self {
-        case .deleteLocal, .conflict(_, .deleteLocal): true
-        case .compare(_, let same, let different): same.writesName || different.writesName
-        default: createsLocal
-        }
     }
 }
 

@@ -10,10 +10,10 @@ internal import SyncPlanner
 /// 1. A listing tells none: each marker is asked for once, when it is met first or was written
 ///    anew. Its row has the time of the object from then on.
 /// 2. `directoryMode` decides which side gets those of the other one, for runs and dry runs.
-/// 3. What group and others may not do is taken from them at once; that the owner may not write is
-///    set at the end of the run, when nothing is to be written there any more.
+/// 3. A directory has the permissions of its marker from then on; that its owner may not write
+///    there is set at the end of the run, by `ClosedDirectories`.
 ///
-/// A run that ends before leaves a row without the time of the object, by which the next one asks
+/// What could not be settled has a row without the time of the object, by which the next run asks
 /// again.
 extension ItemExecutor {
     /// Which side gets the permissions of the other one.
@@ -143,8 +143,7 @@ extension ItemExecutor {
             await record(entry, mode: meant, at: entry.remote?.lastModified)
             return try await sendDirectoryMode(entry, mode)
         case .directory(let permissions):
-            try await set(permissions, of: entry)
-            return true
+            return try await set(permissions, of: entry)
         }
     }
 
@@ -192,66 +191,42 @@ extension ItemExecutor {
 // MARK: - Here
 
 extension ItemExecutor {
-    /// Gives the directory the permissions of its marker, but for writing by its owner, which ends
-    /// with the run.
-    private func set(_ permissions: UInt32, of entry: JoinedEntry) async throws {
-        let path = try RelativePath(key: entry.key)
-        let open = permissions | 0o700
-        let found = try await set(open, of: path)
-        // Other shards write there, too, and perhaps after this run.
-        guard permissions != open, found == open, context.shard == nil,
-            let closed = row(entry, mode: permissions, at: entry.remote?.lastModified)
-        else { return await record(entry, mode: found, at: entry.remote?.lastModified) }
-        await record(entry, mode: found, at: nil)
-        ledger.closeAtEnd(.init(path: path, permissions: permissions, row: closed))
-    }
-
-    private func set(_ permissions: UInt32, of path: RelativePath) async throws -> UInt32 {
-        let directory = context.directory
-        return try await context.disk.run { () throws(LocalError) in
-            try directory.setPermissions(permissions, ofDirectory: path)
-        }
-    }
-
-    /// Lets this run write to a recorded directory to which its owner may not write.
+    /// Gives the directory the permissions of its marker; false if it has others by now than the
+    /// plan saw, which the next run looks at.
     ///
-    /// Its row asks for its permissions again before it has others, for a run that does not come to
-    /// its end.
-    func openDirectory(_ entry: JoinedEntry) async throws {
-        guard let base = entry.base, let mode = base.mode, context.shard == nil else { return }
+    /// Its owner may write there until the end of the run.
+    private func set(_ permissions: UInt32, of entry: JoinedEntry) async throws -> Bool {
         let path = try RelativePath(key: entry.key)
-        let open = mode | 0o700
-        let pending = ManifestEntry(
-            marker: base.key,
-            etag: base.etag,
-            storageClass: base.storageClass,
-            mode: open
-        )
-        try await context.manifest.record([.upsert(pending)])
-        let found = try? await set(open, of: path)
-        guard found == open else {
-            // What is to be written there says what is wrong.
-            return try await context.manifest.record([.upsert(base)])
+        let (directory, expected) = (context.directory, entry.local?.permissions)
+        let open = permissions | 0o200
+        let found = try await context.disk.run { () throws(LocalError) in
+            try directory.setPermissions(open, ofDirectory: path, expected: expected)
         }
-        ledger.closeAtEnd(.init(path: path, permissions: mode, row: base))
+        guard let found else {
+            await record(entry, mode: entry.base?.mode, at: nil)
+            return false
+        }
+        let time = entry.remote?.lastModified
+        guard found == open, found != permissions,
+            let closed = row(entry, mode: permissions, at: time)
+        else {
+            await record(entry, mode: found, at: time)
+            return true
+        }
+        await record(entry, mode: found, at: nil)
+        context.closed.closeAtEnd(path, closed)
+        return true
     }
 
-    /// Closes the directories that were open for this run.
+    /// Closes the directories that were opened for this run.
     func closeDirectories() async {
-        for closing in ledger.takeClosings() {
-            do {
-                let found = try await set(closing.permissions, of: closing.path)
-                let row = closing.row.replacing(mode: found)
-                await publications.record(
-                    .init(changes: [.upsert(row)], key: row.key, action: .mode, device: nil)
-                )
-            } catch {
-                // One that is gone was deleted by this run, or is the next one's to find.
-                guard case .absent? = error as? LocalError else {
-                    fail(.mode, closing.row.key, size: 0, ItemFailure(any: error))
-                    continue
-                }
-            }
+        let (rows, failures) = await context.closed.close()
+        for (key, error) in failures { fail(.mode, key, size: 0, ItemFailure(error)) }
+        guard !rows.isEmpty else { return }
+        do {
+            try await publications.recordDurably(rows.map { .upsert($0) })
+        } catch {
+            for row in rows { fail(.mode, row.key, size: 0, ItemFailure(any: error)) }
         }
     }
 }

@@ -48,7 +48,8 @@ extension ItemExecutor {
             context.tracker.abandonedItem(bytes: object.size)
             return await carryOut(.skip(obstacle), entry)
         }
-        if fetched == nil, let refusal = await placeRefusal(path, replaces: entry.local != nil) {
+        // What was fetched already is kept where it cannot get its name.
+        if let refusal = await placeRefusal(path, replaces: entry.local != nil), fetched == nil {
             context.tracker.abandonedItem(bytes: object.size)
             return fail(.download, entry.key, size: object.size, ItemFailure(ofChange: refusal))
         }
@@ -177,7 +178,7 @@ extension ItemExecutor {
         let directory = context.directory
         if !replaces, directory.isKnownPlace(of: path) { return nil }
         do {
-            try await context.disk.run { () throws(LocalError) in
+            try await context.closed.writing([path]) { () throws(LocalError) in
                 try directory.requirePlace(of: path, replaces: replaces)
             }
             return nil
@@ -380,8 +381,8 @@ extension ItemExecutor {
         return nil
     }
 
-    func head(_ key: ObjectKey) async throws(ItemFailure) -> ObjectMetadata {
-        try await context.transfer.metadata(key)
+    func head(_ key: ObjectKey, knownSize: Int64 = 0) async throws(ItemFailure) -> ObjectMetadata {
+        try await context.transfer.metadata(key, knownSize: knownSize)
     }
 }
 

@@ -56,7 +56,7 @@ extension ItemExecutor {
         do {
             path = try RelativePath(key: MarkerReader.withSlash(entry.key))
             let (directory, name) = (context.directory, path)
-            try await context.disk.run { () throws(LocalError) in
+            try await context.closed.writing([path]) { () throws(LocalError) in
                 try directory.makeDirectory(name)
             }
         } catch {

@@ -62,7 +62,7 @@ extension ObjectCopy {
             guard isThere || error.mayHaveReachedServer, !error.isCancelled else { throw cause }
         }
         do {
-            let found = try await store.head(copy, versionID: nil)
+            let found = try await store.head(copy, knownSize: size)
             guard found.size == size else { throw cause }
             if let answered, found.etag == answered { return }
             let original = try await store.head(source, versionID: nil)

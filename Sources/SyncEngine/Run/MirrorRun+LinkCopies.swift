@@ -28,7 +28,7 @@ extension MirrorRun {
             let (keeps, trash) = (options.keepsRemoved, context.trashName)
             do {
                 let path = try RelativePath(key: key)
-                try await context.disk.run { () throws(LocalError) in
+                try await context.closed.writing([path]) { () throws(LocalError) in
                     if keeps {
                         try directory.moveToTrash(path, expected: file, run: trash)
                     } else {

@@ -114,6 +114,7 @@ struct MirrorRun: Sendable {
         failure = await lockLoss() ?? failure
         // Also after an interruption: what is verified need not be fetched again.
         await parts.publications.finish()
+        await parts.executor.closeDirectories()
         failure = failure ?? parts.ledger.stop
         var summary = parts.context.tracker.summary
         summary.runID = parts.context.run.value
@@ -162,6 +163,10 @@ struct MirrorRun: Sendable {
         return parts
     }
 
+    private func closedDirectories(_ transfer: TransferContext) -> ClosedDirectories {
+        ClosedDirectories(transfer, session.manifest, closesAtEnd: settings.shard == nil)
+    }
+
     /// What the run skips.
     var filter: FileFilter { session.ignored.followed(by: options.filter) }
 
@@ -207,6 +212,7 @@ struct MirrorRun: Sendable {
             knowsDirectory: session.known.isSame,
             ordinaryDirectory: session.known.ordinaryDirectory,
             filter: filter,
+            closed: closedDirectories(transfer),
             earlier: earlier,
             canFetch: session.known.writingRefusal == nil,
             shard: settings.shard?.outcome,
@@ -329,7 +335,6 @@ extension MirrorRun {
         }
         try await delete(parts, coverage, rows: rows, watch)
         await parts.publications.flush()
-        await parts.executor.closeDirectories()
         if let stop = parts.ledger.stop { throw stop }
         let ledger = parts.ledger
         // What the walk could not see may be what a checkpoint is of.

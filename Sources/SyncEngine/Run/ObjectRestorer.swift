@@ -255,7 +255,7 @@ struct ObjectRestorer: Sendable {
         let whole = ObjectKey(trash.prefix.bytes + key.bytes)
         var found: ObjectMetadata?
         do throws(StorageError) {
-            found = try await trash.store.head(whole, versionID: nil)
+            found = try await trash.store.head(whole, knownSize: copy.object.size)
         } catch {
             guard error.isNotFound else { throw error }
         }
@@ -314,7 +314,7 @@ struct ObjectRestorer: Sendable {
             guard error.isAlreadyExists || error.isPreconditionFailed || error.mayHaveReachedServer
             else { throw error }
             // A lost answer, or another writer.
-            let found = try await trash.store.head(whole, versionID: nil)
+            let found = try await trash.store.head(whole, knownSize: copy.object.size)
             return try await isSame(found, copy) ? .restored : .kept
         }
     }

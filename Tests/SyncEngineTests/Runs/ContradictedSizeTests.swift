@@ -52,6 +52,22 @@ extension EngineRuns {
             #expect(next.unchanged == 1 && next.isInStep)
         }
 
+        /// What a run keeps is proven by the sizes that it knows.
+        @Test(arguments: [StorageDialect.oss, .s3])
+        func `a copy in the bucket is not empty because its HEAD says so`(
+            dialect: StorageDialect
+        ) async throws {
+            let fixture = try await fixture(dialect)
+            try fixture.remove("a/file")
+            try fixture.setFaults("[\(Self.emptyHeads)]")
+            let summary = try await fixture.run("a", .push) { options in
+                options.deletesKnown = true
+                options.allowsEmpty = true
+                options.remoteTrash = .ownPrefix
+            }
+            #expect(summary.deleted == 1 && summary.failed == 0 && summary.isInStep)
+        }
+
         @Test func `an object that is empty by its GET, too, is an empty file`() async throws {
             let fixture = try await fixture(.s3)
             try fixture.setFaults(

@@ -1,0 +1,153 @@
+internal import LocalStorage
+internal import ManifestStore
+internal import ObjectTransfer
+internal import SyncModel
+internal import Synchronization
+
+/// Directories to which their owner may not write, by their markers: opened where the run is
+/// refused a name in one, and closed at its end.
+///
+/// 1. A refusal leads to the nearest directory above the name. Only one that is as its row says is
+///    opened; what a user closed stays so.
+/// 2. Its row asks the marker again, before it has other permissions: a run that does not come to
+///    its end leaves it to the next one, and so does one of a shard, because others may write there
+///    after it.
+/// 3. At the end it gets its permissions back, unless somebody gave it others meanwhile.
+///
+/// Not guaranteed: a directory that is closed while a run writes there.
+final class ClosedDirectories: Sendable {
+    private struct Closing: Sendable {
+        let path: RelativePath
+        /// What it is to be.
+        let row: ManifestEntry
+    }
+
+    /// More are closed by the next run.
+    private static let limit = 100_000
+
+    private let manifest: ManifestStore
+    private let directory: MirrorDirectory
+    private let disk: BlockingQueue
+    /// False in a shard.
+    private let closesAtEnd: Bool
+    private let opened = Mutex<[ObjectKey: Closing]>([:])
+    private let turn = SingleFlight()
+
+    init(_ transfer: TransferContext, _ manifest: ManifestStore, closesAtEnd: Bool) {
+        self.manifest = manifest
+        directory = transfer.directory
+        disk = transfer.disk
+        self.closesAtEnd = closesAtEnd
+    }
+
+    /// Runs `body`, which gives or takes the names of `paths`, and once more if a directory had to
+    /// be opened for it.
+    func writing<Value: Sendable>(
+        _ paths: [RelativePath],
+        _ body: @escaping @Sendable () throws(LocalError) -> Value
+    ) async throws(LocalError) -> Value {
+        do throws(LocalError) {
+            return try await disk.run(body)
+        } catch {
+            guard error.isAccessDenied else { throw error }
+            var isOpen = false
+            for path in paths where await open(above: path) { isOpen = true }
+            guard isOpen else { throw error }
+            return try await disk.run(body)
+        }
+    }
+
+    /// True if the nearest directory above the path is open now, and was not to be.
+    ///
+    /// What prevents it is no failure: the name that was refused is.
+    func open(above path: RelativePath) async -> Bool {
+        while !turn.begin() { await turn.ended() }
+        defer { turn.end() }
+        var next = path.parent
+        while let parent = next {
+            if opened.withLock({ $0[parent.key] != nil }) { return true }
+            do throws(LocalError) {
+                let directory = directory
+                let isThere = try await disk.run { () throws(LocalError) in
+                    try directory.identity(of: parent) == .directory
+                }
+                if isThere { return await open(parent) }
+            } catch {
+                return false
+            }
+            next = parent.parent
+        }
+        return false
+    }
+
+    private func open(_ path: RelativePath) async -> Bool {
+        guard let row = try? await manifest.entry(path.key), let mode = row.mode,
+            mode & 0o200 == 0, opened.withLock({ $0.count < Self.limit })
+        else { return false }
+        let open = Self.opened(mode)
+        let pending = ManifestEntry(
+            marker: row.key,
+            etag: row.etag,
+            storageClass: row.storageClass,
+            mode: open
+        )
+        do {
+            try await manifest.record([.upsert(pending)])
+            guard try await set(open, of: path, expected: mode) == open else {
+                try await manifest.record([.upsert(row)])
+                return false
+            }
+        } catch {
+            // The next run asks the marker.
+            return false
+        }
+        closeAtEnd(path, row)
+        return true
+    }
+
+    private static func opened(_ mode: UInt32) -> UInt32 { mode | 0o200 }
+
+    /// Has it closed as its row says, while the manifest has the one that asks the marker again.
+    func closeAtEnd(_ path: RelativePath, _ row: ManifestEntry) {
+        opened.withLock { opened in
+            guard opened.count < Self.limit else { return }
+            opened[path.key] = Closing(path: path, row: row)
+        }
+    }
+
+    /// Closes those that were opened; the rows of what is as it was, and why others are not.
+    func close() async -> (rows: [ManifestEntry], failures: [(key: ObjectKey, LocalError)]) {
+        guard closesAtEnd else { return ([], []) }
+        let closings = opened.withLock { opened in
+            defer { opened = [:] }
+            return opened.values
+        }
+        var rows: [ManifestEntry] = []
+        var failures: [(key: ObjectKey, LocalError)] = []
+        for closing in closings {
+            guard let mode = closing.row.mode else { continue }
+            do throws(LocalError) {
+                let found = try await set(mode, of: closing.path, expected: Self.opened(mode))
+                // By its own row, what a user gave it meanwhile is the user's change.
+                rows.append(closing.row.replacing(mode: found ?? mode))
+            } catch {
+                // One that is gone was deleted by this run, or is the next one's to find.
+                if case .absent = error { continue }
+                failures.append((closing.row.key, error))
+            }
+        }
+        return (rows, failures)
+    }
+
+    private func set(
+        _ permissions: UInt32,
+        of path: RelativePath,
+        expected: UInt32
+    ) async throws(LocalError) -> UInt32? {
+        let directory = directory
+        return try await disk.run { () throws(LocalError) in
+            try directory.requireLock()
+            return try directory.setPermissions(permissions, ofDirectory: path, expected: expected)
+        }
+    }
+}
