@@ -28,6 +28,9 @@ func system(_ name: String) -> Target.Dependency {
     .target(name: name, condition: .when(traits: ["SystemLibraries"]))
 }
 
+/// Apple's systems have CryptoKit.
+let crypto = Target.Dependency.target(name: "CCrypto", condition: .when(platforms: [.linux]))
+
 func program(_ name: String, _ dependencies: [Target.Dependency]) -> Target {
     .executableTarget(name: name, dependencies: dependencies, swiftSettings: swiftSettings)
 }
@@ -81,7 +84,7 @@ let package = Package(
         .default(enabledTraits: ["SystemLibraries"]),
         .trait(
             name: "SystemLibraries",
-            description: "Uses libcurl, libcrypto, expat and ISA-L; all but OSSTransfer and "
+            description: "Uses libcurl, expat and ISA-L; all but OSSTransfer and "
                 + "OSSTransferFoundation need it."
         ),
     ],
@@ -104,7 +107,7 @@ let package = Package(
         library("SyncPlanner", ["SyncModel"]),
         library(
             "ObjectStorage",
-            ["SyncModel", system("CCurl"), system("CCrypto"), system("CExpat")]
+            ["SyncModel", system("CCurl"), crypto, system("CExpat")]
         ),
         library("LocalStorage", ["SyncModel", "CSystem"]),
         library("ManifestStore", ["SyncModel", "CSQLite"]),

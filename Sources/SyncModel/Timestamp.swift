@@ -254,18 +254,15 @@ extension Timestamp {
     /// else.
     package init?(httpText text: some StringProtocol) {
         let bytes = [UInt8](text.utf8)
-        let months = Self.months
         guard bytes.count == 29, bytes[3] == UInt8(ascii: ","),
             bytes[25...].elementsEqual(" GMT".utf8),
-            let month = (0..<12).first(where: { month in
-                (0..<3).allSatisfy { months[month * 3 + $0] == bytes[8 + $0] }
-            }),
+            let month = Self.month(bytes[8..<11]),
             let day = parseDecimal(bytes[5..<7]), let year = parseDecimal(bytes[12..<16]),
             let hour = parseDecimal(bytes[17..<19]), let minute = parseDecimal(bytes[20..<22]),
             let second = parseDecimal(bytes[23..<25]),
             let civil = CivilTime(
                 year: Int(year),
-                month: month + 1,
+                month: month,
                 day: Int(day),
                 hour: Int(hour),
                 minute: Int(minute),
@@ -276,6 +273,15 @@ extension Timestamp {
     }
 
     private static let months = [UInt8]("JanFebMarAprMayJunJulAugSepOctNovDec".utf8)
+
+    /// By itself, for the compiler's sake: beside the numbers it took more than a second.
+    private static func month(_ name: ArraySlice<UInt8>) -> Int? {
+        for start in stride(from: 0, to: months.count, by: name.count)
+        where months[start..<start + name.count] == name {
+            return start / name.count + 1
+        }
+        return nil
+    }
 }
 
 extension CivilTime {

@@ -6,6 +6,8 @@ package enum ModeTarget: Sendable, Hashable {
     case object
     /// The file gets those that the object's metadata say, if they say others than before.
     case file
+    /// Neither: a pull keeps what was changed here.
+    case neither
 }
 
 /// What is done where content and ETag are as recorded and the permissions perhaps are not; nil if
@@ -31,7 +33,7 @@ func carriedMode(
     case .push: .object
     case .sync: isChanged ? .object : .file
     // What was changed here stays, and a push sends it.
-    case .pull: isRewritten || policy.replacesLocalChanges ? .file : nil
+    case .pull: isRewritten || policy.replacesLocalChanges ? .file : .neither
     }
 }
 
@@ -56,7 +58,9 @@ func carriedDirectoryMode(
     case .push: isChanged ? .object : nil
     case .sync where isChanged && (base.mode != nil || !isUnasked): .object
     case .sync: isUnasked ? .file : nil
-    case .pull: isUnasked || isChanged && policy.replacesLocalChanges ? .file : nil
+    case .pull where isUnasked || isChanged && policy.replacesLocalChanges: .file
+    // What the directory had before the mirror is not a change of what that made.
+    case .pull: isChanged && base.mode != nil ? .neither : nil
     }
 }
 

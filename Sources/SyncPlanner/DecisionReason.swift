@@ -180,8 +180,7 @@ package enum SkipReason: Sendable, Hashable {
         }
     }
 
-    /// True for what a name alone cannot be here: nothing but what lies at or beneath it is in
-    /// doubt.
+    /// True for what a name alone cannot be here, and a filter can leave out.
     package var isOfName: Bool {
         switch self {
         case .unsafeName, .notUTF8, .markerWithContent, .noLinkText, .shadowedByDirectory,

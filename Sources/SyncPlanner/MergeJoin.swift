@@ -36,8 +36,11 @@ package struct JoinedEntry: Sendable, Hashable {
     }
 
     /// True if one side lost it, perhaps while filters left it out: that it is gone says nothing.
+    ///
+    /// Not of what was found damaged, of which the row has to say so.
     package var hasVanishedUnseen: Bool {
-        base?.isLeftOut == true && (local == nil) != (remote == nil)
+        guard let base, base.isLeftOut, !base.isDamaged else { return false }
+        return (local == nil) != (remote == nil)
     }
 
     /// The same entry as if nothing were recorded of its key.

@@ -18,7 +18,7 @@ struct ProxyTests {
             $0.region = "cn-hangzhou"
             $0.addressing = addressing
             $0.allowsInsecureHTTP = true
-        }.proxy
+        }.network.proxy
     }
 
     @Test func `are those of the scheme, then those of all`() throws {

@@ -49,6 +49,17 @@ final class ClientFixture: Sendable {
         credentials: any CredentialsProvider = StaticCredentials(ClientFixture.credentials),
         _ script: @escaping ScriptedServer.Script
     ) throws {
+        let network = NetworkSettings(
+            stallTimeout: stallTimeout,
+            retry: RetryPolicy(
+                attempts: attempts,
+                base: .milliseconds(200),
+                throttleBase: .seconds(1),
+                cap: .seconds(20),
+                retryAfterCap: .seconds(120),
+                runBudget: runBudget
+            )
+        )
         let recorder = Recorder()
         self.recorder = recorder
         server = ScriptedServer(script)
@@ -63,20 +74,7 @@ final class ClientFixture: Sendable {
                 bucket: "bucket",
                 signatureVersion: signatureVersion,
                 credentials: credentials,
-                connectTimeout: .seconds(5),
-                stallTimeout: stallTimeout,
-                connectionLimit: 4,
-                caFile: nil,
-                proxy: nil,
-                userAgent: "osssync-test",
-                retry: RetryPolicy(
-                    attempts: attempts,
-                    base: .milliseconds(200),
-                    throttleBase: .seconds(1),
-                    cap: .seconds(20),
-                    retryAfterCap: .seconds(120),
-                    runBudget: runBudget
-                )
+                network: network
             ),
             environment: StorageEnvironment(
                 now: { ClientFixture.now },
@@ -139,15 +137,8 @@ extension StorageClient {
                     addressing: .auto
                 ),
                 bucket: "bucket",
-                signatureVersion: .v4,
                 credentials: StaticCredentials(ClientFixture.credentials),
-                connectTimeout: .seconds(5),
-                stallTimeout: .seconds(5),
-                connectionLimit: 4,
-                caFile: nil,
-                proxy: nil,
-                userAgent: "osssync-test",
-                retry: retry
+                network: NetworkSettings(stallTimeout: .seconds(5), retry: retry)
             ),
             environment: StorageEnvironment(
                 now: { ClientFixture.now },
@@ -157,5 +148,15 @@ extension StorageClient {
             ),
             transport: network
         )
+    }
+}
+
+extension NetworkSettings {
+    fileprivate init(stallTimeout: Duration, retry: RetryPolicy) {
+        self.init()
+        connectTimeout = .seconds(5)
+        self.stallTimeout = stallTimeout
+        connectionLimit = 4
+        self.retry = retry
     }
 }

@@ -43,14 +43,10 @@ func request(
 }
 
 func transport() throws -> HTTPTransport {
-    try HTTPTransport(
-        TransportSettings(
-            connectTimeout: .seconds(5),
-            connectionLimit: 4,
-            caFile: nil,
-            proxy: nil
-        )
-    )
+    var network = NetworkSettings()
+    network.connectTimeout = .seconds(5)
+    network.connectionLimit = 4
+    return try HTTPTransport(network)
 }
 
 /// A sink that acknowledges every checkpoint at once.

@@ -18,24 +18,10 @@ extension StorageClient {
                 dialect: dialect,
                 endpoint: Endpoint(parsing: url, region: "cn-hangzhou", addressing: .auto),
                 bucket: bucket,
-                signatureVersion: .v4,
                 credentials: StaticCredentials(
                     Credentials(accessKeyID: "id", accessKeySecret: Secret("secret"))
                 ),
-                connectTimeout: .seconds(5),
-                stallTimeout: .seconds(30),
-                connectionLimit: 16,
-                caFile: nil,
-                proxy: nil,
-                userAgent: "osssync-tests",
-                retry: RetryPolicy(
-                    attempts: 8,
-                    base: .milliseconds(20),
-                    throttleBase: .milliseconds(50),
-                    cap: .milliseconds(500),
-                    retryAfterCap: .seconds(2),
-                    runBudget: 200
-                )
+                network: .quick
             ),
             environment: StorageEnvironment(
                 now: now,
@@ -44,5 +30,21 @@ extension StorageClient {
                 observe: observe
             )
         )
+    }
+}
+
+extension NetworkSettings {
+    fileprivate static var quick: NetworkSettings {
+        var network = NetworkSettings()
+        network.connectTimeout = .seconds(5)
+        network.retry = RetryPolicy(
+            attempts: 8,
+            base: .milliseconds(20),
+            throttleBase: .milliseconds(50),
+            cap: .milliseconds(500),
+            retryAfterCap: .seconds(2),
+            runBudget: 200
+        )
+        return network
     }
 }

@@ -61,11 +61,18 @@ package final class DirectoryChanges: Sendable {
     package struct RulesFiles: Sendable {
         let shared: [UInt8]
         let own: [UInt8]
+        let tags: Set<[UInt8]>
 
-        /// `shared` is in the mirrored directory, `own` in its state.
-        package init(shared: String, own: String) {
+        /// `shared` is in the mirrored directory, `own` in its state; `tags` are in any directory.
+        package init(shared: String, own: String, tags: DirectoryTags = DirectoryTags()) {
             self.shared = [UInt8](shared.utf8)
             self.own = [UInt8](own.utf8)
+            let cache = tags.recognizesCaches ? [DirectoryTags.cacheName] : []
+            self.tags = Set((tags.names + cache).map { [UInt8]($0.utf8) })
+        }
+
+        func contain(_ name: [UInt8], in prefix: [UInt8]) -> Bool {
+            prefix.isEmpty && name == shared || tags.contains(name)
         }
     }
 
@@ -280,7 +287,7 @@ extension DirectoryChanges {
             forget(old, &state)
         }
         guard isMirrored(name, in: prefix, isDirectory: isDirectory) else { return }
-        if prefix.isEmpty, name == rules.shared { return onChange(.loss(.rules)) }
+        if !isDirectory, rules.contain(name, in: prefix) { return onChange(.loss(.rules)) }
         // Another one may have the name of one that is gone.
         if isDirectory, report.isAdded || report.isRemoved {
             let before = state.obstacle

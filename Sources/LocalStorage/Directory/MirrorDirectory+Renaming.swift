@@ -27,6 +27,7 @@ extension MirrorDirectory {
             let (name, newName) = (PathBytes(path.name), PathBytes(newPath.name))
             try refuseIdentity(newPath, parent, name)
             sharedFiles.note(status)
+            if path.parent != newPath.parent { try limitRights(of: name, status, parent, target) }
             do throws(LocalError) {
                 try rename(path, status, name, in: parent, to: newPath, newName, in: target)
             } catch {
@@ -51,6 +52,34 @@ extension MirrorDirectory {
         } catch {
             throw explained(error, neededBytes: nil)
         }
+    }
+
+    /// Lets nobody read a file that goes from `place` to `target` who could not read one that this
+    /// user makes there with its permissions: a name moves, and a file keeps its group and its list.
+    func limitRights(
+        of name: PathBytes,
+        _ status: FileStatus,
+        _ place: OpenDirectory,
+        _ target: OpenDirectory
+    ) throws(LocalError) {
+        guard status.kind == .file, status.permissions & 0o077 != 0 else { return }
+        let defaults = try target.newFileDefaults()
+        let opened = try calls.open(
+            at: place.descriptor,
+            name,
+            flags: SystemCalls.readingFlags,
+            mode: 0
+        )
+        let file = OpenFile(adopting: opened, name: name.display, calls: calls)
+        var rights = try file.rights()
+        guard defaults != .ordinary || rights.list != nil,
+            try file.status().isSameVersion(as: status)
+        else { return }
+        let most = rights.permissionsWithoutList
+        rights.list = defaults.list?.limited(to: most)
+        rights.permissions = rights.list?.permissions ?? most
+        if let group = defaults.group { rights.group = group }
+        try file.give(rights, removesList: true)
     }
 
     private func rename(

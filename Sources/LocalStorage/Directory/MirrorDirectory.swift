@@ -332,6 +332,13 @@ extension MirrorDirectory {
             return try opened.withLock { opened throws(LocalError) in
                 if let directory = opened.partials { return directory }
                 let directory = try privateDirectory("partial")
+                guard try directory.status().isSameMount(as: root.status()) else {
+                    throw .unsafeDirectory(
+                        path: displayText((stateDirectoryPath + "/partial").utf8),
+                        reason: "it is on another disk or mount than the directory, so that no "
+                            + "download could get its name; unmount it"
+                    )
+                }
                 try directory.passNothingOn()
                 opened.partials = directory
                 return directory

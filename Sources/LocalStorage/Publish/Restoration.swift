@@ -110,6 +110,10 @@ private struct Restoration {
         _ replaceable: FileIdentity?,
         unless interruption: Interruption
     ) throws(LocalError) -> RestorationOutcome {
+        // In the trash nobody else can open it.
+        if path.parent != target.parent {
+            try directory.limitRights(of: name, old, place, parent)
+        }
         if try move() { return .restored(replaced: false) }
         guard let present = try present() else { throw .targetChanged(target) }
         if try isEqual(to: present, unless: interruption) { return .alreadyThere }

@@ -47,6 +47,13 @@ extension ResolvedConnection {
             signature: known,
             allowsInsecureHTTP: options.allowsInsecureHTTP
         )
+        var network = NetworkSettings(options)
+        network.caFile = options.caFile ?? variables.caFile ?? files.awsCAFile()
+        network.proxy = Self.proxy(
+            for: location.endpoint,
+            bucket: remote.bucket,
+            sources.environment
+        )
         let used = LocationSettings(
             endpoint: address,
             region: region,
@@ -58,12 +65,7 @@ extension ResolvedConnection {
             location: location,
             used: used,
             credentials: try files.credentials(),
-            caFile: options.caFile ?? variables.caFile ?? files.awsCAFile(),
-            proxy: Self.proxy(for: location.endpoint, bucket: remote.bucket, sources.environment),
-            retryAndTimeout: RetryAndTimeout(options),
-            bandwidth: options.bandwidth.map { timetable in
-                BandwidthLimit { timetable.limit(atMinute: WallClock.minuteOfDay()) }
-            },
+            network: network,
             onRetry: sources.onRetry
         )
     }
@@ -161,6 +163,27 @@ private struct EnvironmentLocation {
                 addressing: nil
             )
             caFile = first("AWS_CA_BUNDLE")
+        }
+    }
+}
+
+extension NetworkSettings {
+    /// Attempts while a user waits for the first response.
+    private static let hastyAttempts = 2
+
+    fileprivate init(_ options: ConnectionOptions) {
+        self = .ofThisVersion
+        if let timeout = options.timeout { stallTimeout = timeout }
+        // No connection takes as long as a slow answer may.
+        connectTimeout = min(stallTimeout, connectTimeout)
+        if let retries = options.retries { retry.attempts = retries + 1 }
+        if options.givesUpSoon { retry.firstAttempts = Self.hastyAttempts }
+        if let longest = options.retryWait {
+            retry.cap = longest
+            retry.retryAfterCap = longest
+        }
+        bandwidth = options.bandwidth.map { timetable in
+            BandwidthLimit { timetable.limit(atMinute: WallClock.minuteOfDay()) }
         }
     }
 }

@@ -57,7 +57,8 @@ public final class InMemoryBucket: Sendable {
 
 extension BucketClient {
     fileprivate init(_ memory: MemoryStore, _ monitor: TransferMonitor?) {
-        let retry = RetryPolicy(
+        var network = NetworkSettings.ofThisVersion
+        network.retry = RetryPolicy(
             attempts: 4,
             base: .milliseconds(1),
             throttleBase: .milliseconds(1),
@@ -70,15 +71,8 @@ extension BucketClient {
                 dialect: .oss,
                 endpoint: Endpoint.memory,
                 bucket: MemoryStore.bucket,
-                signatureVersion: .v4,
                 credentials: MemoryCredentials(),
-                connectTimeout: .seconds(10),
-                stallTimeout: .seconds(30),
-                connectionLimit: 16,
-                caFile: nil,
-                proxy: nil,
-                userAgent: "osssync/\(OSSSyncVersion.text)",
-                retry: retry
+                network: network
             ),
             environment: SystemClocks.storage(monitor) { _ in },
             transport: MemoryTransport { memory.answer($0) }

@@ -14,11 +14,7 @@ package struct ResolvedConnection: Sendable {
     /// What the sources said of the place.
     package let used: LocationSettings
     package let credentials: any CredentialsProvider
-    package let caFile: String?
-    package let proxy: String?
-    package let retryAndTimeout: RetryAndTimeout
-    /// What all requests together may move; nil for no limit.
-    package let bandwidth: BandwidthLimit?
+    package let network: NetworkSettings
     private let onRetry: (@Sendable (RetryEvent) -> Void)?
 
     package var dialect: StorageDialect { location.dialect }
@@ -29,20 +25,14 @@ package struct ResolvedConnection: Sendable {
         location: StoreLocation,
         used: LocationSettings,
         credentials: any CredentialsProvider,
-        caFile: String?,
-        proxy: String?,
-        retryAndTimeout: RetryAndTimeout,
-        bandwidth: BandwidthLimit?,
+        network: NetworkSettings,
         onRetry: (@Sendable (RetryEvent) -> Void)?
     ) throws(SyncError) {
-        try Self.checkAuthorities(caFile)
+        try Self.checkAuthorities(network.caFile)
         self.location = location
         self.used = used
         self.credentials = credentials
-        self.caFile = caFile
-        self.proxy = proxy
-        self.retryAndTimeout = retryAndTimeout
-        self.bandwidth = bandwidth
+        self.network = network
         self.onRetry = onRetry
     }
 
@@ -70,11 +60,8 @@ package struct ResolvedConnection: Sendable {
             addressing: nil
         )
         credentials = configuration.credentials.provider
-        caFile = configuration.connection.caFile
-        try Self.checkAuthorities(caFile)
-        proxy = configuration.connection.proxy
-        retryAndTimeout = RetryAndTimeout(configuration.connection)
-        bandwidth = configuration.connection.bandwidth
+        network = configuration.connection.network
+        try Self.checkAuthorities(network.caFile)
         onRetry = nil
     }
 

@@ -1,4 +1,4 @@
-internal import ObjectStorage
+package import ObjectStorage
 internal import ObjectTransfer
 
 /// Limits that everything has together whose ``ConnectionSettings/sharedLimits`` are this object.
@@ -64,13 +64,31 @@ extension SharedLimits: Hashable {
 }
 
 extension ConnectionSettings {
-    /// What requests with these settings may move; nil for no limit.
-    var bandwidth: BandwidthLimit? {
-        sharedLimits?.meter ?? bandwidthLimit.map { BandwidthLimit($0) }
+    /// The same for a client; each has a bandwidth of its own, if none is shared.
+    var network: NetworkSettings {
+        var network = NetworkSettings.ofThisVersion
+        // No connection takes as long as a slow answer may.
+        network.connectTimeout = min(stallTimeout, connectTimeout)
+        network.stallTimeout = stallTimeout
+        network.retry.attempts = retries + 1
+        network.retry.cap = longestRetryPause
+        network.connectionLimit = connectionLimit
+        (network.caFile, network.proxy) = (caFile, proxy)
+        network.bandwidth = sharedLimits?.meter ?? bandwidthLimit.map { BandwidthLimit($0) }
+        return network
     }
 
     /// The store, within the limits that it shares.
     func limiting(_ store: any ObjectStore) -> any ObjectStore {
         sharedLimits?.limiting(store) ?? store
+    }
+}
+
+extension NetworkSettings {
+    /// Those that nobody has changed.
+    package static var ofThisVersion: NetworkSettings {
+        var network = NetworkSettings()
+        network.userAgent = "osssync/\(OSSSyncVersion.text)"
+        return network
     }
 }

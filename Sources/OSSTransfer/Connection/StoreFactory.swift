@@ -10,20 +10,15 @@ package enum StoreFactory {
         monitor: TransferMonitor? = nil,
         observe: @escaping @Sendable (StorageObservation) -> Void
     ) throws(SyncError) -> StorageClient {
+        var network = connection.network
+        network.connectionLimit = connectionLimit
         let configuration = StorageConfiguration(
             dialect: connection.dialect,
             endpoint: connection.endpoint,
             bucket: bucket,
             signatureVersion: connection.signature,
             credentials: connection.credentials,
-            connectTimeout: connection.retryAndTimeout.connectTimeout,
-            stallTimeout: connection.retryAndTimeout.timeout,
-            connectionLimit: connectionLimit,
-            caFile: connection.caFile,
-            proxy: connection.proxy,
-            bandwidth: connection.bandwidth,
-            userAgent: "osssync/\(OSSSyncVersion.text)",
-            retry: connection.retryAndTimeout.retry
+            network: network
         )
         do throws(StorageError) {
             return try StorageClient(

@@ -91,14 +91,14 @@ public struct DownloadSource: Sendable {
         var renew: PresignedURLSource.Renewal?
         if let renewal { renew = { try pair(try await renewal(), connection) } }
         let source = PresignedURLSource(first, renewal: renew)
-        let settings = PresignedSettings(connection)
+        let network = connection.network
         let makeStore: @Sendable () throws(SyncError) -> any ObjectStore = {
             () throws(SyncError) -> any ObjectStore in
             do throws(StorageError) {
                 let store = try StorageClient(
                     urls: source,
                     first: first.get,
-                    settings: settings,
+                    network: network,
                     environment: connection.environment
                 )
                 return connection.limiting(store)

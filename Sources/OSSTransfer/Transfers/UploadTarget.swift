@@ -63,7 +63,7 @@ public struct UploadTarget: Sendable {
         try connection.check()
         try ResolvedConnection.checkAuthorities(connection.caFile)
         let allowsInsecureHTTP = connection.allowsInsecureHTTP
-        let settings = PresignedSettings(connection)
+        let network = connection.network
         let dialect = object.dialect
         let place = "\(object.bucket)/\(object.key)"
         let makeStore: @Sendable () throws(SyncError) -> any ObjectStore = {
@@ -75,7 +75,7 @@ public struct UploadTarget: Sendable {
                 let store = try StorageClient(
                     signing: signing,
                     dialect: dialect == .oss ? .oss : .s3,
-                    settings: settings,
+                    network: network,
                     environment: connection.environment
                 )
                 return connection.limiting(store)
@@ -140,23 +140,6 @@ extension UploadRequest {
             contentLength: request.contentLength,
             headers: Dictionary(request.headers) { $1 },
             isRenewal: request.isRenewal
-        )
-    }
-}
-
-extension PresignedSettings {
-    /// How an app wants the host of signed requests to be reached.
-    init(_ connection: ConnectionSettings) {
-        let retryAndTimeout = RetryAndTimeout(connection)
-        self.init(
-            connectTimeout: retryAndTimeout.connectTimeout,
-            stallTimeout: retryAndTimeout.timeout,
-            connectionLimit: connection.connectionLimit,
-            caFile: connection.caFile,
-            proxy: connection.proxy,
-            bandwidth: connection.bandwidth,
-            userAgent: "osssync/\(OSSSyncVersion.text)",
-            retry: retryAndTimeout.retry
         )
     }
 }

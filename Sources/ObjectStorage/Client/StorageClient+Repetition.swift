@@ -10,7 +10,8 @@ extension StorageClient {
     ///
     /// Before a request is signed, which a long wait would outlast.
     func beginBody(_ length: Int64?) async throws(StorageError) -> SendingGate.Pass? {
-        guard let bodies = configuration.bandwidth?.bodies, length ?? .max > Self.smallBody else {
+        guard let bodies = configuration.network.bandwidth?.bodies, length ?? .max > Self.smallBody
+        else {
             return nil
         }
         let pass = await bodies.enter()
@@ -24,7 +25,7 @@ extension StorageClient {
     }
 
     func endBody(_ pass: SendingGate.Pass?) {
-        if let pass { configuration.bandwidth?.bodies.leave(pass, .other) }
+        if let pass { configuration.network.bandwidth?.bodies.leave(pass, .other) }
     }
 
     /// A body that moves at once.
@@ -38,7 +39,7 @@ extension StorageClient {
         received: @autoclosure () -> Int64 = 0,
         _ attempt: (inout AttemptContext) async throws(StorageError) -> Value
     ) async throws(StorageError) -> Value {
-        var state = RetryState(configuration.retry)
+        var state = RetryState(configuration.network.retry)
         var context = AttemptContext()
         var redaction = Redaction()
         var number = 1
@@ -104,7 +105,7 @@ extension StorageClient {
 
     /// Another request tries for all, after about this pause.
     private func tellOfOutage(_ error: StorageError?, attempt: Int) {
-        let pause = configuration.retry.outagePause(
+        let pause = configuration.network.retry.outagePause(
             beforeTry: attempt,
             isHasty: outage.isHasty,
             random: 0
@@ -147,7 +148,7 @@ extension StorageClient {
             context.probe = probe
         case .probe(let probe, let attempt):
             context.probe = probe
-            let pause = configuration.retry.outagePause(
+            let pause = configuration.network.retry.outagePause(
                 beforeTry: attempt,
                 isHasty: outage.isHasty,
                 random: environment.randomUnit()
@@ -215,7 +216,7 @@ extension StorageClient {
                     RetryNotice(
                         error: error,
                         attempt: number,
-                        limit: configuration.retry.attempts - 1,
+                        limit: configuration.network.retry.attempts - 1,
                         pause: pause,
                         isOutage: false
                     )

@@ -53,15 +53,7 @@ package final class StorageClient: ObjectStore {
     ) throws(StorageError) {
         let transport: HTTPTransport
         do throws(TransportError) {
-            transport = try HTTPTransport(
-                TransportSettings(
-                    connectTimeout: configuration.connectTimeout,
-                    connectionLimit: configuration.connectionLimit,
-                    caFile: configuration.caFile,
-                    proxy: configuration.proxy,
-                    bandwidth: configuration.bandwidth
-                )
-            )
+            transport = try HTTPTransport(configuration.network)
         } catch {
             throw StorageError(kind: .transport(error), operation: "connect")
         }
@@ -86,8 +78,8 @@ package final class StorageClient: ObjectStore {
             trustsServer: endpoint.scheme == .https || endpoint.isLoopback,
             now: environment.now
         )
-        budget = RetryBudget(configuration.retry.runBudget)
-        outage = OutageGate(configuration.retry)
+        budget = RetryBudget(configuration.network.retry.runBudget)
+        outage = OutageGate(configuration.network.retry)
     }
 
     package var dialect: StorageDialect { configuration.dialect }
@@ -160,7 +152,7 @@ extension StorageClient {
             method: request.method,
             url: url,
             headers: headers.map { (name: $0.0, value: $0.1) }
-                + [(name: "User-Agent", value: configuration.userAgent)],
+                + [(name: "User-Agent", value: configuration.network.userAgent)],
             body: request.body,
             computesMD5: request.computesMD5,
             answerLength: request.answerLength,
@@ -364,7 +356,7 @@ extension StorageClient {
     }
 
     private func stallLimits(for request: StorageRequest) -> StallLimits {
-        let limit = configuration.stallTimeout
+        let limit = configuration.network.stallTimeout
         guard !request.isSlow else {
             return StallLimits(idleLimit: limit * 10, minimumBytes: 0, totalLimit: limit * 20)
         }

@@ -1,4 +1,4 @@
-#if !SystemLibraries && canImport(CryptoKit)
+#if canImport(CryptoKit)
 internal import CryptoKit
 internal import Foundation
 

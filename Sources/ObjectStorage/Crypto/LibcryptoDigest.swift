@@ -1,4 +1,4 @@
-#if SystemLibraries
+#if !canImport(CryptoKit)
 internal import CCrypto
 
 /// Digests by libcrypto.

@@ -47,7 +47,7 @@ internal import Darwin
     }
 
     /// Prepares the handle for `exchange`, which must outlive the transfer.
-    func prepare(_ exchange: Exchange, context: CallbackContext, settings: TransportSettings)
+    func prepare(_ exchange: Exchange, context: CallbackContext, settings: NetworkSettings)
         throws(TransportError)
     {
         let request = exchange.request
@@ -88,7 +88,7 @@ internal import Darwin
         unsafe errorText[0] = 0
     }
 
-    private func prepareConnection(_ settings: TransportSettings) throws(TransportError) {
+    private func prepareConnection(_ settings: NetworkSettings) throws(TransportError) {
         try set(CURLOPT_NOSIGNAL, 1)
         try set(CURLOPT_PROTOCOLS_STR, text: "http,https")
         try set(CURLOPT_REDIR_PROTOCOLS_STR, text: "https")

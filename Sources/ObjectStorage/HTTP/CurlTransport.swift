@@ -7,7 +7,7 @@ internal import Synchronization
 final class CurlTransport: HTTPSending {
     private let inbox: TransportInbox
 
-    init(_ settings: TransportSettings) throws(TransportError) {
+    init(_ settings: NetworkSettings) throws(TransportError) {
         guard let multi = CurlMulti(connectionLimit: settings.connectionLimit) else {
             throw .connectFailed(reason: "libcurl could not be initialised")
         }

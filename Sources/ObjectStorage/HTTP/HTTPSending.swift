@@ -11,33 +11,6 @@ typealias HTTPTransport = CurlTransport
 typealias HTTPTransport = URLSessionTransport
 #endif
 
-/// What all requests of a transport have in common.
-package struct TransportSettings: Sendable {
-    package var connectTimeout: Duration
-    /// Idle connections that are kept.
-    package var connectionLimit: Int
-    /// A file of certificate authorities in PEM form; nil: the system's.
-    package var caFile: String?
-    /// Nil for none; the environment is not asked.
-    package var proxy: String?
-    /// What all requests together may move, both ways; nil for no limit.
-    package var bandwidth: BandwidthLimit?
-
-    package init(
-        connectTimeout: Duration,
-        connectionLimit: Int,
-        caFile: String?,
-        proxy: String?,
-        bandwidth: BandwidthLimit? = nil
-    ) {
-        self.connectTimeout = connectTimeout
-        self.connectionLimit = connectionLimit
-        self.caFile = caFile
-        self.proxy = proxy
-        self.bandwidth = bandwidth
-    }
-}
-
 extension Duration {
     var milliseconds: Int {
         Int(components.seconds * 1_000 + components.attoseconds / 1_000_000_000_000_000)

@@ -14,7 +14,7 @@ package final class PlainRequests: Sendable {
     )
 
     private let transport = Mutex<HTTPTransport?>(nil)
-    private let settings: TransportSettings
+    private let settings: NetworkSettings
 
     /// Without a proxy, and only for hosts that are near.
     package convenience init() {
@@ -22,12 +22,11 @@ package final class PlainRequests: Sendable {
     }
 
     package init(connectTimeout: Duration, caFile: String?, proxy: String?) {
-        settings = TransportSettings(
-            connectTimeout: connectTimeout,
-            connectionLimit: 1,
-            caFile: caFile,
-            proxy: proxy
-        )
+        var settings = NetworkSettings()
+        settings.connectTimeout = connectTimeout
+        settings.connectionLimit = 1
+        (settings.caFile, settings.proxy) = (caFile, proxy)
+        self.settings = settings
     }
 
     /// Sends one request, without a body if that is empty.

@@ -17,7 +17,7 @@ final class TransportLoop: @unchecked Sendable {
 
     private let multi: CurlMulti
     private let inbox: TransportInbox
-    private let settings: TransportSettings
+    private let settings: NetworkSettings
     private let start = SuspendingClock.now
     /// By the identities of their handles.
     private var transfers: [UInt: Transfer] = [:]
@@ -30,7 +30,7 @@ final class TransportLoop: @unchecked Sendable {
     /// How often the sockets were waited for.
     private var waits = 0
 
-    init(multi: CurlMulti, inbox: TransportInbox, settings: TransportSettings) {
+    init(multi: CurlMulti, inbox: TransportInbox, settings: NetworkSettings) {
         self.multi = multi
         self.inbox = inbox
         self.settings = settings

@@ -17,7 +17,7 @@ final class URLSessionTransport: HTTPSending {
     private let connectionLimit: Int
     private let session: URLSession
 
-    init(_ settings: TransportSettings) throws(TransportError) {
+    init(_ settings: NetworkSettings) throws(TransportError) {
         guard settings.caFile == nil, settings.proxy == nil, settings.bandwidth == nil else {
             throw .connectFailed(
                 reason: "URLSession takes neither authorities, nor a proxy, nor a bandwidth"

@@ -7,80 +7,29 @@ extension StorageClient {
     /// - Parameters:
     ///   - urls: The URLs, which are sent unchanged.
     ///   - first: The first of them; requests are sent only to its host.
-    ///   - settings: How the host is reached.
+    ///   - network: How the host is reached.
     ///   - environment: Clock and random numbers.
     /// - Throws: If the transport could not be started.
     package convenience init(
         urls: PresignedURLSource,
         first: PresignedURL,
-        settings: PresignedSettings,
+        network: NetworkSettings,
         environment: StorageEnvironment
     ) throws(StorageError) {
         var configuration = StorageConfiguration(
             dialect: first.dialect,
             endpoint: first.endpoint,
-            settings
+            bucket: "",
+            credentials: NoCredentials(),
+            network: network
         )
         configuration.urls = urls
         try self.init(configuration: configuration, environment: environment)
     }
 }
 
-extension StorageConfiguration {
-    /// Of a client that has no keys.
-    init(dialect: StorageDialect, endpoint: Endpoint, _ settings: PresignedSettings) {
-        self.init(
-            dialect: dialect,
-            endpoint: endpoint,
-            bucket: "",
-            signatureVersion: .v4,
-            credentials: NoCredentials(),
-            connectTimeout: settings.connectTimeout,
-            stallTimeout: settings.stallTimeout,
-            connectionLimit: settings.connectionLimit,
-            caFile: settings.caFile,
-            proxy: settings.proxy,
-            bandwidth: settings.bandwidth,
-            userAgent: settings.userAgent,
-            retry: settings.retry
-        )
-    }
-}
-
-/// How the host of signed addresses is reached.
-package struct PresignedSettings: Sendable {
-    package var connectTimeout: Duration
-    package var stallTimeout: Duration
-    package var connectionLimit: Int
-    package var caFile: String?
-    package var proxy: String?
-    package var bandwidth: BandwidthLimit?
-    package var userAgent: String
-    package var retry: RetryPolicy
-
-    package init(
-        connectTimeout: Duration,
-        stallTimeout: Duration,
-        connectionLimit: Int,
-        caFile: String?,
-        proxy: String?,
-        bandwidth: BandwidthLimit?,
-        userAgent: String,
-        retry: RetryPolicy
-    ) {
-        self.connectTimeout = connectTimeout
-        self.stallTimeout = stallTimeout
-        self.connectionLimit = connectionLimit
-        self.caFile = caFile
-        self.proxy = proxy
-        self.bandwidth = bandwidth
-        self.userAgent = userAgent
-        self.retry = retry
-    }
-}
-
 /// What signs nothing has no keys.
-private struct NoCredentials: CredentialsProvider {
+struct NoCredentials: CredentialsProvider {
     let name = "signed addresses"
 
     func credentials() async throws(CredentialsError) -> Credentials {

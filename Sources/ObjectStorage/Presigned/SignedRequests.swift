@@ -115,13 +115,15 @@ extension StorageClient {
     package convenience init(
         signing: RequestSigning,
         dialect: StorageDialect,
-        settings: PresignedSettings,
+        network: NetworkSettings,
         environment: StorageEnvironment
     ) throws(StorageError) {
         var configuration = StorageConfiguration(
             dialect: dialect,
             endpoint: .signedElsewhere,
-            settings
+            bucket: "",
+            credentials: NoCredentials(),
+            network: network
         )
         configuration.signing = signing
         try self.init(configuration: configuration, environment: environment)

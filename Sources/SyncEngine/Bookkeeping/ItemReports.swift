@@ -142,7 +142,8 @@ struct ItemReports: Sendable {
 
     func skip(_ key: ObjectKey, size: Int64, message: String) {
         context.tracker.count { $0.skipped += 1 }
-        ledger.countSkipped()
+        if key == IgnoreFile.key { ledger.countSkipped() }
+        ledger.countSkippedName(key)
         context.keptItem(.skip, .skipped, key, size: size, message: message)
     }
 

@@ -51,6 +51,8 @@ struct RunContext: Sendable {
     let shard: ShardOutcome?
     /// False beside runs of other shards, which have the trash in common.
     let mayEmptyTrash: Bool
+    /// True where nothing that the run replaces is to come back by an undo: it is damaged.
+    let isRepair: Bool
 
     var store: LimitedStore { transfer.store }
     var prefix: ObjectKey { transfer.prefix }
@@ -62,7 +64,8 @@ struct RunContext: Sendable {
     /// Where this run's removed files go; with the time, by which a later run knows their age, and
     /// because a rebuilt manifest counts its runs from 1 again.
     var trashName: String {
-        MirrorDirectory.TrashOfRun.name(
+        if isRepair { return clocks.stamp + MirrorDirectory.TrashOfRun.restorationSuffix }
+        return MirrorDirectory.TrashOfRun.name(
             stamp: clocks.stamp,
             number: run.value,
             isOfShard: shard != nil

@@ -53,7 +53,9 @@ extension ItemExecutor {
         _ entry: JoinedEntry,
         _ comparison: Comparison
     ) async throws -> JoinedEntry {
-        guard !context.knowsDirectory, entry.base != nil, comparison.readsFile else { return entry }
+        guard !context.knowsDirectory, entry.base?.isDamaged == false, comparison.readsFile else {
+            return entry
+        }
         try await context.manifest.record([.forget(entry.key)])
         return entry.withoutBase
     }

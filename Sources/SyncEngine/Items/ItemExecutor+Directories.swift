@@ -104,6 +104,7 @@ extension ItemExecutor {
     }
 
     func carryDirectoryMode(_ entry: JoinedEntry, to target: ModeTarget) async {
+        if target == .neither { return keepLocalChange(entry) }
         guard target == .object, let mode = entry.local?.permissions else {
             return await settleDirectory(entry, .mode)
         }

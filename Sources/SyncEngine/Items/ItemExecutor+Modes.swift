@@ -22,6 +22,9 @@ extension ItemExecutor {
             switch target {
             case .object: try await sendMode(entry, row, file)
             case .file: try await takeMode(entry, row, file)
+            case .neither:
+                if row != base { await record([.upsert(row)], .mode, entry) }
+                keepLocalChange(entry)
             }
         } catch {
             fail(.mode, entry.key, size: 0, ItemFailure(any: error))

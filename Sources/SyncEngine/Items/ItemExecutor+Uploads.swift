@@ -259,7 +259,10 @@ extension ItemExecutor {
             context: context,
             largestWholeCopy: context.store.dialect.maximumCopySize
         )
-        guard let copy = try await copier.copy(row, of: file, to: entry.key) else { return .none }
+        let mode = entry.local?.permissions
+        guard let copy = try await copier.copy(row, of: file, mode: mode, to: entry.key) else {
+            return .none
+        }
         let record = ManifestEntry(
             key: entry.key,
             size: row.size,
@@ -270,7 +273,7 @@ extension ItemExecutor {
             localModified: recordedTime(file, since: start),
             inode: file.inode,
             changed: file.recordedChange,
-            mode: entry.local?.permissions
+            mode: mode
         )
         // Also of a copy that is outdated by now: without a row it would be another writer's.
         await self.record([.upsert(record)], .copyRemote, entry)

@@ -11,22 +11,24 @@ struct RemoteCopier: Sendable {
 
     /// Copies the object that `row` records, if it is still that version.
     ///
-    /// `source` is the file that the copy stands for; the copy notes its mtime, and keeps what
-    /// other tools put on the object. The result is what the copy is, confirmed by its headers;
+    /// `source` is the file that the copy stands for, and `mode` its permissions; the copy notes
+    /// them and its mtime, and keeps what other tools put on the object. The result is what the copy is, confirmed by its headers;
     /// nil if the source is gone or another version, or the destination is another's.
     func copy(
         _ row: ManifestEntry,
         of source: FileIdentity,
+        mode: UInt32?,
         to key: ObjectKey
     ) async throws -> (etag: ETag, lastModified: Timestamp?)? {
         var answered: ETag?
         let original = try await context.transfer.metadata(row.key)
         guard original.etag == row.etag else { return nil }
+        let notes = Notes(file: source, mode: mode)
         do {
             if row.size <= largestWholeCopy {
-                answered = try await copyWhole(row, original, of: source, to: key).etag
+                answered = try await copyWhole(row, original, notes, to: key).etag
             } else {
-                guard let copied = try await copyParts(row, original, of: source, to: key) else {
+                guard let copied = try await copyParts(row, original, notes, to: key) else {
                     return nil
                 }
                 answered = copied.etag
@@ -157,24 +159,36 @@ struct RemoteCopier: Sendable {
 
     private var properties: ObjectProperties { context.options.properties }
 
-    /// True if the object's own metadata give a file made from it this one's mtime.
-    private func hasTime(of file: FileIdentity, _ original: ObjectMetadata) -> Bool {
-        let noted = original.userMetadata[ModificationTime.metadataName]
-            .flatMap { ModificationTime.parse($0) }
-        return noted?.nanosecondsSince1970 == file.modified.nanosecondsSince1970
+    /// What a copy notes of the file that it stands for.
+    private struct Notes {
+        let file: FileIdentity
+        /// Nil for those of the source.
+        let mode: UInt32?
+
+        /// True if the object's own metadata give a file made from it this one's mtime and
+        /// permissions.
+        func areThose(of original: ObjectMetadata) -> Bool {
+            let time = original.userMetadata[ModificationTime.metadataName]
+                .flatMap { ModificationTime.parse($0) }
+            return time?.nanosecondsSince1970 == file.modified.nanosecondsSince1970
+                && (mode == nil || FileMode.of(original) == mode)
+        }
     }
 
     /// What osssync itself writes on the copy.
     private func metadata(
         _ row: ManifestEntry,
         _ original: ObjectMetadata,
-        _ file: FileIdentity
+        _ notes: Notes
     ) -> [(name: String, value: String)] {
         var metadata = properties.sortedMetadata
         if context.options.keepsFileMetadata {
-            let time = ModificationTime.text(file.modified)
+            let time = ModificationTime.text(notes.file.modified)
             metadata.append((name: ModificationTime.metadataName, value: time))
-            if let mode = original.userMetadata[FileMode.metadataName] {
+            let mode =
+                notes.mode.map { FileMode.text($0, .file) }
+                ?? original.userMetadata[FileMode.metadataName]
+            if let mode {
                 metadata.append((name: FileMode.metadataName, value: mode))
             }
         }
@@ -196,18 +210,18 @@ struct RemoteCopier: Sendable {
     private func copyWhole(
         _ row: ManifestEntry,
         _ original: ObjectMetadata,
-        of file: FileIdentity,
+        _ notes: Notes,
         to key: ObjectKey
     ) async throws -> PutResult {
         let isRight =
-            context.options.keepsFileMetadata && hasTime(of: file, original)
+            context.options.keepsFileMetadata && notes.areThose(of: original)
             && properties == .none
         var request = CopyRequest(
             source: context.objectKey(row.key),
             sourceETag: row.etag,
             destination: context.objectKey(key),
             // The copy keeps its source's metadata where they are right already.
-            userMetadata: isRight ? nil : metadata(row, original, file),
+            userMetadata: isRight ? nil : metadata(row, original, notes),
             contentType: isRight ? nil : ContentType.guess(for: key),
             forbidsOverwrite: true
         )
@@ -219,18 +233,18 @@ struct RemoteCopier: Sendable {
     private func copyParts(
         _ row: ManifestEntry,
         _ original: ObjectMetadata,
-        of file: FileIdentity,
+        _ notes: Notes,
         to key: ObjectKey
     ) async throws -> PutResult? {
         var request = PutRequest(
             key: context.objectKey(key),
             contentType: ContentType.guess(for: key),
-            userMetadata: metadata(row, original, file),
+            userMetadata: metadata(row, original, notes),
             forbidsOverwrite: true
         )
         request.source = kept(original, row)
         request.set(properties)
-        return try await copyParts(row, request, of: file, to: key)
+        return try await copyParts(row, request, of: notes.file, to: key)
     }
 
     private func copyParts(

@@ -129,7 +129,7 @@ extension Decision {
         case .deleteLocal: "delete-local"
         case .deleteRemote: "delete-remote"
         case .forget: "forget"
-        case .keepLocalChange: "keep-local-change"
+        case .keepLocalChange, .carryMode(.neither): "keep-local-change"
         case .conflict(_, let resolution): "conflict-" + resolution.name
         case .skip: "skip"
         }

@@ -28,7 +28,7 @@ struct PlanLoop {
     private var lastRow: ObjectKey?
     /// Objects that the listing had.
     private(set) var listedObjects = 0
-    /// Files and directories that the walk had.
+    /// Files and empty directories that the walk had; another directory counts by what it holds.
     private(set) var walkedEntries = 0
     /// The same by paths; nil for a run of the whole mirror.
     private(set) var tallies: (listed: RangeTally, walked: RangeTally)?
@@ -45,7 +45,7 @@ struct PlanLoop {
         var unsafe: RangeTally
         /// Objects that the filters leave out.
         var objects: RangeTally
-        /// Files and directories that they leave out of what was walked.
+        /// Files and empty directories that they leave out of what was walked.
         var entries: RangeTally
         /// What one side lost while it was left out, which is selected again.
         var unseen: RangeTally
@@ -123,7 +123,7 @@ struct PlanLoop {
     }
 
     /// Counts what of an entry is not selected; what no run takes is as good as nothing.
-    mutating func note(_ entry: JoinedEntry, isSelected: Bool) {
+    mutating func note(_ entry: JoinedEntry, isSelected: Bool, keepsEmptyDirectories: Bool) {
         if entry.remote != nil {
             if !takes(entry.key) {
                 unselected.unsafe.add(entry.key)
@@ -131,7 +131,11 @@ struct PlanLoop {
                 unselected.objects.add(entry.key)
             }
         }
-        if entry.local != nil, !isSelected { unselected.entries.add(entry.key) }
+        if let local = entry.local, local.countsAsContent,
+            !isSelected || local.isDirectory && !keepsEmptyDirectories
+        {
+            unselected.entries.add(entry.key)
+        }
         if isSelected, entry.hasVanishedUnseen { unselected.unseen.add(entry.key) }
     }
 
@@ -158,10 +162,15 @@ struct PlanLoop {
             isWalkFinished = true
             return
         }
-        walkedEntries += entries.count
-        if tallies != nil {
-            for entry in entries { tallies?.walked.add(entry.path) }
+        for entry in entries where entry.countsAsContent {
+            walkedEntries += 1
+            tallies?.walked.add(entry.path)
         }
         try join.feed(local: entries)
     }
+}
+
+extension LocalEntry {
+    /// False for a directory that holds something.
+    fileprivate var countsAsContent: Bool { kind != .directory(isEmpty: false) }
 }

@@ -46,7 +46,7 @@ struct PlanOutline: Sendable, Hashable {
         case .deleteRemote(let why):
             (action, size, reason) = (.deleteRemote, received, why.message(deletesObject: true))
         case .forget: (action, size, reason) = (nil, 0, "neither side has it any more")
-        case .keepLocalChange:
+        case .keepLocalChange, .carryMode(.neither):
             (action, size) = (.skip, 0)
             reason = "changed here; the file is kept without --force"
         case .conflict(let kind, let resolution):

@@ -48,7 +48,9 @@ struct StaleRows {
     private mutating func entry(_ entry: JoinedEntry) async -> JoinedEntry {
         if scope.holds(entry) { return entry }
         let isForeign = issues.isOnForeignMount(entry.key)
-        guard let base = entry.base, isForeign || !session.known.isSame else { return entry }
+        // The mark of a damaged one would go with it.
+        guard let base = entry.base, !base.isDamaged, isForeign || !session.known.isSame
+        else { return entry }
         if scope.isExcludedFromWalk(entry.key) || issues.hides(entry.key)
             || issues.isTagged(entry.key)
         {

@@ -167,7 +167,7 @@ extension Decision {
     /// True if nothing is done on either side, also where something is wrong with the key.
     fileprivate var isQuiet: Bool {
         switch self {
-        case .nothing, .skip, .keepLocalChange, .refresh, .forget: true
+        case .nothing, .skip, .keepLocalChange, .carryMode(.neither), .refresh, .forget: true
         case .download, .upload, .compare, .adopt, .carryMode, .makeDirectory, .uploadMarker,
             .deleteLocal, .deleteRemote, .conflict, .downloadAfterDeletions:
             false

@@ -387,7 +387,7 @@ extension PlannedWork {
             case .deleteLocal, .deleteRemote: deletions = 1
             case .leaveBoth, .stopRun: break
             }
-        case .keepLocalChange: localChanges = 1
+        case .keepLocalChange, .carryMode(.neither): localChanges = 1
         case .carryMode(.object): modes = 1
         // Nobody has asked yet whether there is anything to do.
         case .carryMode(.file): comparisons = 1

@@ -25,13 +25,14 @@ extension MirrorEngine {
         var runOptions = RunOptions.standard
         runOptions.replacesLocalChanges = true
         runOptions.names = .escape
-        let run = try MirrorRun(
+        var run = try MirrorRun(
             settings: settings,
             session: session,
             direction: .pull,
             options: runOptions,
             onEvent: { _ in }
         )
+        run.isRepair = options.repairs
         if options.repairs { try session.requireWritable(settings) }
         do {
             let executor = run.parts(RunID(0)).executor

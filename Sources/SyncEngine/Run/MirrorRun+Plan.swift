@@ -170,7 +170,11 @@ extension MirrorRun {
         )
         func give(_ entry: JoinedEntry, _ loop: inout PlanLoop) async throws {
             let chosen = scope.choose(entry, issues)
-            loop.note(entry, isSelected: chosen != nil)
+            loop.note(
+                entry,
+                isSelected: chosen != nil,
+                keepsEmptyDirectories: options.keepsEmptyDirectories
+            )
             if let chosen { return try await onEntry(chosen) }
             try await leftOut.add(entry)
         }

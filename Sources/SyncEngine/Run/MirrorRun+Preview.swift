@@ -231,7 +231,7 @@ private struct Preview {
             let message = executor.explanation(kind, resolution, entry)
             report(.conflict, entry, size: remoteSize, message)
             try await show(resolution, entry)
-        case .keepLocalChange:
+        case .keepLocalChange, .carryMode(.neither):
             executor.keepLocalChange(entry)
         case .skip:
             await executor.carryOut(decision, entry)

@@ -33,6 +33,8 @@ struct MirrorRun: Sendable {
     let budget: TransferBudget
     /// The store for all requests of this run.
     let store: LimitedStore
+    /// See ``RunContext/isRepair``.
+    var isRepair = false
 
     init(
         settings: MirrorSettings,
@@ -216,7 +218,8 @@ struct MirrorRun: Sendable {
             earlier: earlier,
             canFetch: session.known.writingRefusal == nil,
             shard: settings.shard?.outcome,
-            mayEmptyTrash: settings.shard.map { $0.whole != nil } ?? true
+            mayEmptyTrash: settings.shard.map { $0.whole != nil } ?? true,
+            isRepair: isRepair
         )
         let ledger = RunLedger()
         let reports = ItemReports(context: context, ledger: ledger)

@@ -121,7 +121,11 @@ package struct MirrorWatch: Sendable {
             let cursor = FilterCursor(Self.filter(directory, options))
             return DirectoryChanges(
                 in: directory,
-                rules: .init(shared: IgnoreFile.name, own: LocalRules.fileName),
+                rules: .init(
+                    shared: IgnoreFile.name,
+                    own: LocalRules.fileName,
+                    tags: options.filter.tags
+                ),
                 names: options.names,
                 leavingOut: { path, isDirectory in
                     let key = ObjectKey(isDirectory ? path + [UInt8(ascii: "/")] : path)

@@ -2,7 +2,7 @@
 
 import PackageDescription
 
-// An app as the documentation begins one: it links no C library.
+// An app as the documentation begins one: on Linux it links no C library but libcrypto.
 let package = Package(
     name: "portable-app",
     platforms: [.macOS(.v15)],

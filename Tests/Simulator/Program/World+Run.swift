@@ -116,26 +116,23 @@ extension World {
             observe: { storeObserver?.observe($0) }
         )
         let secret = Credentials(accessKeyID: "key", accessKeySecret: Secret(Self.canarySecret))
+        var network = NetworkSettings()
+        network.stallTimeout = .seconds(3)
+        network.retry = RetryPolicy(
+            attempts: setup.attempts,
+            base: .milliseconds(20),
+            throttleBase: .milliseconds(50),
+            cap: .milliseconds(500),
+            retryAfterCap: .seconds(2),
+            runBudget: 60
+        )
         let configuration = StorageConfiguration(
             dialect: service.dialect,
             endpoint: Self.endpoint,
             bucket: Self.bucketName,
             signatureVersion: service.isOSS ? .v1 : .v4,
             credentials: StaticCredentials(secret),
-            connectTimeout: .seconds(5),
-            stallTimeout: .seconds(3),
-            connectionLimit: 16,
-            caFile: nil,
-            proxy: nil,
-            userAgent: "simulator",
-            retry: RetryPolicy(
-                attempts: setup.attempts,
-                base: .milliseconds(20),
-                throttleBase: .milliseconds(50),
-                cap: .milliseconds(500),
-                retryAfterCap: .seconds(2),
-                runBudget: 60
-            )
+            network: network
         )
         return StorageClient(
             configuration: configuration,

@@ -120,6 +120,34 @@ struct DamagedRowTests {
         try await runs(.push, damaged: 2)
     }
 
+    @Test(arguments: [SyncDirection.push, .sync])
+    func `keep their objects when they go while they are excluded`(
+        _ direction: SyncDirection
+    ) async throws {
+        var excluded = FileFilter()
+        try excluded.exclude("/photos/")
+        let filter = excluded
+        try await fixture.run("a", direction) { $0.filter = filter }
+        try move("a/photos", "a/2026-photos")
+        try await fixture.run("a", direction) { $0.filter = filter }
+        try await runs(direction, damaged: 2)
+        try await runs(direction, damaged: 2) { $0.deletesExtra = true }
+        try await isRepaired()
+    }
+
+    /// A copy of the directory, or one that came back from a backup, has other inodes and times.
+    @Test func `keep their objects in a directory that is not as the last run left it`()
+        async throws
+    {
+        let copy = fixture.folder.appendingPathComponent("copy")
+        try FileManager.default.moveItem(atPath: fixture.directory("a"), toPath: copy.path)
+        try fixture.copy("copy", "a")
+        try fixture.remove("a/photos/one.jpg")
+        try await fixture.run("a", .push)
+        try await runs(.push) { $0.deletesExtra = true }
+        try await isRepaired()
+    }
+
     @Test func `hold back no deletions but their own once they are gone`() async throws {
         try fixture.remove("a/photos/one.jpg")
         try fixture.remove("a/other/f1")

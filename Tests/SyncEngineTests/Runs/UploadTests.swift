@@ -313,7 +313,7 @@ extension EngineRuns {
                 largestWholeCopy: inParts ? 0 : Int64.max
             )
             let source = try #require(try await executor.identity(of: "f"))
-            let copy = try? await copier.copy(row, of: source, to: "g")
+            let copy = try? await copier.copy(row, of: source, mode: nil, to: "g")
             try await session.manifest.checkpointAndClose()
             return copy?.etag
         }
