@@ -28,6 +28,8 @@ struct ItemExecutor: Sendable {
     struct Work: Sendable {
         let entry: JoinedEntry
         let decision: Decision
+        /// Rows that a new small file may have had before it was renamed.
+        var earlier: [ManifestEntry] = []
 
         /// Bytes that may move, for the lanes and the progress.
         var size: Int64 {
@@ -44,6 +46,7 @@ struct ItemExecutor: Sendable {
         _ body: @escaping @Sendable (Item) async throws -> Void
     ) async throws {
         var rest = items[...]
+        defer { ledger.countUntried(rest.count) }
         try await forEachBounded(
             limit: context.options.connectionLimit,
             next: { ledger.stop == nil ? rest.popFirst() : nil },
@@ -58,6 +61,9 @@ struct ItemExecutor: Sendable {
     }
 
     func run(_ work: Work) async {
+        if case .upload = work.decision, !work.earlier.isEmpty {
+            return await upload(work.entry, earlier: work.earlier)
+        }
         await carryOut(work.decision, work.entry)
     }
 

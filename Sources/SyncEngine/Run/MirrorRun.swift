@@ -212,7 +212,7 @@ struct MirrorRun: Sendable {
             shard: settings.shard?.outcome,
             mayEmptyTrash: settings.shard.map { $0.whole != nil } ?? true
         )
-        let ledger = RunLedger()
+        let ledger = RunLedger(waitingLimit: settings.limits.waiting)
         let reports = ItemReports(context: context, ledger: ledger)
         let publications = PublicationQueue(context: context) { key, action, size, failure in
             reports.fail(action, key, size: size, failure)
