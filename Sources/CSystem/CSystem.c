@@ -314,7 +314,7 @@ int osssync_watch_directory(int queue, int directory, int each_write) {
     snprintf(path, sizeof path, "/proc/self/fd/%d", directory);
     return inotify_add_watch(queue, path,
                              IN_CREATE | IN_DELETE | IN_CLOSE_WRITE | IN_MOVED_FROM | IN_MOVED_TO | IN_MOVE_SELF |
-                                 IN_EXCL_UNLINK | IN_ONLYDIR | (each_write ? IN_MODIFY : 0));
+                                 IN_EXCL_UNLINK | IN_ONLYDIR | (each_write ? IN_MODIFY | IN_ATTRIB : 0));
 }
 
 int osssync_unwatch(int queue, int watch) {
@@ -330,6 +330,7 @@ size_t osssync_change_at(const void *buffer, size_t offset, struct osssync_chang
     change->what = (event.mask & (IN_CREATE | IN_MOVED_TO) ? OSSSYNC_CHANGE_ADDED : 0) |
                    (event.mask & (IN_DELETE | IN_MOVED_FROM) ? OSSSYNC_CHANGE_REMOVED : 0) |
                    (event.mask & IN_ISDIR ? OSSSYNC_CHANGE_IS_DIRECTORY : 0) |
+                   (event.mask & IN_ATTRIB ? OSSSYNC_CHANGE_ATTRIBUTES : 0) |
                    (event.mask & (IN_MOVE_SELF | IN_UNMOUNT) ? OSSSYNC_CHANGE_MOVED : 0) |
                    (event.mask & IN_IGNORED ? OSSSYNC_CHANGE_ENDED : 0) |
                    (event.mask & IN_Q_OVERFLOW ? OSSSYNC_CHANGE_OVERFLOW : 0);

@@ -28,7 +28,14 @@ package struct SystemCallError: Error, Sendable, Hashable {
         let text = errorText(errno)
         let reason = text.prefix(1).lowercased() + text.dropFirst()
         guard let path else { return "\(reason) (\(call))" }
-        return "'\(path)': \(reason)"
+        return "'\(path)': \(reason)\(remedy)"
+    }
+
+    /// What can be done about a name that may not be taken from what has it.
+    private var remedy: String {
+        guard errno == EPERM, call.hasPrefix("rename") || call == "unlinkat" else { return "" }
+        return " (it is immutable, or another user's in a directory with the sticky bit); run "
+            + "osssync as its owner or as root, or exclude it"
     }
 }
 

@@ -104,6 +104,12 @@ enum Query: String, CaseIterable, Sendable {
         WHERE size_bytes = ? AND marks & 16 <> 0 AND (inode = ? OR local_modified_seconds = ?)
         LIMIT ?
         """
+    case selectInodes = """
+        SELECT key, inode FROM entry WHERE key >= ? ORDER BY key LIMIT ?
+        """
+    case selectInodesBefore = """
+        SELECT key, inode FROM entry WHERE key >= ? AND key < ? ORDER BY key LIMIT ?
+        """
     case countEntries = "SELECT count(*) FROM entry"
     case countEntriesFrom = "SELECT count(*) FROM entry WHERE key >= ?"
     case countEntriesBefore = "SELECT count(*) FROM entry WHERE key >= ? AND key < ?"

@@ -35,6 +35,9 @@ package struct ObjectKey: Sendable, Hashable, Comparable {
                 .elementsEqual(Self.linkSuffix.utf8)
     }
 
+    /// The key under which a link with this path is stored.
+    package var ofLink: ObjectKey { ObjectKey(bytes + Self.linkSuffix.utf8) }
+
     /// The key as text; bytes that are not UTF-8 are replaced.
     package var text: String { String(decoding: bytes, as: UTF8.self) }
 

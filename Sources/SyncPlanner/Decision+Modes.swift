@@ -6,7 +6,7 @@ package enum ModeTarget: Sendable, Hashable {
     case object
     /// The file gets those that the object's metadata say, if they say others than before.
     case file
-    /// Neither: a pull keeps what was changed here.
+    /// Neither: a pull keeps what was changed here, and so does a push whose object is archived.
     case neither
 }
 
@@ -26,9 +26,9 @@ func carriedMode(
     }
     let isChanged = base.mode.map { $0 != found } ?? false
     let isRewritten = policy.direction != .push && isRewritten(object, since: base)
-    guard isChanged || isRewritten, !base.isLink, !base.isThroughLink, !object.needsRestore else {
-        return nil
-    }
+    guard isChanged || isRewritten, !base.isLink, !base.isThroughLink else { return nil }
+    // No store writes an archived object anew.
+    guard !object.needsRestore else { return isChanged ? .neither : nil }
     return switch policy.direction {
     case .push: .object
     case .sync: isChanged ? .object : .file

@@ -207,6 +207,22 @@ struct HistoryTests {
         #expect(moved.output == "restored a/b to old/a/b\nrestored 1 file (3 B)\n")
     }
 
+    @Test func `undo of a directory that is only sent names no pull`() throws {
+        let home = try workplace.makeDirectory("home")
+        try home.write("f", ramp(10))
+        try home.write("g", ramp(10))
+        let state = "--state-dir=" + workplace.folder.path + "/state"
+        let trash = "--trash=remote"
+        let remote = "oss://test-bucket/home"
+        try #require(try workplace.run("push", home.path, remote, state, trash).status == 0)
+        try home.remove("f")
+        try #require(try workplace.run("push", "--delete", home.path, state, trash).status == 0)
+        let undo = try workplace.run("undo", home.path, state)
+        #expect(undo.status == 0, "\(undo.diagnostics)")
+        let hint = "'osssync get' downloads what is in the bucket again"
+        #expect(undo.output.contains(hint) && !undo.output.contains("osssync pull"))
+    }
+
     /// What `verify` says of damage is a part of the fault scripts: no program can damage a file
     /// without moving its ctime.
     @Test func `verify says what it has read, and log what runs did`() throws {

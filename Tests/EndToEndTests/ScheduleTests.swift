@@ -55,6 +55,26 @@ struct ScheduleTests {
         try FileManager.default.contentsOfDirectory(atPath: unitFolder).sorted()
     }
 
+    @Test func `what every run would refuse is not scheduled`() throws {
+        let state = workplace.folder.path + "/state-of-etc"
+        func schedule(_ arguments: [String]) throws -> ProgramResult {
+            try workplace.start(
+                ["schedule", "--daily", "02:30"] + arguments + ["/etc"],
+                environment: path
+            ).finish()
+        }
+        for arguments in [
+            ["--pull", "--state-dir", state], ["--sync", "--state-dir", state, "--install"],
+            ["--push"],
+        ] {
+            let refused = try schedule(arguments)
+            #expect(refused.status == 3 && refused.output.isEmpty, "\(arguments)")
+            #expect(refused.diagnostics.contains("'/etc' is not mirrored"))
+        }
+        #expect(try schedule(["--push", "--state-dir", state]).status == 0)
+        #expect(!FileManager.default.fileExists(atPath: state))
+    }
+
     @Test func `units of systemd are printed, installed, started and removed`() throws {
         let printed = try schedule("--push", "--daily", "02:30")
         #expect(printed.status == 0, "\(printed.diagnostics)")

@@ -79,6 +79,29 @@ struct DirectoryChangesTests {
         #expect(changes.count == 4)
     }
 
+    @Test func `are of permissions, and not of links, reading or times of directories`()
+        async throws
+    {
+        try temporary.write("a/f", "x")
+        try temporary.write("a/g", "x")
+        let changes = try begin()
+        let path = temporary.mirrorPath
+        #expect(unsafe chmod(path + "/a/f", 0o600) == 0)
+        #expect(try await log.until("a/f") == [Self.changed("a/f")])
+        #expect(unsafe link(path + "/a/g", temporary.path + "/second") == 0)
+        #expect(unsafe unlink(temporary.path + "/second") == 0)
+        #expect(unsafe utimensat(AT_FDCWD, path + "/a", nil, 0) == 0)
+        #expect(TemporaryDirectory.content(of: path + "/a/g") == "x")
+        try temporary.write("end", "x")
+        #expect(try Set(await log.until("end")) == [Self.changed("end")])
+        #expect(unsafe chmod(path + "/a/b", 0o700) == 0)
+        #expect(try Set(await log.until("a/b")) == [Self.changed("a/b"), Self.changed("end")])
+        // It is still watched.
+        try temporary.write("a/b/h", "x")
+        _ = try await log.until("a/b/h")
+        #expect(changes.count == 4)
+    }
+
     /// Also those that were made before their directory could be watched.
     @Test func `of new directories are all beneath them`() async throws {
         for name in ["n", "n/m", "n/m/o"] { try temporary.makeDirectory(name) }

@@ -1,3 +1,4 @@
+import ObjectStorage
 import Testing
 
 @testable import OSSSync

@@ -84,7 +84,7 @@ int64_t osssync_boot_time(void);
 
 int osssync_change_queue(void);
 /// Watches one open directory, without those beneath it; returns the number of the watch, which is the same for one that
-/// is watched already. With `each_write` 0, a file counts as changed when a program that wrote it closes it.
+/// is watched already. With `each_write` 0, a file counts as changed only when a program that wrote it closes it, and attributes do not count.
 int osssync_watch_directory(int queue, int directory, int each_write);
 int osssync_unwatch(int queue, int watch);
 
@@ -100,6 +100,8 @@ enum {
     OSSSYNC_CHANGE_ENDED = 16,
     /// The queue was full, and reports are missing.
     OSSSYNC_CHANGE_OVERFLOW = 32,
+    /// Permissions, owner, times, links or extended attributes changed, and not the content.
+    OSSSYNC_CHANGE_ATTRIBUTES = 64,
 };
 struct osssync_change {
     int watch;

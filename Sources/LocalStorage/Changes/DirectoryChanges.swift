@@ -213,7 +213,8 @@ extension DirectoryChanges {
             {
                 forget(old, &state)
             }
-            guard state.tree.add(watch, place.name, in: place.parent),
+            let permissions = try? opened.status().permissions
+            guard state.tree.add(watch, place.name, in: place.parent, permissions),
                 let names = try? DirectoryNames(of: opened)
             else { continue }
             if place.parent != nil, names.mayBeState, MirrorDirectory.isState(opened) {
@@ -269,6 +270,34 @@ extension DirectoryChanges {
         }
     }
 
+    /// Of a directory, only permissions count: whatever unpacks a tree sets the times of all.
+    private func noteAttributes(
+        ofDirectory name: [UInt8],
+        in parent: Int32,
+        _ prefix: [UInt8],
+        _ state: inout State
+    ) {
+        guard isMirrored(name, in: prefix, isDirectory: true),
+            !EscapedName.holds(path: prefix + name)
+        else { return }
+        if let known = state.tree.watch(of: name, in: parent) {
+            let permissions = try? open(prefix + name)?.status().permissions
+            guard state.tree.note(permissions, of: known) else { return }
+        } else {
+            // Perhaps it can be read from now on.
+            add(name, in: parent, &state)
+            guard state.tree.watch(of: name, in: parent) != nil else { return }
+        }
+        onChange(.changed(prefix + name))
+    }
+
+    /// Watches a directory that was not watched.
+    private func add(_ name: [UInt8], in parent: Int32, _ state: inout State) {
+        let before = state.obstacle
+        watch(name, in: parent, &state)
+        if state.obstacle != before { onChange(.loss(.obstacle)) }
+    }
+
     private func handle(_ report: ChangeReport, _ state: inout State) {
         if report.isOverflow { return onChange(.loss(.overflow)) }
         if report.watch == state.stateWatch {
@@ -283,6 +312,9 @@ extension DirectoryChanges {
             return
         }
         let isDirectory = report.isOfDirectory
+        if isDirectory, report.isOfAttributes {
+            return noteAttributes(ofDirectory: name, in: report.watch, prefix, &state)
+        }
         if isDirectory, let old = state.tree.watch(of: name, in: report.watch) {
             forget(old, &state)
         }
@@ -290,9 +322,7 @@ extension DirectoryChanges {
         if !isDirectory, rules.contain(name, in: prefix) { return onChange(.loss(.rules)) }
         // Another one may have the name of one that is gone.
         if isDirectory, report.isAdded || report.isRemoved {
-            let before = state.obstacle
-            watch(name, in: report.watch, &state)
-            if state.obstacle != before { onChange(.loss(.obstacle)) }
+            add(name, in: report.watch, &state)
         }
         // No path of a run leads to such a directory.
         if isDirectory, EscapedName.holds(path: prefix + name) { return onChange(.loss(.moved)) }

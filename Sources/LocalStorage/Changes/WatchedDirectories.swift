@@ -4,6 +4,7 @@ struct WatchedDirectories: Sendable {
         /// Nil for the root.
         let parent: Int32?
         let name: [UInt8]
+        var permissions: UInt32?
         var children: [[UInt8]: Int32] = [:]
     }
 
@@ -31,13 +32,25 @@ struct WatchedDirectories: Sendable {
     /// Adds a directory; false if exactly this is known already.
     ///
     /// One that is known elsewhere was moved: what was beneath it is unknown from now on.
-    mutating func add(_ watch: Int32, _ name: [UInt8], in parent: Int32?) -> Bool {
+    mutating func add(
+        _ watch: Int32,
+        _ name: [UInt8],
+        in parent: Int32?,
+        _ permissions: UInt32?
+    ) -> Bool {
         if let known = nodes[watch] {
             if known.parent == parent, known.name == name { return false }
             _ = remove(watch)
         }
-        nodes[watch] = Node(parent: parent, name: name)
+        nodes[watch] = Node(parent: parent, name: name, permissions: permissions)
         if let parent { nodes[parent]?.children[name] = watch }
+        return true
+    }
+
+    /// Notes what a directory has now; false if it had the same.
+    mutating func note(_ permissions: UInt32?, of watch: Int32) -> Bool {
+        guard let known = nodes[watch], known.permissions != permissions else { return false }
+        nodes[watch]?.permissions = permissions
         return true
     }
 

@@ -16,6 +16,8 @@ struct ChangeReport: Sendable, Hashable {
     /// A name is there that was not, or is another file now.
     var isAdded: Bool { has(OSSSYNC_CHANGE_ADDED) }
     var isRemoved: Bool { has(OSSSYNC_CHANGE_REMOVED) }
+    /// Something but the content changed, such as the permissions.
+    var isOfAttributes: Bool { has(OSSSYNC_CHANGE_ATTRIBUTES) }
     var isOfDirectory: Bool { has(OSSSYNC_CHANGE_IS_DIRECTORY) }
     /// The watched directory was moved or unmounted.
     var isMoved: Bool { has(OSSSYNC_CHANGE_MOVED) }
@@ -47,7 +49,8 @@ extension SystemCalls {
 
     /// The number of the watch; that of an earlier call if the directory is watched already.
     ///
-    /// A file changes with each write, or only when a program that wrote it closes it.
+    /// A file changes with each write and each change of its attributes, or only when a program
+    /// that wrote it closes it.
     func watch(
         _ directory: Int32,
         in queue: Int32,

@@ -24,6 +24,8 @@ public struct DirectoryMirror: Sendable {
     let link: LinkFile?
     /// The text of the directory's configuration, with lines that are not about the link.
     private let linkContent: [UInt8]?
+    /// True if another remote than before is what the user wants.
+    private let mayRebind: Bool
     /// Nil for a mirror that an app configured, which needs no link.
     let sources: ConfigurationSources?
     private let stateDirectory: String?
@@ -59,6 +61,7 @@ public struct DirectoryMirror: Sendable {
         link = nil
         linkContent = nil
         sources = nil
+        mayRebind = false
         connection = try ResolvedConnection(remote.bucket, remote.dialect, configuration)
     }
 
@@ -83,6 +86,8 @@ public struct DirectoryMirror: Sendable {
         let shown = displayText(directory)
         var link: LinkFile?
         linkContent = try MirrorLink.read(directory: directory, stateDirectory: state)
+        // One that is not linked any more was unlinked by its user.
+        mayRebind = allowsRebinding || linkContent == nil
         if let linkContent {
             let path = DirectoryConfiguration.path(directory: directory, stateDirectory: state)
             link = try LinkFile(linkContent, path: path)
@@ -141,15 +146,17 @@ public struct DirectoryMirror: Sendable {
         }
         var file = LinkFile(remote: remote, options: sources.options, previous: link)
         file.record(connection.used)
+        if confirms {
+            try MirrorLink.confirm(
+                identity(),
+                mayRebind: mayRebind,
+                directory: directory,
+                stateDirectory: stateDirectory,
+                homeDirectory: sources.homeDirectory
+            )
+        }
         try MirrorLink.write(
             file.content(replacing: linkContent),
-            directory: directory,
-            stateDirectory: stateDirectory,
-            homeDirectory: sources.homeDirectory
-        )
-        guard confirms else { return }
-        try MirrorLink.confirm(
-            identity(),
             directory: directory,
             stateDirectory: stateDirectory,
             homeDirectory: sources.homeDirectory

@@ -58,6 +58,19 @@ public struct LocalMirror: Sendable {
         try await MirrorWatch(settings, options, onEvent: onEvent, push: push).run()
     }
 
+    /// Why every run of this direction would be refused, such as a pull into `/etc`.
+    ///
+    /// - Parameter direction: What a run would do.
+    /// - Returns: Nil if none would be, as far as is known before it starts.
+    public func refusal(of direction: SyncDirection) -> SyncError? {
+        MirrorLink.refusal(
+            of: direction,
+            directory: settings.directory,
+            stateDirectory: settings.stateDirectory,
+            homeDirectory: settings.homeDirectory
+        )
+    }
+
     /// When the last complete run of each direction ended.
     ///
     /// Takes no lock.

@@ -38,7 +38,12 @@ struct RestoreCommand: Sendable {
         } else if !context.output.isQuiet {
             context.say((request.isDryRun ? "would have " : "") + Self.text(report))
             if isUndo, report.hasRestoredObjects, !request.isDryRun {
-                context.say("'osssync pull DIR' downloads what is in the bucket again")
+                let isSent = try context.localMirror().refusal(of: .pull) != nil
+                context.say(
+                    isSent
+                        ? "'osssync get' downloads what is in the bucket again"
+                        : "'osssync pull DIR' downloads what is in the bucket again"
+                )
             }
         }
         return report.isComplete ? .success : .incomplete

@@ -29,6 +29,11 @@ struct ScheduleCommand: Sendable {
             return .success
         }
         let schedule = try schedule()
+        if action != .remove, let direction = SyncDirection(rawValue: schedule.direction.rawValue),
+            let refusal = try context.localMirror().refusal(of: direction)
+        {
+            throw refusal
+        }
         switch action {
         case .remove?:
             try installer.remove(schedule)

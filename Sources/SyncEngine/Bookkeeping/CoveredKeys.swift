@@ -94,6 +94,9 @@ extension CoveredKeys.Cover {
 }
 
 extension WalkIssue {
+    /// True for the state of another mirror, and a directory that is one.
+    var isOfMirror: Bool { reason == .state || reason == .nestedMirror }
+
     /// What it is counted as where only the directory has it; nil for what is not counted: the
     /// state of a mirror within this one and what the kernel shows are no user's files.
     var notMirroredKind: NotMirroredKind? {

@@ -11,15 +11,15 @@ struct EarlierRows: Sendable {
     let hasTransfers: Bool
     /// True if a file was found damaged.
     let hasDamage: Bool
-    /// When the run before began; nil if there was none.
-    let lastStart: Timestamp?
+    /// When the run before ended; nil if it was killed, or there was none.
+    let lastEnd: Timestamp?
 
     /// Where nobody has looked.
     static let perhaps = EarlierRows(
         hasEntries: true,
         hasTransfers: true,
         hasDamage: true,
-        lastStart: nil
+        lastEnd: nil
     )
 }
 
@@ -31,6 +31,9 @@ extension EarlierRows {
         let uploads = try await manifest.uploadCheckpoints(after: nil, limit: 1)
         hasDamage = try await !manifest.damagedEntries(after: nil, limit: 1).isEmpty
         hasTransfers = !downloads.isEmpty || !uploads.isEmpty
-        lastStart = try await manifest.runs(limit: 2).dropFirst().first?.started
+        let last = try await manifest.runs(limit: 2).dropFirst().first
+        lastEnd = last.flatMap { run in
+            run.record.map { run.started - .seconds(-$0.seconds) }
+        }
     }
 }

@@ -1,14 +1,15 @@
 internal import ManifestStore
+internal import ObjectStorage
 internal import SyncModel
 internal import SyncPlanner
 
 /// What unfinished transfers have moved already, for what is only planned.
 ///
-/// A checkpoint counts if it is of the version that would be transferred. Whether the partial file
-/// is still as it was, and an upload has parts of the size that is asked for now, is for the run to
-/// find.
+/// A checkpoint counts if it is of the version that would be transferred, and an upload only with
+/// parts of the size that is asked for now. Whether the partial file is still as it was, is for the
+/// run to find.
 struct KeptTransfers: Sendable {
-    static let none = KeptTransfers()
+    static let none = KeptTransfers(nil)
 
     /// There are about as many as connections; what is beyond counts as not kept.
     private static let limit = 10_000
@@ -21,16 +22,32 @@ struct KeptTransfers: Sendable {
 
     private struct Upload: Sendable {
         let source: FileIdentity
+        let partSize: Int64
         let bytes: Int64
     }
 
     private var downloads: [ObjectKey: Download] = [:]
     private var uploads: [ObjectKey: Upload] = [:]
 
-    private init() {}
+    /// Nil where no upload is to be resumed.
+    private let layout: (@Sendable (Int64) -> PartLayout?)?
 
-    init(in manifest: ManifestStore, _ ranges: KeyRanges) async throws {
-        var kept = KeptTransfers()
+    private init(_ layout: (@Sendable (Int64) -> PartLayout?)?) { self.layout = layout }
+
+    /// For uploads to `store` with parts of `partSize` bytes.
+    init(
+        in manifest: ManifestStore,
+        _ ranges: KeyRanges,
+        _ store: StorageDialect,
+        partSize: Int64
+    ) async throws {
+        var kept = KeptTransfers { size in
+            PartLayout(
+                objectSize: size,
+                preferredPartSize: partSize,
+                minimumPartSize: store.minimumPartSize
+            )
+        }
         try await manifest.forEachDownload(in: ranges) { checkpoint in
             let bytes = InterruptedTransfer(checkpoint).bytesFinished
             guard bytes > 0, kept.downloads.count < Self.limit else { return }
@@ -45,7 +62,11 @@ struct KeptTransfers: Sendable {
             guard bytes > 0, checkpoint.uploadID != nil, kept.uploads.count < Self.limit else {
                 return
             }
-            kept.uploads[checkpoint.key] = Upload(source: checkpoint.source, bytes: bytes)
+            kept.uploads[checkpoint.key] = Upload(
+                source: checkpoint.source,
+                partSize: checkpoint.partSize,
+                bytes: bytes
+            )
         }
         self = kept
     }
@@ -55,7 +76,8 @@ struct KeptTransfers: Sendable {
         if sends {
             guard let upload = uploads[entry.key], let file = entry.local?.identity,
                 upload.source.size == file.size, upload.source.modified == file.modified,
-                upload.source.inode == file.inode
+                upload.source.inode == file.inode,
+                layout?(file.size)?.partSize == upload.partSize
             else { return 0 }
             return upload.bytes
         }

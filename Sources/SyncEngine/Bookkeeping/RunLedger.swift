@@ -16,18 +16,8 @@ final class RunLedger: Sendable {
         var untried = 0
         var vanished = 0
         var vanishedFiles = 0
-        var deferred: [Deferred] = []
-        var deferredUploads: [DeferredUpload] = []
-        var mayDeferUploads = true
-        var smallUploads: [JoinedEntry] = []
-        var goneRows: [UInt64: ManifestEntry] = [:]
-        var markers: [JoinedEntry] = []
-        var mayDeferMarkers = true
-        var hasToldOfMarkers = false
-        var renames: [PendingRename] = []
-        var mayRename = true
-        var short: [ShortOfRoom] = []
-        var mayBeShort = true
+        var waiting: Waiting
+        var told: Set<Topic> = []
         var shortItems = 0
         var names: [ObjectKey] = []
         var trashSize: Int64?
@@ -36,7 +26,45 @@ final class RunLedger: Sendable {
         var keepsFetchedContents = false
         var earlierVanished = VanishedObjects()
         var vanishedObjects = VanishedObjects()
+
+        init(waiting: Waiting) { self.waiting = waiting }
     }
+
+    /// What is told once, whatever number of items it concerns.
+    enum Topic: Sendable {
+        /// The markers of directories cannot be read.
+        case markers
+        /// Copies do not keep permissions.
+        case copies
+    }
+
+    /// What waits, by what is done with it then.
+    struct Waiting: Sendable {
+        /// For the deletions, in whose place a file is renamed.
+        var renames: WaitingItems<PendingRename>
+        /// For what the deletions make room for.
+        var shortOfRoom: WaitingItems<ShortOfRoom>
+        /// For the deletions, which free their places.
+        var downloads: WaitingItems<Deferred>
+        var uploads: WaitingItems<DeferredUpload>
+        /// For the rows of the names that their files had before; only the plan adds some.
+        var smallUploads: WaitingItems<JoinedEntry>
+        /// For the objects in their directories.
+        var markers: WaitingItems<JoinedEntry>
+        /// For the end of the run; more of them are closed by the next one.
+
+        /// Directories and their markers are small, and often many.
+        init(limit: Int) {
+            renames = WaitingItems(limit: limit)
+            shortOfRoom = WaitingItems(limit: limit)
+            downloads = WaitingItems(limit: limit)
+            uploads = WaitingItems(limit: limit)
+            smallUploads = WaitingItems(limit: limit, closes: false)
+            markers = WaitingItems(limit: limit * 10)
+        }
+    }
+
+    typealias List<Item: Sendable> = any WritableKeyPath<Waiting, WaitingItems<Item>> & Sendable
 
     /// A new key whose content a file has whose own key is perhaps gone.
     struct PendingRename: Sendable {
@@ -66,14 +94,15 @@ final class RunLedger: Sendable {
         let failure: ItemFailure
     }
 
-    /// Markers that are sent at the end; more of them are sent by the next run.
-    private static let markerLimit = 100_000
-    /// Downloads that wait for deletions are rare; more than this are left to the next run.
-    private static let deferredLimit = 10_000
     /// Names that hold back what is beneath them; more of them hold back everything.
     private static let nameLimit = 1_000
 
-    private let state = Mutex(State())
+    private let state: Mutex<State>
+
+    /// At most about `waitingLimit` items of a kind wait at once.
+    init(waitingLimit: Int) {
+        state = Mutex(State(waiting: Waiting(limit: waitingLimit)))
+    }
 
     /// The first reason to end the run, nil while there is none.
     var stop: SyncError? { state.withLock { $0.stop } }
@@ -81,11 +110,14 @@ final class RunLedger: Sendable {
     var skippedItems: Int { state.withLock { $0.skipped } }
     /// Items that a cancellation ended.
     var cancelledItems: Int { state.withLock { $0.cancelled } }
-    /// Items that were planned and never begun, renames and what waits for room included.
+    /// Items that were planned and never begun, what waits included.
     var untriedItems: Int {
         state.withLock {
-            $0.untried + $0.renames.count + $0.short.count + $0.deferredUploads.count
-                + $0.smallUploads.count
+            let waiting = $0.waiting
+            let transfers = waiting.smallUploads.items.count + waiting.markers.items.count
+            return $0.untried + transfers + waiting.renames.items.count
+                + waiting.shortOfRoom.items.count + waiting.downloads.items.count
+                + waiting.uploads.items.count
         }
     }
     var vanishedItems: Int { state.withLock { $0.vanished } }
@@ -100,7 +132,6 @@ final class RunLedger: Sendable {
     }
     /// Names that were skipped, without a "/" at their ends.
     var skippedNames: [ObjectKey] { state.withLock { $0.names } }
-    var deferred: [Deferred] { state.withLock { $0.deferred } }
 
     func stop(_ error: SyncError) {
         state.withLock { $0.stop = $0.stop ?? error }
@@ -153,125 +184,27 @@ final class RunLedger: Sendable {
         }
     }
 
-    /// False if there are too many already, or the deletions have begun.
-    func deferRename(_ rename: PendingRename) -> Bool {
-        state.withLock { state in
-            guard state.mayRename, state.renames.count < Self.deferredLimit else { return false }
-            state.renames.append(rename)
-            return true
-        }
+    /// Lets an item wait; false if too many do already, or those that waited were taken.
+    func add<Item: Sendable>(_ item: Item, to list: List<Item>) -> Bool {
+        state.withLock { $0.waiting[keyPath: list].add(item) }
     }
 
-    /// Those that wait; none is taken from here on.
-    func takeRenames() -> [PendingRename] {
-        state.withLock { state in
-            state.mayRename = false
-            defer { state.renames = [] }
-            return state.renames
-        }
+    /// Those that wait, which do no more.
+    func take<Item: Sendable>(_ list: List<Item>) -> [Item] {
+        state.withLock { $0.waiting[keyPath: list].take() }
     }
 
-    /// False if there are too many already, or the room was made.
-    func deferForRoom(_ item: ShortOfRoom) -> Bool {
-        state.withLock { state in
-            guard state.mayBeShort, state.short.count < Self.deferredLimit else { return false }
-            state.short.append(item)
-            return true
-        }
+    func waiting<Item: Sendable>(_ list: List<Item>) -> WaitingItems<Item> {
+        state.withLock { $0.waiting[keyPath: list] }
     }
 
-    /// Those that wait for room; none is taken from here on.
-    func takeShort() -> [ShortOfRoom] {
-        state.withLock { state in
-            state.mayBeShort = false
-            defer { state.short = [] }
-            return state.short
-        }
+    /// Lets one that was taken wait again.
+    func putBack<Item: Sendable>(_ item: Item, to list: List<Item>) {
+        state.withLock { $0.waiting[keyPath: list].putBack(item) }
     }
 
-    /// False if there are too many already, or the deletions have begun.
-    func deferUpload(_ entry: JoinedEntry, _ failure: ItemFailure) -> Bool {
-        state.withLock { state in
-            guard state.mayDeferUploads, state.deferredUploads.count < Self.deferredLimit else {
-                return false
-            }
-            state.deferredUploads.append(DeferredUpload(entry: entry, failure: failure))
-            return true
-        }
-    }
-
-    /// Those that wait; none is taken from here on.
-    func takeDeferredUploads() -> [DeferredUpload] {
-        state.withLock { state in
-            state.mayDeferUploads = false
-            defer { state.deferredUploads = [] }
-            return state.deferredUploads
-        }
-    }
-
-    func keepDeferredUpload(_ upload: DeferredUpload) {
-        state.withLock { $0.deferredUploads.append(upload) }
-    }
-
-    /// Notes the row of a small file that is gone; what there is no room for is not found again.
-    func noteGone(_ row: ManifestEntry) {
-        state.withLock { state in
-            guard state.goneRows.count < Self.deferredLimit else { return }
-            state.goneRows[row.inode] = row
-        }
-    }
-
-    /// The noted row of a file.
-    func smallRow(inode: UInt64) -> ManifestEntry? { state.withLock { $0.goneRows[inode] } }
-
-    /// Keeps a small file's upload until all rows have come; false if there are too many already.
-    func deferSmallUpload(_ entry: JoinedEntry) -> Bool {
-        state.withLock { state in
-            guard state.smallUploads.count < Self.deferredLimit else { return false }
-            state.smallUploads.append(entry)
-            return true
-        }
-    }
-
-    func takeSmallUploads() -> [JoinedEntry] {
-        state.withLock { state in
-            defer { state.smallUploads = [] }
-            return state.smallUploads
-        }
-    }
-
-    /// False where it is to be sent now; else it waits, or is left to the next run.
-    func deferMarker(_ entry: JoinedEntry) -> Bool {
-        state.withLock { state in
-            guard state.mayDeferMarkers else { return false }
-            if state.markers.count < Self.markerLimit { state.markers.append(entry) }
-            return true
-        }
-    }
-
-    /// Those that wait; none is taken from here on.
-    func takeMarkers() -> [JoinedEntry] {
-        state.withLock { state in
-            state.mayDeferMarkers = false
-            defer { state.markers = [] }
-            return state.markers
-        }
-    }
-
-    /// True once: for what is told of the markers of all directories.
-    func tellsOfMarkers() -> Bool {
-        state.withLock { state in
-            defer { state.hasToldOfMarkers = true }
-            return !state.hasToldOfMarkers
-        }
-    }
-
-    /// False if there are too many already.
-    func deferDownload(_ entry: JoinedEntry, behind obstacle: SkipReason) -> Bool {
-        state.withLock { state in
-            guard state.deferred.count < Self.deferredLimit else { return false }
-            state.deferred.append(Deferred(entry: entry, obstacle: obstacle))
-            return true
-        }
+    /// True once.
+    func tellsOnce(_ topic: Topic) -> Bool {
+        state.withLock { $0.told.insert(topic).inserted }
     }
 }

@@ -15,12 +15,14 @@ struct RoomMaking: Sendable {
     private var context: RunContext { executor.context }
 
     func run() async throws {
-        let short = executor.ledger.takeShort()
+        var short = executor.ledger.take(\.shortOfRoom)[...]
         guard !short.isEmpty else { return }
+        defer { executor.ledger.countUntried(short.count) }
         var trash = await trashOfRuns()[...]
-        for item in short {
+        while !short.isEmpty {
             try Task.checkCancellation()
             if let stop = executor.ledger.stop { throw stop }
+            let item = short.removeFirst()
             guard let object = item.entry.remote, let path = try? context.path(of: item.entry)
             else { continue }
             let held = trash.isEmpty ? 0 : await executor.trashSize() ?? 0
@@ -91,7 +93,7 @@ struct RoomMaking: Sendable {
 
     /// Reports them, because nothing was deleted.
     func fail() async {
-        for item in executor.ledger.takeShort() { await executor.failForRoom(item) }
+        for item in executor.ledger.take(\.shortOfRoom) { await executor.failForRoom(item) }
     }
 
     /// None in a limited run, which does not know what of the trash is of its paths.

@@ -237,7 +237,7 @@ public struct RunSummary: Sendable, Hashable {
     public var excluded = 0
     /// What a run that carries out a saved plan would have done without it, and left.
     public var notInPlan = 0
-    /// Downloads whose size is not the one that the listing had.
+    /// Objects that are not what the listing had, by their sizes or tags.
     ///
     /// The object was replaced meanwhile, or the store contradicts itself; the next listing shows
     /// which.

@@ -13,8 +13,11 @@ struct DeferredDownloads: Sendable {
     func run() async throws {
         var files: [JoinedEntry] = []
         var directories = Dispatcher(executor: executor, queue: nil)
-        for deferred in executor.ledger.deferred {
+        var waiting = executor.ledger.take(\.downloads)[...]
+        defer { executor.ledger.countUntried(waiting.count) }
+        while !waiting.isEmpty {
             try Task.checkCancellation()
+            let deferred = waiting.removeFirst()
             guard await isFree(deferred) else {
                 skip(deferred)
                 continue
@@ -34,7 +37,7 @@ struct DeferredDownloads: Sendable {
 
     /// Reports them, because nothing was deleted.
     func skip() {
-        for deferred in executor.ledger.deferred { skip(deferred) }
+        for deferred in executor.ledger.take(\.downloads) { skip(deferred) }
     }
 
     private func skip(_ deferred: RunLedger.Deferred) {

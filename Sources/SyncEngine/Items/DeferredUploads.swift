@@ -14,9 +14,9 @@ struct DeferredUploads: Sendable {
     /// Keeps those whose place a planned deletion frees, and reports the others: what such an
     /// upload waits for must not be held back because it failed.
     func settle() async throws {
-        for deferred in executor.ledger.takeDeferredUploads() {
+        for deferred in executor.ledger.take(\.uploads) {
             if try await isBlocked(deferred.entry.key) {
-                executor.ledger.keepDeferredUpload(deferred)
+                executor.ledger.putBack(deferred, to: \.uploads)
             } else if let object = await objectThatStays(beside: deferred) {
                 // A name that this store refuses says nothing of others.
                 executor.skipName(deferred.entry, .besideObject(object))
@@ -28,7 +28,7 @@ struct DeferredUploads: Sendable {
 
     /// Sends them, after the deletions.
     func run() async throws {
-        let waiting = executor.ledger.takeDeferredUploads()
+        let waiting = executor.ledger.take(\.uploads)
         try await executor.forEach(waiting) { deferred in
             let isMarker = RelativePath.isDirectory(deferred.entry.key)
             let decision: Decision = isMarker ? .uploadMarker : .upload(.new)
@@ -40,12 +40,12 @@ struct DeferredUploads: Sendable {
 
     /// Reports them, because nothing was deleted.
     func fail() {
-        for deferred in executor.ledger.takeDeferredUploads() { report(deferred) }
+        for deferred in executor.ledger.take(\.uploads) { report(deferred) }
     }
 
     /// Leaves them to the run that deletes what blocks them.
     func leave() {
-        for deferred in executor.ledger.takeDeferredUploads() {
+        for deferred in executor.ledger.take(\.uploads) {
             executor.skipWithoutDoubt(
                 deferred.entry.key,
                 size: deferred.entry.local?.identity?.size ?? 0,

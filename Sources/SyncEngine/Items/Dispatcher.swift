@@ -15,6 +15,8 @@ struct Dispatcher {
     private var changes: [ManifestChange] = []
     private var deletions: [PlannedDeletion] = []
     private var hasMadeDirectories = false
+    /// True once a small file that was recorded had its name no more.
+    private var hasLostSmallFile = false
 
     init(executor: ItemExecutor, queue: WorkQueue<ItemExecutor.Work>?) {
         self.executor = executor
@@ -26,14 +28,10 @@ struct Dispatcher {
     mutating func dispatch(_ item: PlannedItem) async throws {
         let entry = item.entry
         let decision = item.decision
-        if executor.mayHaveBeenRenamed(entry), let row = entry.base {
-            executor.ledger.noteGone(row)
-        }
+        if executor.mayHaveBeenRenamed(entry) { hasLostSmallFile = true }
         switch decision {
-        case .upload(.new)
-        where executor.mayBeRenamed(entry) && executor.ledger.deferSmallUpload(entry):
-            // The row of its old name may come after it.
-            executor.countAsPlanned(ItemExecutor.Work(entry: entry, decision: decision))
+        case .upload(.new) where executor.mayBeRenamed(entry):
+            try await keepSmallUpload(entry)
         case .nothing(let reason):
             if executor.forgets(reason, entry) { try await append(.forget(entry.key)) }
             executor.leave(reason, entry)
@@ -83,13 +81,36 @@ struct Dispatcher {
             } else {
                 .shadowedByDirectory
             }
-        guard !executor.ledger.deferDownload(item.entry, behind: obstacle) else { return }
+        let waiting = RunLedger.Deferred(entry: item.entry, obstacle: obstacle)
+        guard !executor.ledger.add(waiting, to: \.downloads) else { return }
         executor.skipWithoutDoubt(
             item.entry.key,
             size: item.entry.remote?.size ?? 0,
             message: "too many files become directories, or directories files, in this run; run "
                 + "again"
         )
+    }
+
+    /// Keeps the upload of a small file until it is known which rows it may have had.
+    private func keepSmallUpload(_ entry: JoinedEntry) async throws {
+        executor.countAsPlanned(ItemExecutor.Work(entry: entry, decision: .upload(.new)))
+        guard !executor.ledger.add(entry, to: \.smallUploads) else { return }
+        // Other rows are of names that come later.
+        try await sendSmallUploads(looksForRows: true)
+        _ = executor.ledger.add(entry, to: \.smallUploads)
+    }
+
+    private func sendSmallUploads(looksForRows: Bool) async throws {
+        var waiting = executor.ledger.take(\.smallUploads)[...]
+        defer { executor.ledger.countUntried(waiting.count) }
+        guard !waiting.isEmpty else { return }
+        let rows = looksForRows ? try await executor.earlierRows(of: [JoinedEntry](waiting)) : [:]
+        while let entry = waiting.first {
+            var work = ItemExecutor.Work(entry: entry, decision: .upload(.new))
+            if let inode = entry.local?.identity?.inode { work.earlier = rows[inode] ?? [] }
+            try await queue?.push(work, .small)
+            waiting.removeFirst()
+        }
     }
 
     private mutating func append(_ change: ManifestChange) async throws {
@@ -103,10 +124,9 @@ struct Dispatcher {
 
     /// To be called after the last item.
     mutating func finish() async throws {
-        for entry in executor.ledger.takeSmallUploads() {
-            let work = ItemExecutor.Work(entry: entry, decision: .upload(.new))
-            try await queue?.push(work, .small)
-        }
+        // A saved plan does not have what is only missing.
+        let looksForRows = hasLostSmallFile || context.options.appliedPlan != nil
+        try await sendSmallUploads(looksForRows: looksForRows)
         try await flush()
     }
 

@@ -124,7 +124,7 @@ extension ItemExecutor {
         } catch {
             guard error.answer?.status == 403 else { throw error }
             // Asked for again in each run: other credentials may be allowed to.
-            if ledger.tellsOfMarkers() {
+            if ledger.tellsOnce(.markers) {
                 context.emit(
                     .warning(
                         message: "the permissions of directories are neither restored nor "
@@ -169,17 +169,10 @@ extension ItemExecutor {
     /// True if the marker was written, false if it is another writer's, or not there.
     private func sendDirectoryMode(_ entry: JoinedEntry, _ mode: UInt32) async throws -> Bool {
         guard let row = row(entry, mode: mode, at: entry.remote?.lastModified) else { return false }
-        let copier = RemoteCopier(
-            context: context,
-            largestWholeCopy: context.store.dialect.maximumCopySize
-        )
         do {
-            guard let copy = try await copier.rewrite(row, of: nil, mode: mode) else {
-                return false
-            }
-            let changed = row.replacing(lastModified: copy.lastModified, etag: copy.etag)
-            await record([.upsert(changed)], .mode, entry)
-            return true
+            guard let sent = try await send(mode, row, of: nil) else { return false }
+            await record([.upsert(sent.row)], .mode, entry)
+            return sent.isKept
         } catch {
             guard ItemFailure(any: error).isVanished else { throw error }
             // A store that keeps it under another name would be asked in each run.
@@ -250,12 +243,21 @@ extension ItemExecutor {
         guard case .directory(isEmpty: false)? = entry.local?.kind,
             !context.store.dialect.computesChecksum, await !knowsModes()
         else { return false }
-        return ledger.deferMarker(entry)
+        guard ledger.waiting(\.markers).isOpen else { return false }
+        if !ledger.add(entry, to: \.markers) {
+            skipWithoutDoubt(
+                entry.key,
+                size: 0,
+                message: "too many directories have permissions of their own for the first run at "
+                    + "this store; run again"
+            )
+        }
+        return true
     }
 
     private func knowsModes() async -> Bool {
         do throws(ManifestError) {
-            return try await KeptModes.areKnown(to: context.manifest) != nil
+            return try await KeptModes.ofMarkers.areKnown(to: context.manifest) != nil
         } catch {
             // The manifest's next call reports the error.
             return true

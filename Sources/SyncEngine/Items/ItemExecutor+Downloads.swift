@@ -65,7 +65,7 @@ extension ItemExecutor {
                 backup: backup,
                 failure: failure
             )
-            if deletes, ledger.deferForRoom(short) { return }
+            if deletes, ledger.add(short, to: \.shortOfRoom) { return }
             return await failForRoom(short)
         }
         if failure.isVanished, ledger.noteVanished(object) {
@@ -248,7 +248,7 @@ extension ItemExecutor {
                 row: row,
                 metadata: metadata
             )
-            if deletes, ledger.deferRename(rename) { return true }
+            if deletes, ledger.add(rename, to: \.renames) { return true }
             return try await copyLocal(entry, object, path, from: row, metadata)
         } catch {
             // A copy is a shortcut: if it fails, the download reports or fixes the cause.

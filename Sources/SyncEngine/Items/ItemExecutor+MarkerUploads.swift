@@ -25,7 +25,7 @@ extension ItemExecutor {
             context.doneItem(.upload, entry.key, size: 0)
         } catch {
             context.tracker.finishedItem(bytes: 0)
-            if mayBeBlocked(entry, error), ledger.deferUpload(entry, error) { return }
+            if waitsForDeletions(entry, error) { return }
             fail(.upload, entry.key, size: 0, error)
         }
     }
@@ -72,21 +72,24 @@ extension ItemExecutor {
     }
 
     /// Sends the markers that waited for the objects in their directories: the first one alone,
-    /// which shows whether the store keeps it and what it says.
+    /// which shows whether the store keeps it and what it says; after a failure the next one.
     func sendWaitingMarkers() async throws {
-        var waiting = ledger.takeMarkers()[...]
-        guard let first = waiting.popFirst() else { return }
-        guard await keepsModes(first) else { return }
-        try await forEach(waiting) { await uploadMarker($0) }
+        var waiting = ledger.take(\.markers)[...]
+        while ledger.stop == nil, let first = waiting.popFirst() {
+            guard let areKept = await keepsModes(first) else { continue }
+            return areKept ? try await forEach(waiting) { await uploadMarker($0) } : ()
+        }
+        ledger.countUntried(waiting.count)
     }
 
-    private func keepsModes(_ entry: JoinedEntry) async -> Bool {
+    /// Nil if the marker failed, and showed nothing.
+    private func keepsModes(_ entry: JoinedEntry) async -> Bool? {
         do throws(ItemFailure) {
             let mode = recordedMode(entry)
             let sent = try await putMarker(entry, request(entry, mode), mode)
             let found = try await marker(entry)
             let isKept = found?.etag == sent.etag && FileMode.of(found, .directory) == mode
-            await KeptModes.record(isKept, in: context.manifest)
+            await KeptModes.ofMarkers.record(isKept, in: context.manifest)
             if isKept {
                 await uploadMarker(entry)
                 return true
@@ -96,9 +99,9 @@ extension ItemExecutor {
             let status = error.answer?.status ?? 0
             guard error.stops == nil, [400, 405, 409, 501].contains(status) else {
                 fail(.upload, entry.key, size: 0, error)
-                return false
+                return nil
             }
-            await KeptModes.record(false, in: context.manifest)
+            await KeptModes.ofMarkers.record(false, in: context.manifest)
         }
         context.emit(
             .warning(

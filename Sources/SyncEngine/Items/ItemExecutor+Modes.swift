@@ -37,21 +37,52 @@ extension ItemExecutor {
         _ file: FileIdentity
     ) async throws {
         guard let mode = entry.local?.permissions else { return }
+        guard let sent = try await send(mode, row, of: file) else {
+            return leaveReplaced(entry)
+        }
+        await record([.upsert(sent.row)], .mode, entry)
+        if sent.isKept { reportMode(entry) } else { leave(.unchanged, entry) }
+    }
+
+    /// Gives an object the permissions `mode`, and returns its row and whether the store keeps
+    /// them; nil if it is another version by now.
+    ///
+    /// The first copy at a store is looked at: one that drops the permissions drops everything else
+    /// that other tools put there, too, and no further object is to lose it. `file` is nil for the
+    /// marker of a directory.
+    func send(
+        _ mode: UInt32,
+        _ row: ManifestEntry,
+        of file: FileIdentity?
+    ) async throws -> (row: ManifestEntry, isKept: Bool)? {
+        let areTrusted = context.store.dialect.computesChecksum
+        let areKept =
+            areTrusted ? true : try await KeptModes.ofCopies.areKnown(to: context.manifest)
+        // Recorded all the same: it would be tried in each run.
+        guard areKept != false else { return (row.replacing(mode: mode), false) }
         let copier = RemoteCopier(
             context: context,
             largestWholeCopy: context.store.dialect.maximumCopySize
         )
-        guard let copy = try await copier.rewrite(row, of: file, mode: mode) else {
-            // Another writer's version by now, which the next run sees in its listing.
-            return leave(.unchanged, entry)
+        let copy = try await copier.rewrite(row, of: file, mode: mode, looks: areKept == nil)
+        guard let copy else { return nil }
+        if areKept == nil || !copy.hasMode {
+            await KeptModes.ofCopies.record(copy.hasMode, in: context.manifest)
+        }
+        if !copy.hasMode, ledger.tellsOnce(.copies) {
+            context.emit(
+                .warning(
+                    message: "this store does not keep the metadata of copies: permissions that "
+                        + "change are not mirrored, and '\(row.key.display)' has none any more"
+                )
+            )
         }
         let changed = row.replacing(
             lastModified: copy.lastModified,
             mode: mode,
             etag: copy.etag
         )
-        await record([.upsert(changed)], .mode, entry)
-        reportMode(entry)
+        return (changed, copy.hasMode)
     }
 
     private func takeMode(
@@ -104,12 +135,22 @@ extension ItemExecutor {
         let isOwn = base.mode.map { $0 != found } ?? false
         guard !isOwn || context.options.replacesLocalChanges else { return nil }
         let metadata = try await head(entry.key)
-        guard metadata.etag == base.etag, let mode = FileMode.of(metadata) else { return nil }
+        guard metadata.etag == base.etag else {
+            context.tracker.count { $0.unlistedSizes += 1 }
+            return nil
+        }
+        guard let mode = FileMode.of(metadata) else { return nil }
         let directory = context.directory
         let allowed = try await context.disk.run { () throws(LocalError) in
             try directory.permissions(ofObject: mode)
         }
         return allowed == found ? nil : allowed
+    }
+
+    /// Another writer's version by now, which the next run sees in its listing.
+    private func leaveReplaced(_ entry: JoinedEntry) {
+        context.tracker.count { $0.unlistedSizes += 1 }
+        leave(.unchanged, entry)
     }
 
     func reportMode(_ entry: JoinedEntry) {

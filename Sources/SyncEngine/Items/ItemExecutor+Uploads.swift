@@ -10,7 +10,9 @@ extension ItemExecutor {
     private static let sourceAttempts = 3
 
     /// The file's content goes to the object: from an object that has it already, else by upload.
-    func upload(_ entry: JoinedEntry) async {
+    ///
+    /// `earlier` are rows that a new small file may have had before it was renamed.
+    func upload(_ entry: JoinedEntry, earlier: [ManifestEntry] = []) async {
         guard let file = entry.local?.identity else { return }
         let path: RelativePath
         do {
@@ -36,20 +38,21 @@ extension ItemExecutor {
             context.tracker.abandonedItem(bytes: file.size)
             return fail(.upload, entry.key, size: file.size, failure)
         }
-        await send(entry, file, path, replaced: replaced)
+        await send(entry, file, path, earlier, replaced: replaced)
     }
 
     private func send(
         _ entry: JoinedEntry,
         _ file: FileIdentity,
         _ path: RelativePath,
+        _ earlier: [ManifestEntry],
         replaced: ETag?
     ) async {
         var details = UploadDetails(
             context.options.properties,
             keepsFileMetadata: context.options.keepsFileMetadata
         )
-        if replaced == nil { details.source = await objectBeforeRename(entry, file) }
+        if replaced == nil { details.source = await objectBeforeRename(earlier, of: file) }
         let transfer = context.tracker.begin(.upload, key: entry.key, size: file.size)
         var failure: ItemFailure?
         defer {
@@ -81,48 +84,11 @@ extension ItemExecutor {
                     continue
                 }
                 failure = error
-                if mayBeBlocked(entry, error), ledger.deferUpload(entry, error) { return }
+                if waitsForDeletions(entry, error) { return }
                 fail(.upload, entry.key, size: file.size, Self.explained(error))
                 return
             }
         }
-    }
-
-    /// What other tools put on the object that a new file had before it was renamed; nil if there
-    /// is none, or the file is large enough to be looked for by its content.
-    ///
-    /// The file is known by its inode, size and time. Whatever fails here costs the properties, and
-    /// not the upload.
-    private func objectBeforeRename(
-        _ entry: JoinedEntry,
-        _ file: FileIdentity
-    ) async -> ObjectMetadata? {
-        guard mayBeRenamed(entry), let row = ledger.smallRow(inode: file.inode),
-            row.size == file.size, row.mayHaveTime(of: file),
-            (try? await identity(of: row.key)) == nil,
-            var metadata = try? await head(row.key), metadata.etag == row.etag
-        else { return nil }
-        // The type that its old name stands for is no choice of anybody's.
-        if metadata.contentType == ContentType.guess(for: row.key) { metadata.contentType = nil }
-        return metadata
-    }
-
-    /// True if a small file may be a recorded one under a new name: it is not of after that run.
-    func mayBeRenamed(_ entry: JoinedEntry) -> Bool {
-        guard context.earlier.hasEntries, context.judgesInodes, entry.remote == nil,
-            let local = entry.local, !local.isLink, let file = local.identity
-        else { return false }
-        return file.size < context.limits.smallestSearchable
-            && context.earlier.lastStart.map { file.modified <= $0 } ?? true
-    }
-
-    /// True if a row's file is gone, and so small that it may be back under another name.
-    func mayHaveBeenRenamed(_ entry: JoinedEntry) -> Bool {
-        guard context.tracker.direction != .pull, context.judgesInodes, entry.local == nil,
-            let row = entry.base
-        else { return false }
-        return row.inode != 0 && row.size < context.limits.smallestSearchable && !row.isLink
-            && !row.isThroughLink
     }
 
     /// Copies the object that the upload will replace, if the run keeps any.
@@ -132,13 +98,15 @@ extension ItemExecutor {
         try await keeper.keep(entry.key, object.etag, size: object.size)
     }
 
-    /// True if an object above or beneath a new one may be in its way, at a store that is a
-    /// directory beneath, and this run may delete it.
-    func mayBeBlocked(_ entry: JoinedEntry, _ failure: ItemFailure) -> Bool {
+    /// True for an upload that waits for the deletions: an object above or beneath it may be in its
+    /// way, at a store that is a directory beneath, and this run may delete that.
+    func waitsForDeletions(_ entry: JoinedEntry, _ failure: ItemFailure) -> Bool {
         let deletes = context.options.deletesKnown || context.options.deletesExtra
         guard deletes, context.tracker.direction != .pull, entry.remote == nil else { return false }
-        guard let status = failure.answer?.status else { return false }
-        return [400, 405, 409, 500].contains(status)
+        guard let status = failure.answer?.status, [400, 405, 409, 500].contains(status) else {
+            return false
+        }
+        return ledger.add(RunLedger.DeferredUpload(entry: entry, failure: failure), to: \.uploads)
     }
 
     /// A local file that vanished since the walk is a change like any other.

@@ -28,6 +28,8 @@ struct ItemExecutor: Sendable {
     struct Work: Sendable {
         let entry: JoinedEntry
         let decision: Decision
+        /// Rows that a new small file may have had before it was renamed.
+        var earlier: [ManifestEntry] = []
 
         /// Bytes that may move, for the lanes and the progress.
         var size: Int64 {
@@ -44,6 +46,7 @@ struct ItemExecutor: Sendable {
         _ body: @escaping @Sendable (Item) async throws -> Void
     ) async throws {
         var rest = items[...]
+        defer { ledger.countUntried(rest.count) }
         try await forEachBounded(
             limit: context.options.connectionLimit,
             next: { ledger.stop == nil ? rest.popFirst() : nil },
@@ -58,6 +61,9 @@ struct ItemExecutor: Sendable {
     }
 
     func run(_ work: Work) async {
+        if case .upload = work.decision, !work.earlier.isEmpty {
+            return await upload(work.entry, earlier: work.earlier)
+        }
         await carryOut(work.decision, work.entry)
     }
 
@@ -197,7 +203,12 @@ extension ItemExecutor {
     }
 
     func leave(_ reason: QuietReason, _ entry: JoinedEntry) {
-        reports.leave(reason, entry, isHidden: issues.hides(entry.key))
+        // The state of another mirror is in no other count.
+        reports.leave(
+            reason,
+            entry,
+            isHidden: issues.cover(of: entry.key).map { !$0.isOfMirror } ?? false
+        )
     }
 
     func keepLocalChange(_ entry: JoinedEntry) {
@@ -207,10 +218,20 @@ extension ItemExecutor {
             .skipped,
             entry.key,
             size: entry.local?.identity?.size ?? 0,
-            message: entry.remote == nil
-                ? "changed locally and deleted in the bucket; the file is kept (a push uploads it)"
-                : "changed locally; a pull keeps it (--force replaces it)"
+            message: Self.reason(ofKeeping: entry, context.tracker.direction)
         )
+    }
+
+    private static func reason(
+        ofKeeping entry: JoinedEntry,
+        _ direction: SyncDirection
+    ) -> String {
+        guard let object = entry.remote else {
+            return "changed locally and deleted in the bucket; the file is kept (a push uploads it)"
+        }
+        return direction != .pull && object.needsRestore
+            ? "its permissions changed, and its object is archived, so they are not sent"
+            : "changed locally; a pull keeps it (--force replaces it)"
     }
 
     /// Writes rows, once the disk has what they are of.
@@ -254,8 +275,9 @@ extension ItemExecutor {
             changed: file.recordedChange,
             mode: entry.local?.permissions
         )
-        // Another tag of the same content does not make it this machine's.
-        row.isFetched = entry.base?.isFetched == true && entry.base?.inode == file.inode
+        // Another tag of the same content does not make it this machine's, and of what nobody
+        // recorded it is not known whose it is.
+        row.isFetched = entry.base.map { $0.isFetched && $0.inode == file.inode } ?? true
         // Checkpoints stay: one leads the end of the run to the partial file that a kill right
         // after the download left, or to an upload that did not make this object.
         await record([.upsert(row)], .adopt, entry)

@@ -54,7 +54,7 @@ struct LocalRenames: Sendable {
     func resolve() async throws -> [ObjectKey: Proven] {
         var waiting: [(source: RunLedger.PendingRename, file: FileIdentity?)] = []
         var taken: Set<ObjectKey> = []
-        for source in executor.ledger.takeRenames() {
+        for source in executor.ledger.take(\.renames) {
             let planned = try await context.manifest.plannedDeletion(
                 run: context.run,
                 side: .local,

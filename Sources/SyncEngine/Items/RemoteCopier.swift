@@ -58,30 +58,46 @@ struct RemoteCopier: Sendable {
     ///
     /// The result is what it is then, confirmed as by ``copy(_:of:to:)``; nil if it is another
     /// version than the one of `row`. An object that has the permissions already is not written.
-    /// `file` is nil for the marker of a directory.
+    /// `file` is nil for the marker of a directory. With `looks`, no answer is trusted to mean that
+    /// the permissions are there.
     func rewrite(
         _ row: ManifestEntry,
         of file: FileIdentity?,
-        mode: UInt32
-    ) async throws -> (etag: ETag, lastModified: Timestamp?)? {
+        mode: UInt32,
+        looks: Bool
+    ) async throws -> Rewritten? {
         let original = try await context.transfer.metadata(row.key)
         guard original.etag == row.etag, original.size == row.size else { return nil }
-        if FileMode.of(original, row.modeKind) == mode { return (row.etag, original.lastModified) }
-        var copied = try await rewrite(row, original, file, mode)
-        if let copy = copied, copy.lastModified?.seconds == original.lastModified?.seconds {
+        if FileMode.of(original, row.modeKind) == mode {
+            return Rewritten(etag: row.etag, lastModified: original.lastModified, hasMode: true)
+        }
+        var copied = try await rewrite(row, original, file, mode, looks: looks)
+        if let copy = copied, copy.hasMode,
+            copy.lastModified?.seconds == original.lastModified?.seconds
+        {
             // By its time others see that there is something new.
             try await context.environment.sleep(.seconds(1))
-            copied = try await rewrite(row.replacing(etag: copy.etag), original, file, mode)
+            let again = row.replacing(etag: copy.etag)
+            copied = try await rewrite(again, original, file, mode, looks: looks)
         }
         return copied
+    }
+
+    /// An object that was written anew.
+    struct Rewritten: Sendable {
+        let etag: ETag
+        let lastModified: Timestamp?
+        /// False if the store dropped the permissions.
+        let hasMode: Bool
     }
 
     private func rewrite(
         _ row: ManifestEntry,
         _ original: ObjectMetadata,
         _ file: FileIdentity?,
-        _ mode: UInt32
-    ) async throws -> (etag: ETag, lastModified: Timestamp?)? {
+        _ mode: UInt32,
+        looks: Bool
+    ) async throws -> Rewritten? {
         var answer: PutResult?
         do {
             if let file, row.size > largestWholeCopy {
@@ -93,18 +109,20 @@ struct RemoteCopier: Sendable {
             if error.isPreconditionFailed || error.isNotFound { return nil }
             guard error.mayHaveReachedServer, !error.isCancelled else { throw error }
         }
-        if let answer, answer.etag == row.etag, let time = answer.lastModified,
+        if !looks, let answer, answer.etag == row.etag, let time = answer.lastModified,
             answer.crc64 == nil || row.crc64 == nil || answer.crc64 == row.crc64
         {
-            return (answer.etag, time)
+            return Rewritten(etag: answer.etag, lastModified: time, hasMode: true)
         }
         let metadata = try await context.transfer.metadata(row.key)
         guard metadata.size == row.size, let etag = metadata.etag,
-            FileMode.of(metadata, row.modeKind) == mode,
             answer.map({ $0.etag == etag }) ?? (etag == row.etag)
         else { return nil }
         if let recorded = row.crc64, let found = metadata.crc64, found != recorded { return nil }
-        return (etag, metadata.lastModified)
+        let hasMode = FileMode.of(metadata, row.modeKind) == mode
+        // A copy that was not made, as far as an answer that was lost can show.
+        if !hasMode, answer == nil { return nil }
+        return Rewritten(etag: etag, lastModified: metadata.lastModified, hasMode: hasMode)
     }
 
     private func inPlace(

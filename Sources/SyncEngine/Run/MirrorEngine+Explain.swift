@@ -108,7 +108,7 @@ extension MirrorEngine {
             entries += batch.entries
             issues += batch.issues
             if let question = walk.question {
-                walk.answer(try await runs[0].reason(of: question))
+                walk.answer(try await runs[0].reason(of: question, isNew: false))
             }
             if batch.isFinished { break }
         }

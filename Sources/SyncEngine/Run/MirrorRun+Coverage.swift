@@ -124,3 +124,15 @@ extension MirrorRun {
         )
     }
 }
+
+extension MirrorRun {
+    /// What unfinished transfers of the paths have moved, for uploads with parts of `partSize`.
+    func keptTransfers(partSize: Int64) async throws -> KeptTransfers {
+        try await KeptTransfers(
+            in: session.manifest,
+            paths.ranges,
+            settings.store.dialect,
+            partSize: partSize
+        )
+    }
+}

@@ -154,7 +154,12 @@ extension MirrorRun {
         onEntry: (JoinedEntry) async throws -> Void
     ) async throws -> PlanLoop {
         let lister = try await makeLister(rows: rows)
-        let scan = try await makeScan(scope, issues, notesMounts: notesMounts)
+        let scan = try await makeScan(
+            scope,
+            issues,
+            notesMounts: notesMounts,
+            isNew: rows.count == 0
+        )
         var loop = PlanLoop(
             manifest: session.manifest,
             lister: lister,
@@ -214,7 +219,8 @@ extension MirrorRun {
     private func makeScan(
         _ scope: PlanScope,
         _ issues: ScanIssues,
-        notesMounts: Bool
+        notesMounts: Bool,
+        isNew: Bool
     ) async throws -> LocalScan {
         let isExcluded = scope.isExcludedFromWalk
         let leftOutMounts = try await leftOutMounts()
@@ -249,7 +255,7 @@ extension MirrorRun {
             },
             countingIn: leftOut,
             reportingTo: issues,
-            reasonOfTags: { try await reason(of: $0) },
+            reasonOfTags: { try await reason(of: $0, isNew: isNew) },
             copyOfLink: { try await copyOfLink(at: $0) },
             noteMounts: {
                 try await note(

@@ -30,7 +30,7 @@ extension MirrorRun {
                 writer = try await PlanWriter(path: path, command: command, settings, disk)
             }
             let rows = try await recordedRows()
-            preview.kept = try await KeptTransfers(in: session.manifest, paths.ranges)
+            preview.kept = try await keptTransfers(partSize: options.partSize)
             let coverage = try await plan(rows: rows, parts) { item in
                 guard let shown = try await preview.show(item) else { return }
                 try await writer?.add(item, shown.action, outcome: shown.outcome)

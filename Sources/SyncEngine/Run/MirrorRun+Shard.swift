@@ -25,7 +25,7 @@ extension MirrorRun {
         outcome.note(
             ShardOutcome.Found(
                 check: check,
-                waiting: parts.ledger.deferred.count,
+                waiting: parts.ledger.waiting(\.downloads).items.count,
                 mayConfirm: try await mayConfirm(parts, coverage),
                 recorded: try await session.manifest.entryCount()
             )

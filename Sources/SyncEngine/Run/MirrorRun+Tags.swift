@@ -1,5 +1,6 @@
 internal import LocalStorage
 internal import ManifestStore
+internal import ObjectStorage
 internal import SyncModel
 
 /// Which tags leave a directory out: those that this machine made.
@@ -9,18 +10,40 @@ internal import SyncModel
 extension MirrorRun {
     /// Why the directory with these tags is left out; nil if all of them came from the bucket and
     /// were not changed here since.
-    func reason(of found: FoundTags) async throws -> WalkIssue.Reason? {
-        let judgesInodes = try session.directory.keepsInodeNumbers()
-        for tag in found.tags {
-            guard let file = tag.file, let row = try await session.manifest.entry(tag.key),
-                row.isFetched
-            else { return tag.reason }
-            let isSameInode = !judgesInodes || file.inode == row.inode
-            guard isSameInode, file.size == row.size, row.mayHaveTime(of: file) else {
-                return tag.reason
-            }
-        }
+    ///
+    /// With `isNew` the manifest had no row when the run began.
+    func reason(of found: FoundTags, isNew: Bool) async throws -> WalkIssue.Reason? {
+        for tag in found.tags where try await !isFetched(tag, isNew: isNew) { return tag.reason }
         return nil
+    }
+
+    private func isFetched(_ tag: FoundTags.Tag, isNew: Bool) async throws -> Bool {
+        guard let file = tag.file else {
+            // A link is the one that a stored link became, or this machine's.
+            let row = try await session.manifest.entry(tag.key.ofLink)
+            return row?.isLink == true && row?.isFetched == true
+        }
+        guard let row = try await session.manifest.entry(tag.key) else {
+            return try await mayBeFetched(tag.key, isNew: isNew)
+        }
+        guard row.isFetched else { return false }
+        let judgesInodes = try session.known.isSame && session.directory.keepsInodeNumbers()
+        let isSameInode = !judgesInodes || file.inode == row.inode
+        return isSameInode && file.size == row.size && row.mayHaveTime(of: file)
+    }
+
+    /// True for a file of which this manifest may not know that it was fetched, if the bucket has
+    /// its object: a new manifest, and that of another shard.
+    private func mayBeFetched(_ key: ObjectKey, isNew: Bool) async throws -> Bool {
+        let isOfOthers = settings.shard != nil && !paths.ranges.contains(key)
+        guard isOfOthers || isNew else { return false }
+        do throws(StorageError) {
+            _ = try await store.head(ObjectKey(settings.prefix.bytes + key.bytes), versionID: nil)
+            return true
+        } catch {
+            guard error.isNotFound else { throw error }
+            return false
+        }
     }
 
     /// The recorded mounts that this run leaves out: what is known of them stays recorded.
@@ -35,7 +58,7 @@ extension MirrorRun {
             }
             guard let path = try? RelativePath(key: ObjectKey(mount)) else { continue }
             for found in session.directory.tags(above: path, filter.tags)
-            where try await reason(of: found) != nil {
+            where try await reason(of: found, isNew: false) != nil {
                 leftOut.insert(mount)
             }
         }

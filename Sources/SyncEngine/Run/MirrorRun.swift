@@ -221,7 +221,7 @@ struct MirrorRun: Sendable {
             mayEmptyTrash: settings.shard.map { $0.whole != nil } ?? true,
             isRepair: isRepair
         )
-        let ledger = RunLedger()
+        let ledger = RunLedger(waitingLimit: settings.limits.waiting)
         let reports = ItemReports(context: context, ledger: ledger)
         let publications = PublicationQueue(context: context) { key, action, size, failure in
             reports.fail(action, key, size: size, failure)

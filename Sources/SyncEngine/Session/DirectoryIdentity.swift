@@ -79,7 +79,7 @@ struct DirectoryIdentity: Sendable, Hashable {
     ) async throws -> UInt32? {
         guard try directory.keepsInodeNumbers(),
             try await ShortenedMarkers.areKnown(to: manifest) != true,
-            try await KeptModes.areKnown(to: manifest) != false
+            try await KeptModes.ofMarkers.areKnown(to: manifest) != false
         else { return nil }
         return MirrorDirectory.ordinaryPermissions
     }

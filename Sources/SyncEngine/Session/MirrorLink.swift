@@ -1,6 +1,6 @@
 internal import LocalStorage
 package import ObjectTransfer
-internal import SyncModel
+package import SyncModel
 
 /// The small configuration file that links a directory with its remote.
 package enum MirrorLink {
@@ -42,13 +42,16 @@ package enum MirrorLink {
 
     /// Notes that the user has linked the directory with this remote, whichever it had before: the
     /// next run takes it as one that is allowed to bind it anew.
+    ///
+    /// - Throws: `refused` for another one than before, unless it `mayRebind`.
     package static func confirm(
         _ remote: RemoteIdentity,
+        mayRebind: Bool,
         directory: String,
         stateDirectory: String?,
         homeDirectory: String?
     ) throws(SyncError) {
-        do throws(LocalError) {
+        do {
             let mirror = try MirrorDirectory(
                 path: directory,
                 stateDirectory: stateDirectory,
@@ -62,10 +65,18 @@ package enum MirrorLink {
                 guard let kept = StateIdentity(content: content) else { return }
                 identity = kept
             }
+            if !mayRebind, let known = identity.remote, known.isAnother(than: remote) {
+                throw SyncError(
+                    code: .refused,
+                    message: "'\(displayText(directory.utf8))' was mirrored with \(known.display), "
+                        + "not with \(remote.display); nothing was changed. If the remote changed "
+                        + "on purpose, use --rebind"
+                )
+            }
             identity.confirmed = identity.remote == remote ? nil : remote
             try mirror.writeStateFile(StateIdentity.fileName, identity.content)
         } catch {
-            throw SyncError(error)
+            throw SyncError(any: error)
         }
     }
 
@@ -170,6 +181,33 @@ package enum MirrorLink {
             return error.message
         }
         return mirror.placeRefusal?.message
+    }
+
+    /// Why every run of this direction would be refused, whatever is in the directory; nil if none
+    /// would.
+    package static func refusal(
+        of direction: SyncDirection,
+        directory: String,
+        stateDirectory: String?,
+        homeDirectory: String?
+    ) -> SyncError? {
+        do throws(LocalError) {
+            let mirror = try MirrorDirectory.inspect(
+                at: directory,
+                stateDirectory: stateDirectory,
+                homeDirectory: homeDirectory,
+                calls: .standard
+            )
+            defer { mirror.removeStandIn() }
+            if direction != .push { try mirror.requireOwn() }
+            return nil
+        } catch {
+            switch error {
+            case .refusedDirectory, .unsafeDirectory: return SyncError(error)
+            // The disk may be another one when the run starts.
+            default: return nil
+            }
+        }
     }
 
     private static func existing(

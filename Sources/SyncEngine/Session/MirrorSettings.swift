@@ -39,6 +39,20 @@ package struct RemoteIdentity: Sendable, Hashable {
         self.prefix = prefix
     }
 
+    /// False where one of them was recorded without its port and all else is the same.
+    func isAnother(than other: RemoteIdentity) -> Bool {
+        guard dialect == other.dialect, endpointHost == other.endpointHost,
+            bucket == other.bucket, prefix == other.prefix
+        else { return true }
+        guard let endpointPort, let port = other.endpointPort else { return false }
+        return endpointPort != port
+    }
+
+    /// Where it is, for messages.
+    var display: String {
+        displayText("'\(dialect)://\(bucket)/\(prefix)' at '\(endpoint)'".utf8)
+    }
+
     /// What a state has recorded.
     init(
         recordedDialect: String,

@@ -69,6 +69,11 @@ actor OwnUploads {
             && earlier.contains { token.hasPrefix($0 + Self.mark(key, size)) }
     }
 
+    /// True for a token that this run gave to an upload of this key and size.
+    nonisolated func isOwn(_ token: String, of key: ObjectKey, size: Int64) -> Bool {
+        token.utf8.count == Uploader.tokenLength && token.hasPrefix(name + Self.mark(key, size))
+    }
+
     private static func mark(_ key: ObjectKey, _ size: Int64) -> String {
         let digits = String(CRC64(of: key.bytes + "\n\(size)".utf8).value, radix: 32)
         return String(digits.suffix(markLength)).leftPadded(to: markLength)

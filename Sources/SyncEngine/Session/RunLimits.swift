@@ -20,6 +20,8 @@ package struct RunLimits: Sendable {
     package var publicationGroup: Int
     /// Decisions that are written together; rows, walked entries and deletions that are read so.
     package var batch: Int
+    /// Items of a kind that wait for a later part of the run.
+    package var waiting = 10_000
 
     package init(
         transfer: TransferLimits,

@@ -38,7 +38,7 @@ struct RunPaths: Sendable {
         }.sorted()
         let places = paths.flatMap { path in
             let own = [KeyRange(path.key), KeyRange(prefix: path.beneath)]
-            return links == .store ? own + [KeyRange(path.linkKey)] : own
+            return links == .store ? own + [KeyRange(path.key.ofLink)] : own
         }
         ranges = paths.isEmpty ? .all : KeyRanges(places)
     }
@@ -127,7 +127,7 @@ extension RunPaths {
         _ path: RelativePath,
         in manifest: ManifestStore
     ) async throws(ManifestError) -> Bool {
-        for key in [path.key, path.linkKey] where try await manifest.entry(key) != nil {
+        for key in [path.key, path.key.ofLink] where try await manifest.entry(key) != nil {
             return true
         }
         let beneath = KeyRange(prefix: path.beneath)
@@ -141,7 +141,7 @@ extension RunPaths {
     ) async throws(StorageError) -> Bool {
         let key = ObjectKey(prefix.bytes + path.key.bytes)
         let beneath = ObjectKey(prefix.bytes + path.beneath.bytes)
-        let link = ObjectKey(prefix.bytes + path.linkKey.bytes)
+        let link = ObjectKey(prefix.bytes + path.key.ofLink.bytes)
         for listed in [key, beneath, link] {
             let page = try await store.list(
                 ListRequest(prefix: listed, startAfter: nil, delimiter: nil, maximumKeys: 1)
@@ -157,9 +157,6 @@ extension RunPaths {
 extension RelativePath {
     /// Where the keys of what the directory at the path holds begin.
     var beneath: ObjectKey { ObjectKey(bytes + [UInt8(ascii: "/")]) }
-
-    /// The key that a link at the path is stored under.
-    fileprivate var linkKey: ObjectKey { ObjectKey(bytes + ObjectKey.linkSuffix.utf8) }
 
     /// The directories that lead to it, the innermost first.
     fileprivate var parents: [RelativePath] {

@@ -54,23 +54,26 @@ enum ShortenedMarkers {
     }
 }
 
-/// Whether a store keeps a marker, and what it says of the directory, beside the objects in it:
-/// where objects are files in directories, it may be refused, or kept without its metadata.
-///
-/// Found out by the first marker that is sent for its permissions. Directories that such a store
-/// keeps for the sake of objects are no markers of ours.
-enum KeptModes {
-    private static let setting = "remote.keeps-modes-of-directories"
-    static let forgotten: (name: String, value: String?) = (setting, nil)
+/// What a store of S3 keeps of permissions; found out by the first object that could show it.
+enum KeptModes: String, CaseIterable {
+    /// Whether it keeps a marker, and what it says of the directory, beside the objects in it:
+    /// where objects are files in directories, it may be refused, or kept without its metadata.
+    ///
+    /// Directories that such a store keeps for the sake of objects are no markers of ours.
+    case ofMarkers = "remote.keeps-modes-of-directories"
+    /// Whether a copy of an object has the metadata that it was asked to have.
+    case ofCopies = "remote.keeps-modes-of-copies"
 
-    /// Nil if no marker has shown it yet.
-    static func areKnown(to manifest: ManifestStore) async throws(ManifestError) -> Bool? {
-        try await manifest.setting(setting).map { $0 == "1" }
+    static let forgotten: [(name: String, value: String?)] = allCases.map { ($0.rawValue, nil) }
+
+    /// Nil if nothing has shown it yet.
+    func areKnown(to manifest: ManifestStore) async throws(ManifestError) -> Bool? {
+        try await manifest.setting(rawValue).map { $0 == "1" }
     }
 
-    static func record(_ areKept: Bool, in manifest: ManifestStore) async {
+    func record(_ areKept: Bool, in manifest: ManifestStore) async {
         // Without it the next run finds out again.
-        try? await manifest.setSetting(setting, areKept ? "1" : "0")
+        try? await manifest.setSetting(rawValue, areKept ? "1" : "0")
     }
 }
 

@@ -225,6 +225,17 @@ struct DirectoryModeTests {
         #expect((pull.modes, pull.adopted, pull.transferred) == (2, 1, 0))
     }
 
+    @Test func `are no difference where no run sends them`() async throws {
+        try await fixture.run("a", .push) { $0.keepsEmptyDirectories = false }
+        let leftOut = MirrorFixture.options { $0.keepsEmptyDirectories = false }
+        #expect(try await fixture.engine("a").status(options: leftOut).isInStep)
+        #expect(try await !fixture.engine("a").status(options: .standard).isInStep)
+        try await fixture.run("b", .pull)
+        try set("b/plain", 0o711)
+        #expect(try await fixture.run("b", .pull).isInStep)
+        #expect(try await fixture.engine("b").status(options: .standard).isInStep)
+    }
+
     @Test func `are recorded at stores of S3 once one kept them`() async throws {
         let fixture = try MirrorFixture(dialect: .s3)
         for name in ["x", "y"] {
@@ -261,5 +272,41 @@ struct DirectoryModeTests {
         #expect(try await fixture.run("a", .push).isInStep)
         #expect(fixture.operations.isEmpty)
         #expect(try await fixture.objects() == ["x/f", "y/f"])
+    }
+
+    /// A mirror of a store of S3 with directories of the user's alone.
+    private func unknownStore(_ names: [String]) throws -> MirrorFixture {
+        let fixture = try MirrorFixture(dialect: .s3)
+        for name in names {
+            try fixture.write("a/\(name)/f", content)
+            try FileManager.default.setAttributes(
+                [.posixPermissions: 0o700],
+                ofItemAtPath: fixture.directory("a/" + name)
+            )
+        }
+        return fixture
+    }
+
+    @Test func `are told where there are too many for the first run at a store`() async throws {
+        let names = (10..<35).map { "d\($0)" }
+        let fixture = try unknownStore(names)
+        var engine = try fixture.engine("a")
+        engine.settings.limits.waiting = 1
+        let first = try await engine.run(.push, options: MirrorFixture.options(), onEvent: { _ in })
+        #expect(first.skipped == 15 && !first.isInStep && !first.isComplete)
+        #expect(try await fixture.run("a", .push).isInStep)
+        let markers = try await fixture.objects().filter { $0.hasSuffix("/") }
+        #expect(markers == names.map { $0 + "/" })
+    }
+
+    @Test func `are sent where the first marker fails for a reason of its own`() async throws {
+        let fixture = try unknownStore(["x", "y", "z"])
+        try fixture.setFaults(
+            #"[{"match": {"operation": "PutObject", "key": "mirror/x/"},"#
+                + #""effect": {"fail": {"status": 403, "code": "AccessDenied"}}}]"#
+        )
+        let run = try await fixture.run("a", .push)
+        #expect(run.failed == 1)
+        #expect(try await fixture.objects() == ["x/f", "y/", "y/f", "z/", "z/f"])
     }
 }

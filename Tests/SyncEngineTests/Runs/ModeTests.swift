@@ -142,4 +142,36 @@ struct ModeTests {
         #expect((run.modes, run.conflicts) == (0, 1))
         #expect(try await fixture.object("f") == MirrorFixture.ramp(2_000, 9))
     }
+
+    @Test func `are tried once at a store that drops them from copies`() async throws {
+        let fixture = try MirrorFixture(dialect: .s3)
+        func set(_ path: String, _ mode: Int) throws {
+            try FileManager.default.setAttributes(
+                [.posixPermissions: mode],
+                ofItemAtPath: fixture.directory(path)
+            )
+        }
+        for name in ["f", "g"] { try fixture.write("a/" + name, content) }
+        try fixture.makeDirectory("a/d")
+        try set("a/d", 0o700)
+        try await fixture.run("a", .push)
+        try fixture.setFaults(
+            #"[{"match": {"operation": "HeadObject"},"#
+                + #""effect": {"headers": {"remove": ["x-amz-meta-mode"]}}}]"#
+        )
+        try set("a/f", 0o600)
+        let log = EventLog()
+        let first = try await fixture.run("a", .push, log)
+        #expect(first.modes == 0 && first.isComplete)
+        #expect(log.warnings.count { $0.hasPrefix("this store does not keep") } == 1)
+        try set("a/g", 0o600)
+        try set("a/d", 0o750)
+        fixture.server.clearRequestLog()
+        let later = EventLog()
+        for _ in 0..<2 {
+            #expect(try await fixture.run("a", .push, later).isInStep)
+            #expect(fixture.operations.isEmpty, "\(fixture.operations)")
+        }
+        #expect(later.warnings.isEmpty)
+    }
 }

@@ -102,14 +102,18 @@ extension EngineRuns {
             for name in ["f", "g"] { try fixture.write("a/" + name, MirrorFixture.ramp(10)) }
             _ = try await run(fixture, port: 9_000)
             try fixture.remove("a/g")
-            func confirm(_ port: Int) throws {
+            func confirm(_ port: Int, mayRebind: Bool = true) throws {
                 try MirrorLink.confirm(
                     try engine(fixture, port: port).settings.identity,
+                    mayRebind: mayRebind,
                     directory: fixture.directory("a"),
                     stateDirectory: nil,
                     homeDirectory: nil
                 )
             }
+            #expect(throws: SyncError.self) { try confirm(9_001, mayRebind: false) }
+            #expect(try await isRefused { _ = try await run(fixture, port: 9_001) })
+            try confirm(9_000, mayRebind: false)
             try confirm(9_001)
             // Only for exactly this remote.
             #expect(try await isRefused { _ = try await run(fixture, port: 9_002) })

@@ -29,14 +29,41 @@ struct SmallRenameTests {
 
     @discardableResult
     private func push(_ change: (inout RunOptions) -> Void = { _ in }) async throws -> RunSummary {
-        var engine = try fixture.engine("a")
+        try await push(waiting: 10_000, change: change)
+    }
+
+    /// With at most `waiting` uploads that wait.
+    @discardableResult
+    private func push(
+        waiting: Int,
+        _ log: EventLog = EventLog(),
+        through hook: @escaping HookedStore.Hook = { _ in },
+        change: (inout RunOptions) -> Void = { _ in }
+    ) async throws -> RunSummary {
+        var engine = try fixture.engine("a") { HookedStore($0, hook: hook) }
         engine.settings.limits.smallestSearchable = 256 << 10
+        engine.settings.limits.waiting = waiting
+        engine.settings.limits.laneCapacity = 2
         return try await engine.run(
             .push,
             options: MirrorFixture.options(change),
-            onEvent: { _ in }
+            onEvent: log.add
         )
     }
+
+    /// Files of a directory, which are recorded and have a colour.
+    private func write(_ names: [String], in directory: String) async throws {
+        for (index, name) in names.enumerated() {
+            try fixture.write("a/\(directory)/\(name)", MirrorFixture.ramp(600 + index, index))
+            try fixture.setModified(
+                "a/\(directory)/\(name)",
+                Date(timeIntervalSince1970: 1_700_000_000.5)
+            )
+        }
+        try await push { $0.properties.metadata["colour"] = "red" }
+    }
+
+    private static let many = (10..<30).map { "f\($0)" }
 
     private func head(_ key: String) async throws -> ObjectMetadata {
         try await fixture.store(StoreObserver()).head(
@@ -77,5 +104,85 @@ struct SmallRenameTests {
         for name in ["link.txt", "edited.txt"] {
             #expect(try await head(name).userMetadata["colour"] == nil, "\(name)")
         }
+    }
+
+    @Test func `are known whatever vanished in earlier runs`() async throws {
+        try await write(Self.many, in: "0")
+        try fixture.remove("a/0")
+        try await push()
+        try rename("page.txt", "new.txt")
+        try rename("other.txt", "00.txt")
+        try await push(waiting: 3)
+        for name in ["new.txt", "00.txt"] {
+            #expect(try await head(name).userMetadata["colour"] == "blue", "\(name)")
+        }
+    }
+
+    @Test(arguments: ["a", "z"])
+    func `of more files than can wait all keep them`(_ name: String) async throws {
+        try await write(Self.many, in: "m")
+        try rename("m", name)
+        #expect(try await push(waiting: 3).transferred == Self.many.count)
+        for file in Self.many {
+            let object = try await head(name + "/" + file)
+            #expect(object.userMetadata["colour"] == "red", "\(file)")
+        }
+    }
+
+    @Test func `of files that were written during the last run keep them`() async throws {
+        try fixture.write("a/late.txt", MirrorFixture.ramp(500, 9))
+        let soon = Date(timeIntervalSinceNow: 0.3)
+        try fixture.setModified("a/late.txt", soon)
+        try await push(waiting: 3) { call in
+            guard call.operation == "PutObject", call.moment == .before else { return }
+            try? await ContinuousClock().sleep(for: .seconds(1))
+        } change: {
+            $0.properties.metadata["colour"] = "green"
+        }
+        try rename("late.txt", "later.txt")
+        try await push()
+        #expect(try await head("later.txt").userMetadata["colour"] == "green")
+    }
+
+    @Test(arguments: [1, 10_000])
+    func `keep them where a new file has the old name, as with logs`(
+        _ waiting: Int
+    ) async throws {
+        try rename("page.txt", "page.txt.1")
+        try fixture.write("a/page.txt", MirrorFixture.ramp(900, 5))
+        #expect(try await push(waiting: waiting).transferred == 2)
+        for name in ["page.txt", "page.txt.1"] {
+            #expect(try await head(name).userMetadata["colour"] == "blue", "\(name)")
+        }
+    }
+
+    @Test func `keep them by a saved plan`() async throws {
+        let path = fixture.directory("plan")
+        try rename("page.txt", "new.txt")
+        try await push { options in
+            (options.isDryRun, options.plan) = (true, .save(path: path, command: ["push", "DIR"]))
+        }
+        let plan = try SavedPlan(reading: path)
+        #expect(try await push { $0.plan = .apply(plan) }.transferred == 1)
+        #expect(try await head("new.txt").userMetadata["colour"] == "blue")
+    }
+
+    @Test func `that a stopped run has not begun are counted`() async throws {
+        try await write(Self.many, in: "m")
+        try rename("m", "n")
+        let log = EventLog()
+        await #expect(throws: (any Error).self) {
+            try await push(waiting: 15, log) { call throws(StorageError) in
+                guard call.operation == "PutObject", call.moment == .before else { return }
+                throw StorageError(
+                    kind: .service(status: 403, code: "InvalidAccessKeyId"),
+                    operation: "PutObject",
+                    key: ObjectKey(call.key)
+                )
+            }
+        }
+        let summary = try #require(log.summary)
+        let counted = summary.failed + summary.interrupted + summary.notTried
+        #expect(counted == Self.many.count, "\(summary.failed) failed, \(summary.notTried) not")
     }
 }

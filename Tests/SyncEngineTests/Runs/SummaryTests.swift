@@ -39,11 +39,18 @@ extension EngineRuns {
         ) async throws {
             let fixture = try await interrupted(direction)
             let log = EventLog()
-            let dry = try await fixture.run("a", direction, log) { $0.isDryRun = true }
+            let other = try await fixture.run("a", direction) { $0.isDryRun = true }
+            // An upload with other parts begins anew.
+            #expect((other.bytesResumed > 0) == (direction == .pull))
+            let dry = try await fixture.run("a", direction, log) { options in
+                (options.isDryRun, options.partSize) = (true, 4 << 20)
+            }
             #expect(dry.bytesResumed >= 4 << 20)
             #expect(dry.bytes + dry.bytesResumed == Int64(Self.large))
             #expect(log.items.last { $0.state == .planned }?.bytesResumed == dry.bytesResumed)
-            let status = try await fixture.engine("a").status(options: MirrorFixture.options())
+            let status = try await fixture.engine("a").status(
+                options: MirrorFixture.options { $0.partSize = 4 << 20 }
+            )
             let work = direction == .pull ? status.pull : status.push
             #expect((work.bytes, work.bytesResumed) == (dry.bytes, dry.bytesResumed))
             let next = try await fixture.run("a", direction) { $0.partSize = 4 << 20 }

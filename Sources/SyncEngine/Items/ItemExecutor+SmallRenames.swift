@@ -1,0 +1,94 @@
+internal import LocalStorage
+internal import ManifestStore
+internal import ObjectStorage
+internal import ObjectTransfer
+internal import SyncModel
+internal import SyncPlanner
+
+/// Small files that were renamed: they are sent anew, and their objects keep what other tools put
+/// on the old ones.
+///
+/// 1. The uploads of new small files wait until all rows were planned, or until there are many.
+/// 2. One pass over the manifest finds the rows that these very files had, by inode, size and time.
+///    Most rows are in no index, and so most runs have no such pass: none if no recorded file is
+///    missing.
+/// 3. The upload asks for the object of such a row, if the file has that name no more.
+extension ItemExecutor {
+    /// True if a new small file may be a recorded one under a new name.
+    ///
+    /// A file that was written after the last run ended is in no row, unless its time was in the
+    /// future then.
+    func mayBeRenamed(_ entry: JoinedEntry) -> Bool {
+        guard context.earlier.hasEntries, context.judgesInodes, entry.remote == nil,
+            let local = entry.local, !local.isLink, let file = local.identity,
+            file.size < context.limits.smallestSearchable
+        else { return false }
+        guard let end = context.earlier.lastEnd else { return true }
+        return file.modified <= end || file.modified > context.clocks.start
+    }
+
+    /// True if a row's file is gone from its name, and so small that it may be back under another
+    /// one; a new file may have its name, as with logs.
+    func mayHaveBeenRenamed(_ entry: JoinedEntry) -> Bool {
+        guard context.tracker.direction != .pull, let row = entry.base,
+            entry.local?.identity?.inode != row.inode
+        else { return false }
+        return row.mayBeOfRenamedFile && row.size < context.limits.smallestSearchable
+    }
+
+    /// The rows that new files may have had under other names, by inode.
+    func earlierRows(of uploads: [JoinedEntry]) async throws -> [UInt64: [ManifestEntry]] {
+        let files = uploads.compactMap { $0.local?.identity }
+        let byInode = Dictionary(files.map { ($0.inode, $0) }) { first, _ in first }
+        var found: [UInt64: [ManifestEntry]] = [:]
+        for range in context.paths.ranges.ranges {
+            var last: ObjectKey?
+            repeat {
+                try Task.checkCancellation()
+                let page = try await context.manifest.entries(
+                    of: byInode,
+                    in: range,
+                    after: last,
+                    scanning: context.limits.batch
+                )
+                for row in page.entries where row.mayBeOfRenamedFile {
+                    found[row.inode, default: []].append(row)
+                }
+                last = page.last
+            } while last != nil
+        }
+        return found
+    }
+
+    /// What other tools put on the object that a new file had before it was renamed; nil if there
+    /// is none.
+    ///
+    /// Whatever fails here costs the properties, and not the upload.
+    func objectBeforeRename(
+        _ rows: [ManifestEntry],
+        of file: FileIdentity
+    ) async -> ObjectMetadata? {
+        for row in rows {
+            // Of a hard link, both names are of one file.
+            guard (try? await identity(of: row.key))?.inode != file.inode,
+                var metadata = try? await head(row.key)
+            else { continue }
+            if metadata.etag != row.etag {
+                // A new file of that name may have been sent, which left them as they were.
+                guard let token = metadata.userMetadata[Uploader.tokenMetadataName],
+                    context.uploads.isOwn(token, of: row.key, size: metadata.size)
+                else { continue }
+            }
+            // The type that its old name stands for is no choice of anybody's.
+            if metadata.contentType == ContentType.guess(for: row.key) {
+                metadata.contentType = nil
+            }
+            return metadata
+        }
+        return nil
+    }
+}
+
+extension ManifestEntry {
+    fileprivate var mayBeOfRenamedFile: Bool { inode != 0 && !isLink && !isThroughLink }
+}
