@@ -84,43 +84,34 @@ package struct TransferContext: Sendable {
         try? await disk.run { () throws(LocalError) in try directory.removePartial(name) }
     }
 
-    /// What the store says of the object.
+    /// What the store says of the object, which had `knownSize` bytes so far.
+    ///
+    /// Some gateways send 0 as the size of every HEAD, and a file made of that would be empty: a
+    /// size of 0 that nothing else says is proven by a GET.
     ///
     /// - Throws: `vanished` if it is gone.
-    package func metadata(_ key: ObjectKey) async throws(ItemFailure) -> ObjectMetadata {
+    package func metadata(
+        _ key: ObjectKey,
+        knownSize: Int64 = 0
+    ) async throws(ItemFailure) -> ObjectMetadata {
         do {
-            return try await store.head(objectKey(key), versionID: nil)
+            let found = try await store.head(objectKey(key), versionID: nil)
+            guard found.size == 0, knownSize > 0 else { return found }
+            return try await store.provingEmptiness(of: objectKey(key), found)
         } catch {
             throw ItemFailure(error)
         }
     }
 
-    /// The current object.
+    /// The current object, as ``metadata(_:knownSize:)`` says.
     ///
     /// - Throws: `vanished` if it is gone.
     func head(
-        _ key: ObjectKey
-    ) async throws(ItemFailure) -> (object: PinnedObject, metadata: ObjectMetadata) {
-        let metadata = try await metadata(key)
-        return (try pinned(metadata), metadata)
-    }
-
-    /// The current object, where it had `known` bytes so far.
-    ///
-    /// Some gateways send 0 as the size of every HEAD, and a file made of that would be empty: a
-    /// size of 0 that nothing else says is proven by a GET.
-    func head(
         _ key: ObjectKey,
-        knownSize: Int64
+        knownSize: Int64 = 0
     ) async throws(ItemFailure) -> (object: PinnedObject, metadata: ObjectMetadata) {
-        let found = try await head(key)
-        guard found.object.size == 0, knownSize > 0 else { return found }
-        do {
-            let proven = try await store.provingEmptiness(of: objectKey(key), found.metadata)
-            return (try pinned(proven), proven)
-        } catch {
-            throw ItemFailure(ofTransfer: error)
-        }
+        let metadata = try await metadata(key, knownSize: knownSize)
+        return (try pinned(metadata), metadata)
     }
 
     /// The version that an answer is of.

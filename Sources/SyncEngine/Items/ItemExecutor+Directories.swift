@@ -196,10 +196,7 @@ extension ItemExecutor {
             let closed = row(entry, mode: permissions, at: entry.remote?.lastModified)
         else { return await record(entry, mode: found, at: entry.remote?.lastModified) }
         await record(entry, mode: found, at: nil)
-        _ = ledger.add(
-            .init(path: path, permissions: permissions, row: closed),
-            to: \.closings
-        )
+        closeAtEnd(.init(path: path, permissions: permissions, row: closed))
     }
 
     private func set(_ permissions: UInt32, of path: RelativePath) async throws -> UInt32 {
@@ -229,7 +226,18 @@ extension ItemExecutor {
             // What is to be written there says what is wrong.
             return try await context.manifest.record([.upsert(base)])
         }
-        _ = ledger.add(.init(path: path, permissions: mode, row: base), to: \.closings)
+        closeAtEnd(.init(path: path, permissions: mode, row: base))
+    }
+
+    /// What there is no room for in memory is closed by the next run, which its row asks for.
+    private func closeAtEnd(_ closing: RunLedger.DirectoryClosing) {
+        guard !ledger.add(closing, to: \.closings) else { return }
+        skipWithoutDoubt(
+            closing.row.key,
+            size: 0,
+            message: "too many directories that their owner may not write to for one run; the next "
+                + "one sets its permissions"
+        )
     }
 
     /// Closes the directories that were open for this run.

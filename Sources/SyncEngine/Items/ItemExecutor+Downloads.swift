@@ -274,13 +274,13 @@ extension ItemExecutor {
         case .none: return nil
         case .copy(let candidate): source = candidate
         case .checksum(let possible):
-            metadata = try await head(entry.key)
+            metadata = try await head(entry.key, knownSize: object.size)
             guard let checksum = metadata?.crc64, metadata?.etag == object.etag,
                 let match = renames.match(checksum, among: possible)
             else { return nil }
             source = match
         }
-        if metadata == nil { metadata = try await head(entry.key) }
+        if metadata == nil { metadata = try await head(entry.key, knownSize: object.size) }
         guard let metadata, metadata.etag == object.etag else { return nil }
         return (source.row, metadata)
     }
@@ -380,8 +380,11 @@ extension ItemExecutor {
         return nil
     }
 
-    func head(_ key: ObjectKey) async throws(ItemFailure) -> ObjectMetadata {
-        try await context.transfer.metadata(key)
+    func head(
+        _ key: ObjectKey,
+        knownSize: Int64 = 0
+    ) async throws(ItemFailure) -> ObjectMetadata {
+        try await context.transfer.metadata(key, knownSize: knownSize)
     }
 }
 

@@ -77,7 +77,10 @@ extension ItemExecutor {
         var waiting = ledger.take(\.markers)[...]
         while ledger.stop == nil, let first = waiting.popFirst() {
             guard let areKept = await keepsModes(first) else { continue }
-            return areKept ? try await forEach(waiting) { await uploadMarker($0) } : ()
+            if areKept {
+                try await forEach(waiting, countsRest: true) { await uploadMarker($0) }
+            }
+            return
         }
         ledger.countUntried(waiting.count)
     }

@@ -62,7 +62,10 @@ extension ObjectCopy {
             guard isThere || error.mayHaveReachedServer, !error.isCancelled else { throw cause }
         }
         do {
-            let found = try await store.head(copy, versionID: nil)
+            var found = try await store.head(copy, versionID: nil)
+            if found.size == 0, size > 0 {
+                found = try await store.provingEmptiness(of: copy, found)
+            }
             guard found.size == size else { throw cause }
             if let answered, found.etag == answered { return }
             let original = try await store.head(source, versionID: nil)

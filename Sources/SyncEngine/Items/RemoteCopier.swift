@@ -20,7 +20,7 @@ struct RemoteCopier: Sendable {
         to key: ObjectKey
     ) async throws -> (etag: ETag, lastModified: Timestamp?)? {
         var answered: ETag?
-        let original = try await context.transfer.metadata(row.key)
+        let original = try await context.transfer.metadata(row.key, knownSize: row.size)
         guard original.etag == row.etag else { return nil }
         do {
             if row.size <= largestWholeCopy {
@@ -39,7 +39,7 @@ struct RemoteCopier: Sendable {
             }
         }
         // The copy's own headers are the record: not every answer to a copy has a checksum.
-        let metadata = try await context.transfer.metadata(key)
+        let metadata = try await context.transfer.metadata(key, knownSize: row.size)
         guard metadata.size == row.size, let etag = metadata.etag else { return nil }
         // Another writer was there in between, and may have kept our metadata.
         if let answered, answered != etag { return nil }
@@ -64,7 +64,7 @@ struct RemoteCopier: Sendable {
         mode: UInt32,
         looks: Bool
     ) async throws -> Rewritten? {
-        let original = try await context.transfer.metadata(row.key)
+        let original = try await context.transfer.metadata(row.key, knownSize: row.size)
         guard original.etag == row.etag, original.size == row.size else { return nil }
         if FileMode.of(original, row.modeKind) == mode {
             return Rewritten(etag: row.etag, lastModified: original.lastModified, hasMode: true)
@@ -112,7 +112,7 @@ struct RemoteCopier: Sendable {
         {
             return Rewritten(etag: answer.etag, lastModified: time, hasMode: true)
         }
-        let metadata = try await context.transfer.metadata(row.key)
+        let metadata = try await context.transfer.metadata(row.key, knownSize: row.size)
         guard metadata.size == row.size, let etag = metadata.etag,
             answer.map({ $0.etag == etag }) ?? (etag == row.etag)
         else { return nil }

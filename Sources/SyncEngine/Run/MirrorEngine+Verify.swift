@@ -274,7 +274,7 @@ extension Scrub {
 
     private mutating func verifyObject(_ row: ManifestEntry) async throws(SyncError) {
         do throws(ItemFailure) {
-            let object = try await executor.head(row.key)
+            let object = try await executor.head(row.key, knownSize: row.size)
             // A link's headers are its target's or its own, as the store likes.
             guard !row.isThroughLink else { return }
             guard object.etag == row.etag, object.size == row.size else {
@@ -330,8 +330,8 @@ extension Scrub {
             let key = row.key
             let file = try await file(of: row)?.1
             if let file, file.size != row.size { continue }
-            guard let object = try? await executor.head(key), object.etag == row.etag,
-                object.size == row.size
+            guard let object = try? await executor.head(key, knownSize: row.size),
+                object.etag == row.etag, object.size == row.size
             else {
                 found(row, .failed, "it cannot be repaired: the recorded object is not there")
                 continue
