@@ -208,7 +208,7 @@ let package = Package(
         tests("OSSSyncTests", ["OSSSync", "ObjectStorage", "StorageServer", "StoreFixture"]),
         tests(
             "OSSSyncCLITests",
-            ["OSSSyncCLI", "OSSSync", "SyncTestSupport"],
+            ["OSSSyncCLI", "OSSSync", "SyncEngine", "SyncTestSupport"],
             exclude: ["Golden"]
         ),
         fuzzing,
