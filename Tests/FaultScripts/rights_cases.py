@@ -1,4 +1,4 @@
-"""Rows F270–F272 and F320: who may read files, shared directories, files of several names."""
+"""Rows F270–F272, F320 and F359: who may read files, shared directories, files of several names."""
 
 import os
 
@@ -129,3 +129,26 @@ def _(place):
     place.directory = source
     for name in modes:
         os.chmod(place.path(name), 0o755)
+
+
+@case("F359", "a run with another umask takes no directory of a marker for one that a user changed")
+def _(place):
+    def run(mask, *arguments):
+        wrapper = ["sh", "-c", f'umask {mask}; exec "$0" "$@"']
+        return place.in_step(under(place, wrapper, *arguments))
+
+    place.put("theirs/", b"")
+    run("022", "pull")
+    for mask in ("002", "077"):
+        os.umask(int(mask, 8))
+        os.mkdir(place.path(f"made-{mask}"))
+        os.umask(0o022)
+        run(mask, "push")
+    place.server.forget_requests()
+    for mask, direction in (("002", "push"), ("077", "sync"), ("022", "push"), ("002", "sync")):
+        run(mask, direction)
+    equal(place.requests("CopyObject") + place.requests("PutObject"), [], "markers that were sent")
+    # What a user changes is sent, by a run with either.
+    for mask, mode in (("002", 0o700), ("077", 0o755)):
+        os.chmod(place.path("theirs"), mode)
+        equal(run(mask, "push").count("modes"), 1, f"permissions that changed to {mode:o}")

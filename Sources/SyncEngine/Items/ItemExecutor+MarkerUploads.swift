@@ -16,7 +16,7 @@ extension ItemExecutor {
                 marker: entry.key,
                 etag: sent.etag,
                 lastModified: sent.lastModified,
-                mode: sent.mode
+                mode: sent.mode ?? ordinaryMode(entry)
             )
             await record([.upsert(row)], .upload, entry)
             await noticeMarkerName(entry)
