@@ -211,7 +211,7 @@ let package = Package(
         tests("OSSSyncTests", ["OSSSync", "ObjectStorage", "StorageServer", "StoreFixture"]),
         tests(
             "OSSSyncCLITests",
-            ["OSSSyncCLI", "OSSSync", "SyncTestSupport"],
+            ["OSSSyncCLI", "OSSSync", "SyncEngine", "SyncTestSupport"],
             exclude: ["Golden"]
         ),
         fuzzing,

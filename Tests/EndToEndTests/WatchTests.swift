@@ -64,6 +64,26 @@ struct WatchTests {
         #expect(lines.allSatisfy { $0.hasPrefix("20") && $0.dropFirst(19).hasPrefix("  ") })
     }
 
+    @Test func `a chmod alone follows, and nothing after it`() throws {
+        try tree.write("d/f", Data("file".utf8))
+        func set(_ path: String, _ mode: Int) throws {
+            try FileManager.default.setAttributes(
+                [.posixPermissions: mode],
+                ofItemAtPath: tree.path + "/" + path
+            )
+        }
+        let program = try watch("--delete")
+        try set("d/f", 0o600)
+        try expect("permissions changed", program)
+        try set("d", 0o700)
+        try expect("upload d/", program)
+        try expect("push finished", program)
+        // Twice the time after which a change would have been pushed.
+        Thread.sleep(forTimeInterval: 2.5)
+        let result = stop(program)
+        #expect(result.output.components(separatedBy: "push finished").count == 4, "\(result)")
+    }
+
     @Test func `a directory that comes with all it has is pushed, and followed`() throws {
         let outside = try workplace.makeDirectory("outside")
         try outside.write("d/e/f", Data("deep".utf8))

@@ -1,4 +1,4 @@
-"""Rows F270–F272, F320 and F324: who may read files, shared and closed directories, hard links."""
+"""Rows F270–F272, F320, F324 and F359: who may read files, shared and closed directories."""
 
 import os
 import threading
@@ -271,3 +271,26 @@ def _(place):
     place.endpoint = place.server.url
     place.in_step(under(place, wrapper, "sync"))
     equal(place.head("closed/")["x-oss-meta-mode"], "40711", "the marker's permissions")
+
+
+@case("F359", "a run with another umask takes no directory of a marker for one that a user changed")
+def _(place):
+    def run(mask, *arguments):
+        wrapper = ["sh", "-c", f'umask {mask}; exec "$0" "$@"']
+        return place.in_step(under(place, wrapper, *arguments))
+
+    place.put("theirs/", b"")
+    run("022", "pull")
+    for mask in ("002", "077"):
+        os.umask(int(mask, 8))
+        os.mkdir(place.path(f"made-{mask}"))
+        os.umask(0o022)
+        run(mask, "push")
+    place.server.forget_requests()
+    for mask, direction in (("002", "push"), ("077", "sync"), ("022", "push"), ("002", "sync")):
+        run(mask, direction)
+    equal(place.requests("CopyObject") + place.requests("PutObject"), [], "markers that were sent")
+    # What a user changes is sent, by a run with either.
+    for mask, mode in (("002", 0o700), ("077", 0o755)):
+        os.chmod(place.path("theirs"), mode)
+        equal(run(mask, "push").count("modes"), 1, f"permissions that changed to {mode:o}")

@@ -24,9 +24,9 @@ struct ArgumentParserTests {
         #expect(throws: UsageError.self) { try parse("status", "--save-plan", "x.plan", "DIR") }
         // What only one run confirms or trusts, no file can.
         for option in [Option.rebind, .insecureHTTP, .caFile, .config, .logFile, .notifyURL] {
-            #expect(!CommandTable.plannedOptions.contains(option))
+            #expect(!option.traits.contains(.kept))
         }
-        #expect(!CommandTable.scheduledOptions.contains(.savePlan))
+        #expect(!Option.savePlan.isPassedOn)
     }
 
     @Test func `options stand before, between and after the other arguments`() throws {
@@ -190,30 +190,33 @@ struct ArgumentParserTests {
     }
 
     @Test func `no option takes a secret`() {
-        for row in OptionTable.rows {
+        for row in Option.all {
             #expect(!row.name.contains("secret") && !row.name.contains("token"))
             #expect(!row.name.contains("key") && !row.name.contains("password"))
         }
     }
 
     @Test func `every option has one row, and every row belongs to a command`() {
-        #expect(OptionTable.rows.map(\.option).count == Option.allCases.count)
-        #expect(Set(OptionTable.rows.map(\.option)) == Set(Option.allCases))
-        #expect(Set(CommandTable.rows.flatMap(\.options)) == Set(Option.allCases))
+        #expect(Set(Option.all).count == Option.all.count)
+        for option in Option.all {
+            #expect(!option.commands.isEmpty && !option.meaning.isEmpty, "\(option.name)")
+            #expect(Set(option.commands).count == option.commands.count, "\(option.name)")
+        }
         #expect(CommandTable.rows.map(\.name) == CommandName.allCases)
         for command in CommandTable.rows {
-            let letters = command.rows.compactMap(\.short)
+            let letters = command.options.compactMap(\.letter)
             #expect(Set(letters).count == letters.count)
         }
-        let letters = OptionTable.rows.compactMap(\.short).filter { $0 != "h" }
+        let letters = Option.all.compactMap(\.letter).filter { $0 != "h" }
         #expect(Set(letters).count == letters.count)
     }
 
     @Test func `every option of a run is in a plan, or has no part in what is done`() {
-        let runs = [CommandName.pull, .push, .sync]
-        let ofRuns = runs.flatMap { CommandTable.row($0)?.options ?? [] }
-        let left = Set(ofRuns).subtracting(CommandTable.plannedOptions)
-            .subtracting(CommandTable.connectionOptions)
+        let left = Set(
+            Option.all.filter {
+                $0.isOfRun && !$0.traits.contains(.kept) && $0.group != .connection
+            }
+        )
         // Refused with --save-plan, or --files-from, whose paths the plan has.
         let refused: Set<Option> = [
             .asOf, .rebind, .restore, .savePlan, .dryRun, .filesFrom, .shard, .round,

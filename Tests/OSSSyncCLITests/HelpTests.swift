@@ -56,7 +56,7 @@ struct HelpTests {
             upTo: try #require(manual.firstRange(of: "## The embedded")).lowerBound
         )
         let written = Set(text.matches(of: /--[a-z][a-z0-9-]*/).map { String($0.output) })
-        let known = Set(OptionTable.rows.map(\.name))
+        let known = Set(Option.all.map(\.name))
         #expect(known.subtracting(written) == [])
         #expect(written.subtracting(known) == ["--version"])
         for command in CommandName.allCases {

@@ -248,7 +248,7 @@ struct ScheduleTests {
             ])
         else { return #expect(Bool(false)) }
         var schedule = Self.plain
-        schedule.options = typed.words(of: CommandTable.scheduledOptions)
+        schedule.options = typed.words(\.isPassedOn)
         #expect(
             schedule.words == [
                 "/usr/local/bin/osssync", "push", "--quiet", "--delete", "--max-delete", "5%",

@@ -106,8 +106,9 @@ struct UnusedTests {
                 ? Array(words.dropFirst().prefix(1)) : Array(words.dropFirst())
         }
         return zip(words, words.dropFirst()).filter { keywords.contains($0.0) }.map(\.1)
-            // `class func`, a discarded value, and a parameter that is called actor.
-            .filter { !keywords.contains($0) && $0 != "_" && $0 != "isolated" }
+            // `class func`, a discarded value, a parameter that is called actor, and a text with
+            // CLASS after `storage-class`.
+            .filter { !keywords.contains($0) && !["_", "isolated", "CLASS"].contains($0) }
     }
 
     @Test func `every declaration is used`() throws {

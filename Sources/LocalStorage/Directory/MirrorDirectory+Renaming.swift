@@ -55,7 +55,8 @@ extension MirrorDirectory {
     }
 
     /// Lets nobody read a file that goes from `place` to `target` who could not read one that this
-    /// user makes there with its permissions: a name moves, and a file keeps its group and its list.
+    /// user makes there with its permissions: when its name moves, a file keeps its group and its
+    /// list.
     func limitRights(
         of name: PathBytes,
         _ status: FileStatus,

@@ -5,12 +5,12 @@ internal import OSSSync
 /// Options may stand before, between and after the other arguments; `--` ends them. The last
 /// of two values of one option counts, but for patterns and headers, where each does.
 struct ArgumentParser {
-    private var positionals: [String] = []
-    private var values: [Option: String] = [:]
-    private var counts: [Option: Int] = [:]
-    /// The patterns of what to skip, in the order given.
-    private var patterns: [FilterArgument] = []
-    private var headers: [String] = []
+    private var arguments = ParsedArguments(
+        command: .help,
+        positionals: [],
+        values: [:],
+        counts: [:]
+    )
     /// The options as they were typed, in order, for messages.
     private var typed: [(option: Option, name: String)] = []
     private var asksForVersion = false
@@ -28,20 +28,20 @@ struct ArgumentParser {
         return try parser.interpret()
     }
 
-    private mutating func collect(_ arguments: [String]) throws(UsageError) {
-        var rest = arguments[...]
-        while let argument = rest.popFirst() {
-            if argument == "--" {
-                positionals += rest
+    private mutating func collect(_ words: [String]) throws(UsageError) {
+        var rest = words[...]
+        while let word = rest.popFirst() {
+            if word == "--" {
+                arguments.positionals += rest
                 return
-            } else if argument == "--version" || argument == "-V" {
+            } else if word == "--version" || word == "-V" {
                 asksForVersion = true
-            } else if argument.utf8.starts(with: "--".utf8) {
-                try collectLong(argument, &rest)
-            } else if argument.utf8.first == UInt8(ascii: "-"), argument.utf8.count > 1 {
-                try collectShort(argument, &rest)
+            } else if word.utf8.starts(with: "--".utf8) {
+                try collectLong(word, &rest)
+            } else if word.utf8.first == UInt8(ascii: "-"), word.utf8.count > 1 {
+                try collectShort(word, &rest)
             } else {
-                positionals.append(argument)
+                arguments.positionals.append(word)
             }
         }
     }
@@ -52,12 +52,12 @@ struct ArgumentParser {
     ) throws(UsageError) {
         let sign = argument.utf8.firstIndex(of: UInt8(ascii: "="))
         let name = String(argument[..<(sign ?? argument.endIndex)])
-        guard let row = OptionTable.row(named: name.dropFirst(2)) else {
+        guard let option = Option.named(name) else {
             if name == "--durability" { throw .removedDurability }
             throw unknownOption(name)
         }
         let value = sign.map { String(argument[argument.utf8.index(after: $0)...]) }
-        try accept(row, as: row.name, value: value, &rest)
+        try accept(option, as: name, value: value, &rest)
     }
 
     private mutating func collectShort(
@@ -67,55 +67,38 @@ struct ArgumentParser {
         var letters = argument.dropFirst()
         while let letter = letters.popFirst() {
             let name = "-\(letter)"
-            guard let row = OptionTable.row(short: letter, of: likelyCommand) else {
+            guard let option = Option.lettered(letter, of: likelyCommand) else {
                 throw unknownOption(name)
             }
             // -j8: what follows the letter is its value.
-            if row.value != .none, !letters.isEmpty {
-                return try accept(row, as: name, value: String(letters), &rest)
+            if option.value != .none, !letters.isEmpty {
+                return try accept(option, as: name, value: String(letters), &rest)
             }
-            try accept(row, as: name, value: nil, &rest)
+            try accept(option, as: name, value: nil, &rest)
         }
     }
 
     private mutating func accept(
-        _ row: OptionSpecification,
+        _ option: Option,
         as name: String,
         value: String?,
         _ rest: inout ArraySlice<String>
     ) throws(UsageError) {
-        typed.append((row.option, name))
-        guard row.value != .none else {
+        typed.append((option, name))
+        guard option.value != .none else {
             guard value == nil else { throw .unexpectedValue(name) }
-            counts[row.option, default: 0] += 1
+            arguments.counts[option, default: 0] += 1
             return
         }
-        if case .optional = row.value {
-            values[row.option] = value ?? ""
-            return
-        }
+        if case .optional = option.value { return arguments.add(option, value ?? "") }
         guard let value = value ?? rest.popFirst() else { throw .missingValue(name) }
-        if case .choice(let words) = row.value, !words.contains(value) {
-            throw .badValue(
-                option: name,
-                value: String(terminalSafe: value),
-                expected: "expected one of " + words.joined(separator: ", ")
-            )
+        if let expected = option.expectation(of: value)
+            ?? (option == .backupDirectory && arguments.values[option] != nil
+                ? "it can be given once" : nil)
+        {
+            throw .badValue(option: name, value: String(terminalSafe: value), expected: expected)
         }
-        if let pattern = FilterArgument(row.option, value) {
-            patterns.append(pattern)
-        } else if row.option == .header {
-            headers.append(value)
-        } else {
-            if row.option == .backupDirectory, values[row.option] != nil {
-                throw .badValue(
-                    option: name,
-                    value: String(terminalSafe: value),
-                    expected: "it can be given once"
-                )
-            }
-            values[row.option] = value
-        }
+        arguments.add(option, value)
     }
 
     /// Names the nearest option, of the command if it is known.
@@ -123,8 +106,8 @@ struct ArgumentParser {
         if let advice = PeerOptions.advice(on: name) {
             return .optionOfPeers(String(terminalSafe: name), advice: advice)
         }
-        let known = likelyCommand.flatMap(CommandTable.row)?.options
-        let names = OptionTable.rows.filter { known?.contains($0.option) ?? true }.map(\.name)
+        let command = likelyCommand.flatMap(CommandTable.row)
+        let names = (command?.options ?? Option.all).map(\.name)
         let isLong = name.utf8.starts(with: "--".utf8)
         return .unknownOption(
             String(terminalSafe: name),
@@ -135,64 +118,56 @@ struct ArgumentParser {
 
     private func interpret() throws(UsageError) -> Invocation {
         if asksForVersion { return .version }
-        let asksForHelp = counts[.help, default: 0] > 0
-        guard let first = positionals.first else {
+        let asksForHelp = arguments.has(.help)
+        guard let first = arguments.positionals.first else {
             if asksForHelp || typed.isEmpty { return .help(nil) }
             throw .noCommand
         }
-        if first == "version", positionals.count == 1 { return .version }
+        if first == "version", arguments.positionals.count == 1 { return .version }
         guard let name = CommandName(rawValue: first), let command = CommandTable.row(name) else {
             throw Self.unknownCommand(first)
         }
-        if name == .help { return .help(try subject(of: positionals.dropFirst())) }
+        if name == .help { return .help(try subject(of: arguments.positionals.dropFirst())) }
         if asksForHelp { return .help(.command(name)) }
-        for (option, typedName) in typed where !command.options.contains(option) {
+        for (option, typedName) in typed where !option.commands.contains(name) {
             throw .optionOfOtherCommands(
                 typedName,
                 command: name,
-                accepting: CommandTable.rows.filter { $0.options.contains(option) }.map(\.name)
+                accepting: CommandName.allCases.filter(option.commands.contains)
             )
         }
-        let arguments = Array(positionals.dropFirst())
-        try check(arguments, of: command)
-        var counts = counts
+        var arguments = arguments
+        arguments.command = name
+        arguments.positionals.removeFirst()
+        try check(arguments.positionals, of: command)
         // It changes nothing, either.
-        if values[.savePlan] != nil { counts[.dryRun] = 1 }
-        return .run(
-            ParsedArguments(
-                command: name,
-                positionals: arguments,
-                values: values,
-                counts: counts,
-                patterns: patterns,
-                headers: headers
-            )
-        )
+        if arguments.values[.savePlan] != nil { arguments.counts[.dryRun] = 1 }
+        return .run(arguments)
     }
 
     private func check(
-        _ arguments: [String],
+        _ positionals: [String],
         of command: CommandSpecification
     ) throws(UsageError) {
         if command.isOfMirror {
             return try MirrorArguments.check(
-                command.split(arguments).mirror,
+                command.split(positionals).mirror,
                 of: command,
-                isUnlinking: counts[.unlink, default: 0] > 0
+                isUnlinking: arguments.has(.unlink)
             )
         }
         let needed = command.arguments.prefix { !$0.isOptional }.count
-        if arguments.count < needed {
-            throw .missingArgument(command.arguments[arguments.count].name, command: command.name)
+        if positionals.count < needed {
+            throw .missingArgument(command.arguments[positionals.count].name, command: command.name)
         }
         let isRepeated = command.arguments.last?.isRepeated == true
-        if arguments.count > command.arguments.count, !isRepeated {
+        if positionals.count > command.arguments.count, !isRepeated {
             throw .surplusArgument(
-                String(terminalSafe: arguments[command.arguments.count]),
+                String(terminalSafe: positionals[command.arguments.count]),
                 command: command.name
             )
         }
-        for (argument, row) in zip(arguments, command.arguments) where argument.isEmpty {
+        for (argument, row) in zip(positionals, command.arguments) where argument.isEmpty {
             throw .missingArgument(row.name, command: command.name)
         }
     }

@@ -26,3 +26,23 @@ enum CommandName: String, CaseIterable, Sendable {
     case completions
     case help
 }
+
+/// The commands of most options.
+extension [CommandName] {
+    static var runs: Self { [.pull, .push, .sync] }
+
+    /// Runs, and what starts them.
+    static var runners: Self { runs + [.watch, .schedule] }
+
+    /// These, and what shows what they would do.
+    static var planners: Self { runners + [.status, .explain] }
+
+    /// All that can make requests.
+    static var connected: Self {
+        CommandName.allCases.filter { ![.completions, .help].contains($0) }
+    }
+
+    static func connected(except others: CommandName...) -> Self {
+        connected.filter { !others.contains($0) }
+    }
+}

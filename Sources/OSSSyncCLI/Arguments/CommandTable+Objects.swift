@@ -17,10 +17,6 @@ extension CommandTable {
         name: "REMOTE",
         isOptional: false
     )
-    private static let transferOptions: [Option] =
-        [.force, .jobs, .partSize, .progress, .color, .jsonInterval, .stateDirectory]
-        + commonOptions
-
     /// Where both directions keep theirs.
     private static let records =
         "Its record contains no secret and is kept in --state-dir, or by default in "
@@ -42,8 +38,6 @@ extension CommandTable {
             "--versions lists all versions of objects whose keys begin with NAME: time, size (or "
                 + "deleted), ID, * for the latest, and key.",
         ],
-        options: [.long, .humanReadable, .summary, .top, .versions, .stateDirectory]
-            + commonOptions,
         examples: [
             ("osssync ls oss://media/photos", "list all objects beneath photos/"),
             ("osssync ls --top oss://media/", "list the directories at the top of a bucket"),
@@ -71,7 +65,6 @@ extension CommandTable {
                 + "when the same command is run again, even with a new URL of the same object. "
                 + "\(records)",
         ],
-        options: [.headURL] + transferOptions,
         examples: [
             ("osssync get oss://media/photos/a.jpg a.jpg", "download one object"),
             ("osssync get oss://media/db.gz -", "write an object to standard output, for gunzip"),
@@ -102,7 +95,6 @@ extension CommandTable {
                 + "cannot be resumed. A writer that fails looks like the end of the input: check "
                 + "its status, and use a new key for each backup.",
         ],
-        options: CommandTable.propertyOptions + [.callbackURL, .callbackBody] + transferOptions,
         examples: [
             ("osssync put film.mov oss://media/films/", "upload it as films/film.mov"),
             (
@@ -125,7 +117,6 @@ extension CommandTable {
                 + "keys expires with them at the latest.",
             "The URL grants access: keep it out of logs.",
         ],
-        options: [.method, .expires] + commonOptions,
         examples: [
             ("osssync presign oss://media/photos/a.jpg", "allow to read it for half an hour"),
             (
@@ -145,7 +136,6 @@ extension CommandTable {
             "--abort aborts all uploads that were started at least --older-than ago, regardless "
                 + "of which program started them. Younger ones may still be running.",
         ],
-        options: [.abort, .olderThan] + commonOptions,
         examples: [
             ("osssync uploads oss://media", "list all unfinished uploads"),
             (

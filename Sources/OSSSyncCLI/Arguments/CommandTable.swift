@@ -1,77 +1,3 @@
-/// One positional argument of a command.
-struct ArgumentSpecification: Sendable {
-    static let directoryName = "DIR"
-    static let remoteName = "REMOTE"
-    static let pathName = "PATH"
-    static let runName = "RUN"
-
-    let name: String
-    let isOptional: Bool
-    /// True for the last one of a command, if it can be given several times.
-    var isRepeated = false
-
-    /// `DIR`, `[REMOTE]` or `PATH...`.
-    var usage: String {
-        let name = isRepeated ? name + "..." : name
-        return isOptional ? "[\(name)]" : name
-    }
-}
-
-/// One row of the table from which parsing and help come.
-struct CommandSpecification: Sendable {
-    let name: CommandName
-    let arguments: [ArgumentSpecification]
-    /// One line, for the overview.
-    let summary: String
-    /// Paragraphs, for the command's own help; wrapped when shown.
-    let discussion: [String]
-    let options: [Option]
-    /// Command lines that work, each with what it does.
-    let examples: [(line: String, meaning: String)]
-    /// The help of options that mean something else here than `OptionTable` says.
-    var optionHelp: [Option: String] = [:]
-
-    /// The rows of its options in the order of the help; of two with one letter the first has it.
-    var rows: [OptionSpecification] {
-        var letters: Set<Character> = []
-        return OptionTable.rows.filter { options.contains($0.option) }.map { row in
-            var row = row
-            if let short = row.short, !letters.insert(short).inserted { row.short = nil }
-            return row
-        }
-    }
-
-    /// True if it works on a directory and its remote, whose arguments ``MirrorArguments`` reads.
-    ///
-    var isOfMirror: Bool { takes(ArgumentSpecification.directoryName) }
-
-    /// True if it does nothing without a PATH.
-    var needsPath: Bool {
-        arguments.contains { $0.name == ArgumentSpecification.pathName && !$0.isOptional }
-    }
-
-    /// Tells RUN, which is after DIR or a number in its place, from the other arguments.
-    func split(_ positionals: [String]) -> (mirror: [String], run: String?) {
-        guard takes(ArgumentSpecification.runName), let last = positionals.last else {
-            return (positionals, nil)
-        }
-        let digits = UInt8(ascii: "0")...UInt8(ascii: "9")
-        let isNumber = !last.isEmpty && last.utf8.allSatisfy(digits.contains)
-        guard positionals.count == 2 || positionals.count == 1 && isNumber else {
-            return (positionals, nil)
-        }
-        return ([String](positionals.dropLast()), last)
-    }
-
-    /// True if one of its arguments has this name.
-    func takes(_ argument: String) -> Bool { arguments.contains { $0.name == argument } }
-
-    var usage: String {
-        (["osssync", name.rawValue] + (options.isEmpty ? [] : ["[OPTION...]"])
-            + arguments.map(\.usage)).joined(separator: " ")
-    }
-}
-
 /// All commands, in the order in which the help shows them.
 enum CommandTable {
     static let rows: [CommandSpecification] = [
@@ -129,34 +55,6 @@ enum CommandTable {
         isOptional: true
     )
 
-    /// What the link of a directory records.
-    static let linkOptions: [Option] = [
-        .profile, .region, .endpoint, .addressing, .provider, .signature,
-    ]
-    static let connectionOptions: [Option] = [
-        .profile, .config, .region, .endpoint, .addressing, .provider, .signature, .caFile,
-        .insecureHTTP, .timeout, .retries, .retryWait,
-    ]
-    static let commonOptions: [Option] =
-        [.json, .quiet, .verbose] + connectionOptions + [.help]
-    static let filterOptions: [Option] = [
-        .exclude, .include, .excludeFrom, .excludeIfPresent, .excludeCaches, .oneFileSystem,
-        .minimumSize, .maximumSize, .minimumAge, .maximumAge,
-    ]
-    /// Where objects are copied before they are deleted or replaced.
-    static let keepingOptions: [Option] = [.trash, .backupDirectory]
-    /// What objects are written with.
-    static let propertyOptions: [Option] = [.storageClass, .sse, .acl, .header]
-    static let runOptions: [Option] =
-        [.dryRun, .savePlan, .delete, .deleteExtra] + filterOptions + [
-            .deleteExcluded, .maxDelete, .allowEmpty, .rebind, .shard, .round, .onConflict,
-            .checksum, .links, .names, .noMetadata, .emptyDirectories, .noEmptyDirectories,
-            .trashDays, .ifLocked,
-            .jobs, .partSize, .bandwidthLimit, .maximumTransfer, .maximumDuration, .filesFrom,
-            .progress, .color, .jsonInterval, .logFile, .metricsFile, .notifyURL, .notifyOn,
-            .stateDirectory,
-        ] + commonOptions
-
     private static let initialize = CommandSpecification(
         name: .`init`,
         arguments: [directory, remote],
@@ -176,7 +74,6 @@ enum CommandTable {
                 + "AWS_SESSION_TOKEN), from such a profile, or from ~/.aws/credentials and "
                 + "~/.aws/config.",
         ],
-        options: [.checkWrite, .rebind, .unlink, .stateDirectory] + commonOptions,
         examples: [
             (
                 "osssync init --region cn-hangzhou ~/Photos oss://media/photos",
@@ -204,7 +101,6 @@ enum CommandTable {
             "REMOTE is needed only in the first run, if DIR was not linked with 'osssync init'.",
             pathsNote,
         ],
-        options: [.force, .asOf, .restore, .backupDirectory] + runOptions,
         examples: [
             ("osssync pull ~/Photos oss://media/photos", "first run: link and download"),
             ("osssync pull --dry-run --delete ~/Photos", "show what the next run would do"),
@@ -233,7 +129,6 @@ enum CommandTable {
             "REMOTE is needed only in the first run, if DIR was not linked with 'osssync init'.",
             pathsNote,
         ],
-        options: [.force] + runOptions + keepingOptions + propertyOptions,
         examples: [
             ("osssync push ~/Photos", "upload what is new or changed"),
             ("osssync push --delete --max-delete 20 ~/Photos", "delete at most 20 objects"),
@@ -265,7 +160,6 @@ enum CommandTable {
             "REMOTE is needed only in the first run, if DIR was not linked with 'osssync init'.",
             pathsNote,
         ],
-        options: [.force, .restore] + runOptions + keepingOptions + propertyOptions,
         examples: [
             ("osssync sync ~/Notes oss://media/notes", "first run: link and synchronize"),
             ("osssync sync --delete ~/Notes", "also transfer deletions"),
@@ -285,10 +179,6 @@ enum CommandTable {
                 + "that exclude them.",
             pathsNote,
         ],
-        options: [.delete, .deleteExtra] + filterOptions + [
-            .maxDelete, .allowEmpty, .onConflict, .checksum, .links, .names, .exitCode, .summary,
-            .filesFrom, .jobs, .stateDirectory,
-        ] + commonOptions,
         examples: [
             ("osssync status ~/Photos", "show what each direction would do"),
             ("osssync status --exit-code ~/Photos", "also exit with 1 if the sides differ"),
@@ -310,9 +200,6 @@ enum CommandTable {
             "Other keys are not considered: explain does not show, for example, that a file has "
                 + "the same name as a directory in the bucket.",
         ],
-        options: [.delete, .deleteExtra] + filterOptions + [
-            .deleteExcluded, .onConflict, .checksum, .links, .names, .stateDirectory,
-        ] + commonOptions,
         examples: [
             ("osssync explain ~/Photos 2026/film.mkv", "show why it is not uploaded"),
             ("osssync explain film.mkv", "the same, in ~/Photos/2026"),
@@ -329,7 +216,6 @@ enum CommandTable {
                 + "limits this to one file or directory; a PATH that neither exists nor is "
                 + "recorded is an error."
         ],
-        options: [.stateDirectory] + commonOptions,
         examples: [("osssync cancel ~/Photos 2026/film.mov", "discard one transfer")]
     )
 
@@ -342,7 +228,6 @@ enum CommandTable {
                 + "Changes nothing, except that --check-write starts an upload and aborts it. The "
                 + "exit status is 1 if a check failed."
         ],
-        options: [.checkWrite, .maximumAge, .stateDirectory] + commonOptions,
         examples: [
             ("osssync doctor ~/Photos", "find out why a run fails"),
             (
@@ -361,7 +246,6 @@ enum CommandTable {
             "Prints a script with which the shell completes commands, options, their values, and "
                 + "keys, for which it lists the bucket. 'make install' installs the script."
         ],
-        options: [.help],
         examples: [
             ("osssync completions bash", "print the script; load it with: source <(...)")
         ]
@@ -375,7 +259,6 @@ enum CommandTable {
             "'osssync help COMMAND' is the same as 'osssync COMMAND --help'. 'osssync help' lists "
                 + "the commands and topics."
         ],
-        options: [],
         examples: []
     )
 }

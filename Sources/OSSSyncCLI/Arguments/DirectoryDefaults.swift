@@ -50,13 +50,8 @@ struct DirectoryDefaults: Sendable {
     }
 
     /// The options that a line can set.
-    private static let settable: [OptionSpecification] = OptionTable.rows.filter { row in
-        row.option != .help && !OptionTable.onlyTyped.contains(row.option)
-            && commands.contains { accepts($0, row.option) }
-    }
-
-    private static func accepts(_ command: CommandName, _ option: Option) -> Bool {
-        CommandTable.row(command)?.options.contains(option) == true
+    private static let settable = Option.all.filter { option in
+        option != .help && !option.traits.contains(.typed) && option.isOfRun
     }
 
     private static func read(
@@ -69,37 +64,36 @@ struct DirectoryDefaults: Sendable {
             .configuration(path: String(terminalSafe: path), line: entry.line, reason: reason)
         }
         let name = String(entry.key.lowercased().map { $0 == "_" ? "-" : $0 })
-        guard let row = settable.first(where: { $0.option.rawValue == name }) else {
-            if OptionTable.onlyTyped.contains(where: { $0.rawValue == name }) {
+        guard let option = settable.first(where: { $0.word == name }) else {
+            if Option.named("--" + name)?.traits.contains(.typed) == true {
                 throw problem("'\(name)' can only be given on the command line")
             }
-            let nearest = Nearest.word(to: name, among: settable.map(\.option.rawValue))
+            let nearest = Nearest.word(to: name, among: settable.map(\.word))
             throw problem(
                 "unknown name '\(String(terminalSafe: entry.key))'"
                     + (nearest.map { "; did you mean '\($0)'?" } ?? "")
             )
         }
-        if let command, !accepts(command, row.option) {
+        if let command, !option.commands.contains(command) {
             throw problem("'\(name)' is not an option of \(command.rawValue)")
         }
-        if row.group == .connection, CommandTable.linkOptions.contains(row.option) {
-            throw problem("'\(name)' belongs in [mirror]")
-        }
+        if option.isOfLink { throw problem("'\(name)' belongs in [mirror]") }
         let known: Default
-        if row.value == .none {
+        if option.value == .none {
             guard let isOn = switches[entry.value.lowercased()] else {
                 throw problem("'\(name)' is 'yes' or 'no'")
             }
-            known = Default(option: row.option, value: nil, isOn: isOn)
-        } else if case .optional = row.value, let isOn = words[entry.value.lowercased()] {
-            known = Default(option: row.option, value: isOn ? "" : nil, isOn: false)
+            known = Default(option: option, value: nil, isOn: isOn)
+        } else if case .optional = option.value, let isOn = words[entry.value.lowercased()] {
+            known = Default(option: option, value: isOn ? "" : nil, isOn: false)
         } else {
-            let isRelative = row.isPath(entry.value) && entry.value.utf8.first != UInt8(ascii: "/")
+            let isRelative =
+                option.isPath(entry.value) && entry.value.utf8.first != UInt8(ascii: "/")
             let value = isRelative ? directory + "/" + entry.value : entry.value
-            known = Default(option: row.option, value: value, isOn: true)
+            known = Default(option: option, value: value, isOn: true)
         }
         do throws(UsageError) {
-            try check(known, row)
+            try check(known)
         } catch {
             throw problem(error.message)
         }
@@ -112,25 +106,24 @@ struct DirectoryDefaults: Sendable {
     private static let switches = words.merging(["1": true, "0": false]) { $1 }
 
     /// Refuses a value that the command line would refuse, too.
-    private static func check(_ known: Default, _ row: OptionSpecification) throws(UsageError) {
-        if let value = known.value, !row.choices.isEmpty, !row.choices.contains(value) {
+    private static func check(_ known: Default) throws(UsageError) {
+        if let value = known.value, let expected = known.option.expectation(of: value) {
             throw .badValue(
-                option: row.name,
+                option: known.option.name,
                 value: String(terminalSafe: value),
-                expected: "expected one of " + row.choices.joined(separator: ", ")
+                expected: expected
             )
         }
         var arguments = ParsedArguments(command: .pull, positionals: [], values: [:], counts: [:])
         arguments.add([known])
         _ = try RunOptions(arguments)
-        var connection = ConnectionOptions()
-        try connection.setPatience(arguments)
+        _ = try ConnectionOptions(arguments)
     }
 
     /// True if a direction has filters of its own, which a command on all of them cannot apply.
     func hasOwnFilters(_ command: CommandName) -> Bool {
         own[command, default: []].contains { known in
-            CommandTable.filterOptions.contains(known.option)
+            known.option.group == .filter && known.option.commands.contains(.status)
         }
     }
 
@@ -140,10 +133,9 @@ struct DirectoryDefaults: Sendable {
     func filling(
         _ typed: ParsedArguments,
         as command: CommandName? = nil,
-        except: [Option] = []
+        except isLeftOut: (Option) -> Bool = { _ in false }
     ) -> ParsedArguments {
         let command = command ?? typed.command
-        let accepted = CommandTable.row(command)?.options ?? []
         var filled = ParsedArguments(
             command: typed.command,
             positionals: typed.positionals,
@@ -152,7 +144,7 @@ struct DirectoryDefaults: Sendable {
         )
         filled.add(
             (common + own[command, default: []]).filter {
-                accepted.contains($0.option) && !except.contains($0.option)
+                $0.option.commands.contains(command) && !isLeftOut($0.option)
             }
         )
         // The one typed overrides its opposite.
@@ -172,8 +164,7 @@ struct DirectoryDefaults: Sendable {
         }
         filled.values.merge(typed.values) { $1 }
         filled.counts.merge(typed.counts) { $1 }
-        filled.patterns += typed.patterns
-        filled.headers += typed.headers
+        filled.repeated += typed.repeated
         return filled
     }
 }
@@ -188,13 +179,7 @@ extension ParsedArguments {
                 }
                 continue
             }
-            if let pattern = FilterArgument(known.option, value) {
-                patterns.append(pattern)
-            } else if known.option == .header {
-                headers.append(value)
-            } else {
-                values[known.option] = value
-            }
+            add(known.option, value)
         }
     }
 }

@@ -60,10 +60,10 @@ struct HelpText {
             lines += wrap(paragraph, indent: 0)
         }
         for group in OptionGroup.allCases where group != .connection {
-            let rows = row.rows.filter { $0.group == group }
-            guard !rows.isEmpty else { continue }
+            let options = row.options.filter { $0.group == group }
+            guard !options.isEmpty else { continue }
             lines += ["", group.rawValue + ":"]
-            lines += table(rows.map { ($0.usage, row.optionHelp[$0.option] ?? $0.help) })
+            lines += table(options.map { ($0.usage, row.help(of: $0)) })
         }
         if row.options.contains(.profile) {
             lines.append("")

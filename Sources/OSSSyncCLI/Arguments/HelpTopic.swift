@@ -81,7 +81,9 @@ enum HelpTopic: String, CaseIterable, Sendable {
         .paragraph(
             "An unknown name is an error. Options that confirm a single run, decide what is "
                 + "trusted, or name files to be written can only be given on the command line: "
-                + OptionTable.onlyTyped.map { "--" + $0.rawValue }.joined(separator: ", ") + "."
+                + Option.all.filter { $0.traits.contains(.typed) }.map(\.name).joined(
+                    separator: ", "
+                ) + "."
         ),
     ]
 
@@ -91,7 +93,7 @@ enum HelpTopic: String, CaseIterable, Sendable {
                 + "'osssync help configuration'."
         ),
         .rows(
-            OptionTable.rows.filter { $0.group == .connection }.map { ($0.usage, $0.help) }
+            Option.all.filter { $0.group == .connection }.map { ($0.usage, $0.meaning) }
         ),
     ]
 

@@ -1,114 +1,105 @@
-/// Every option of every command, by the name it has on the command line.
-enum Option: String, CaseIterable, Sendable {
-    case dryRun = "dry-run"
-    case savePlan = "save-plan"
-    case delete
-    case deleteExtra = "delete-extra"
-    case maxDelete = "max-delete"
-    case allowEmpty = "allow-empty"
-    case shard
-    case round
-    case count
-    case cuts
-    case tasks
-    case rebind
-    case include
-    case exclude
-    case excludeFrom = "exclude-from"
-    case excludeIfPresent = "exclude-if-present"
-    case filesFrom = "files-from"
-    case excludeCaches = "exclude-caches"
-    case oneFileSystem = "one-file-system"
-    case minimumSize = "min-size"
-    case maximumSize = "max-size"
-    case minimumAge = "min-age"
-    case maximumAge = "max-age"
-    case deleteExcluded = "delete-excluded"
-    case force
-    case onConflict = "on-conflict"
-    case jobs
-    case partSize = "part-size"
-    case checksum
-    case exitCode = "exit-code"
-    case summary
-    case trashDays = "trash-days"
-    case trash
-    case backupDirectory = "backup-dir"
-    case asOf = "as-of"
-    case versions
-    case top
-    case html
-    case noMetadata = "no-metadata"
-    case emptyDirectories = "empty-dirs"
-    case noEmptyDirectories = "no-empty-dirs"
-    case restore
-    case links
-    case names
-    case bandwidthLimit = "bwlimit"
-    case maximumTransfer = "max-transfer"
-    case maximumDuration = "max-duration"
-    case ifLocked = "if-locked"
-    case logFile = "log-file"
-    case metricsFile = "metrics-file"
-    case notifyURL = "notify-url"
-    case notifyOn = "notify-on"
-    case progress
-    case color
-    case json
-    case jsonInterval = "json-interval"
-    case quiet
-    case verbose
-    case profile
-    case config
-    case region
-    case endpoint
-    case addressing
-    case provider
-    case signature
-    case stateDirectory = "state-dir"
-    case caFile = "ca-file"
-    case insecureHTTP = "insecure-http"
-    case timeout
-    case retries
-    case retryWait = "retry-wait"
-    case long
-    case humanReadable = "human-readable"
-    case headURL = "head-url"
-    case storageClass = "storage-class"
-    case sse
-    case acl
-    case header
-    case callbackURL = "callback-url"
-    case callbackBody = "callback-body"
-    case method
-    case expires
-    case abort
-    case olderThan = "older-than"
-    case empty
-    case run
-    case at
-    case to
-    case remote
-    case budget
-    case repair
-    case checkWrite = "check-write"
-    case unlink
-    case pull
-    case push
-    case sync
-    case every
-    case settle
-    case daily
-    case install
-    case remove
-    case list
-    case test
-    case format
-    case help
+internal import OSSSync
+
+/// An option of the command line: all that there is to say of it, in one row.
+///
+/// The rows are in `Option+Runs.swift` and `Option+Commands.swift`. The parser, the defaults of a
+/// directory, saved plans, rounds, schedules, the help, the manual and the completions come from
+/// them.
+struct Option: Sendable {
+    /// `--name`.
+    let name: String
+    var letter: Character?
+    let value: OptionValue
+    let group: OptionGroup
+    let traits: [OptionTrait]
+    /// The commands that accept it.
+    private(set) var commands: [CommandName] = []
+    /// Continues the sentence "this option …", without a full stop.
+    private(set) var meaning = ""
+    /// Why a task of a round refuses it; nil if it does not.
+    private(set) var shardRefusal: String?
+    private(set) var setters = Setters()
+
+    /// Where its value goes, by the struct that keeps it; nil if only its command reads it.
+    struct Setters: Sendable {
+        var run: Setter<RunOptions>?
+        var single: Setter<SingleOptions>?
+        var connection: Setter<ConnectionOptions>?
+        var output: Setter<OutputOptions>?
+    }
+
+    init(
+        _ word: String,
+        letter: Character? = nil,
+        _ value: OptionValue,
+        _ group: OptionGroup,
+        _ traits: OptionTrait...
+    ) {
+        name = "--" + word
+        self.letter = letter
+        self.value = value
+        self.group = group
+        self.traits = traits
+    }
+
+    /// One without a value.
+    init(
+        _ word: String,
+        letter: Character? = nil,
+        _ group: OptionGroup,
+        _ traits: OptionTrait...
+    ) {
+        name = "--" + word
+        self.letter = letter
+        value = .none
+        self.group = group
+        self.traits = traits
+    }
+
+    func of(_ commands: [CommandName]...) -> Self {
+        var option = self
+        option.commands = commands.flatMap(\.self)
+        return option
+    }
+
+    func help(_ meaning: String) -> Self {
+        var option = self
+        option.meaning = meaning
+        return option
+    }
+
+    func refused(withShard reason: String) -> Self {
+        var option = self
+        option.shardRefusal = reason
+        return option
+    }
+
+    /// Says where its value goes.
+    func sets<Target>(
+        _ column: WritableKeyPath<Setters, Setter<Target>?>,
+        _ setter: Setter<Target>
+    ) -> Self {
+        var option = self
+        option.setters[keyPath: column] = setter
+        return option
+    }
+}
+
+/// What files and other command lines do with an option.
+enum OptionTrait: Sendable {
+    /// Saved plans and rounds keep it: it decides what is done, or which remote is meant.
+    case kept
+    /// No file can set it: it confirms one run, decides what is trusted, or names what is written
+    /// or told, which a directory from somebody else must not.
+    case typed
+    /// Its value is a file or directory that is written, outside of DIR.
+    case writes
+    /// Each value counts, in the order given, and not only the last one.
+    case repeats
 }
 
 /// What follows an option on the command line.
-enum OptionValue: Sendable, Hashable {
+enum OptionValue: Sendable, Hashable, ExpressibleByStringLiteral {
     /// Nothing.
     case none
     /// One of these words.
@@ -117,6 +108,14 @@ enum OptionValue: Sendable, Hashable {
     case text(String)
     /// Nothing, or "=" and any text, shown in the help by this word.
     case optional(String)
+
+    init(stringLiteral word: String) { self = .text(word) }
+
+    /// One of the cases of a type.
+    static func one<Choice: CaseIterable & RawRepresentable>(of type: Choice.Type) -> Self
+    where Choice.RawValue == String {
+        .choice(type.allCases.map(\.rawValue))
+    }
 }
 
 /// The heading under which the help shows an option.
@@ -131,38 +130,37 @@ enum OptionGroup: String, CaseIterable, Sendable {
     case other = "Other"
 }
 
-/// One row of the table from which parsing and help come.
-struct OptionSpecification: Sendable {
-    let option: Option
-    var short: Character?
-    let value: OptionValue
-    let group: OptionGroup
-    /// Continues the sentence "this option …", without a full stop.
-    let help: String
+extension Option: Hashable {
+    static func == (left: Self, right: Self) -> Bool { left.name == right.name }
 
-    init(
-        _ option: Option,
-        short: Character? = nil,
-        value: OptionValue = .none,
-        _ group: OptionGroup,
-        _ help: String
-    ) {
-        self.option = option
-        self.short = short
-        self.value = value
-        self.group = group
-        self.help = help
+    func hash(into hasher: inout Hasher) { hasher.combine(name) }
+}
+
+extension Option {
+    /// All options, in the order in which the help shows them.
+    static let all =
+        ofMirrors + ofHistory + ofShards + ofSchedules + ofObjects + ofTransfers
+        + ofOutput + ofConnections
+
+    /// The name without dashes, as configuration files have it.
+    var word: String { String(name.dropFirst(2)) }
+
+    /// What the link of a directory records.
+    var isOfLink: Bool { group == .connection && traits.contains(.kept) }
+
+    /// True if a run that is started later gets it as it was given.
+    var isPassedOn: Bool {
+        isOfRun && commands.contains(.schedule) && ![.quiet, .stateDirectory, .help].contains(self)
     }
 
-    /// `--name`.
-    var name: String { "--" + option.rawValue }
+    var isOfRun: Bool { commands.contains(where: [CommandName].runs.contains) }
 
     /// True if its value is the path of a file or directory.
-    var takesPath: Bool { value == .text("FILE") || value == .text("PATH") }
+    var takesPath: Bool { value == "FILE" || value == "PATH" }
 
     /// True if this value of it is one.
     func isPath(_ text: String) -> Bool {
-        takesPath || option == .backupDirectory && !MirrorArguments.isRemote(text)
+        takesPath || self == .backupDirectory && !MirrorArguments.isRemote(text)
     }
 
     /// True if its value is the next word.
@@ -179,15 +177,28 @@ struct OptionSpecification: Sendable {
         return []
     }
 
+    /// What is expected instead of a value that is none of its words; nil if it is, or has none.
+    func expectation(of value: String) -> String? {
+        choices.isEmpty || choices.contains(value)
+            ? nil : "expected one of " + choices.joined(separator: ", ")
+    }
+
     /// `-q, --quiet` or `    --jobs N`, as the help shows it.
     var usage: String {
-        let beginning = short.map { "-\($0), " } ?? "    "
+        let beginning = (letter.map { "-\($0), " } ?? "    ") + name
         switch value {
-        case .none: return beginning + name
-        case .choice(let words): return beginning + name + " " + words.joined(separator: "|")
-        case .text(let word):
-            return beginning + name + " " + word
-        case .optional(let word): return beginning + name + "[=\(word)]"
+        case .none: return beginning
+        case .choice(let words): return beginning + " " + words.joined(separator: "|")
+        case .text(let word): return beginning + " " + word
+        case .optional(let word): return beginning + "[=\(word)]"
         }
+    }
+
+    static func named(_ name: String) -> Option? { all.first { $0.name == name } }
+
+    /// A letter can be another option of one command than of all others.
+    static func lettered(_ letter: Character, of command: CommandName?) -> Option? {
+        command.flatMap(CommandTable.row)?.options.first { $0.letter == letter }
+            ?? all.last { $0.letter == letter }
     }
 }

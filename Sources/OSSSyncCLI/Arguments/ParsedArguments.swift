@@ -2,14 +2,17 @@
 struct ParsedArguments: Sendable, Hashable {
     var command: CommandName
     var positionals: [String]
-    /// The last value given of each option that takes one.
+    /// The last value given of each other option that takes one.
     var values: [Option: String]
     /// How often each option without a value was given.
     var counts: [Option: Int]
-    /// The patterns given, in order.
-    var patterns: [FilterArgument] = []
-    /// The headers given, in order.
-    var headers: [String] = []
+    /// Those of which each value counts, in the order given.
+    var repeated: [Given] = []
+
+    struct Given: Sendable, Hashable {
+        let option: Option
+        let value: String
+    }
 
     var mirror: MirrorArguments { MirrorArguments(split.mirror) }
 
@@ -22,52 +25,33 @@ struct ParsedArguments: Sendable, Hashable {
 
     func has(_ option: Option) -> Bool { counts[option, default: 0] > 0 }
 
-    /// These options as words of another command line, which may begin in another directory.
-    func words(of options: [Option]) -> [String] {
-        func words(_ option: Option, _ value: String) -> [String] {
-            let row = OptionTable.row(named: option.rawValue)
-            if case .optional? = row?.value {
-                return ["--" + option.rawValue + (value.isEmpty ? "" : "=" + value)]
+    mutating func add(_ option: Option, _ value: String) {
+        if option.traits.contains(.repeats) {
+            repeated.append(Given(option: option, value: value))
+        } else {
+            values[option] = value
+        }
+    }
+
+    /// The options given, in the order of the table, and then those that repeat.
+    var given: [Given] {
+        Option.all.flatMap { option in
+            let count = counts[option, default: 0]
+            return [Given](repeating: Given(option: option, value: ""), count: count)
+                + (values[option].map { [Given(option: option, value: $0)] } ?? [])
+        } + repeated
+    }
+
+    /// Those of these options that were given, as words of another command line, which may begin in
+    /// another directory.
+    func words(_ isIncluded: (Option) -> Bool) -> [String] {
+        given.filter { isIncluded($0.option) }.flatMap { given in
+            let (option, value) = (given.option, given.value)
+            return switch option.value {
+            case .none: [option.name]
+            case .optional: [option.name + (value.isEmpty ? "" : "=" + value)]
+            case .choice, .text: [option.name, option.isPath(value) ? absolutePath(value) : value]
             }
-            return [
-                "--" + option.rawValue, row?.isPath(value) == true ? absolutePath(value) : value,
-            ]
-        }
-        let plain = OptionTable.rows.map(\.option).filter(options.contains).flatMap { option in
-            [String](repeating: "--" + option.rawValue, count: counts[option, default: 0])
-                + (values[option].map { words(option, $0) } ?? [])
-        }
-        return plain + patterns.flatMap { words($0.typed.option, $0.typed.value) }
-    }
-}
-
-/// One option of those whose order decides what is skipped.
-enum FilterArgument: Sendable, Hashable {
-    case exclude(String)
-    case include(String)
-    /// A file with patterns.
-    case excludeFrom(String)
-    /// The name of a file that excludes its directory; its place in the order means nothing.
-    case excludeIfPresent(String)
-
-    /// The option and its value.
-    var typed: (option: Option, value: String) {
-        switch self {
-        case .exclude(let value): (.exclude, value)
-        case .include(let value): (.include, value)
-        case .excludeFrom(let value): (.excludeFrom, value)
-        case .excludeIfPresent(let value): (.excludeIfPresent, value)
-        }
-    }
-
-    /// Nil for other options.
-    init?(_ option: Option, _ value: String) {
-        switch option {
-        case .exclude: self = .exclude(value)
-        case .include: self = .include(value)
-        case .excludeFrom: self = .excludeFrom(value)
-        case .excludeIfPresent: self = .excludeIfPresent(value)
-        default: return nil
         }
     }
 }

@@ -28,8 +28,7 @@ struct ApplyCommand: Sendable {
 
     /// False if there is an option that a file must not set.
     private static func isPlanned(_ arguments: ParsedArguments) -> Bool {
-        let given = [Option](arguments.values.keys) + [Option](arguments.counts.keys)
-        return given.allSatisfy(CommandTable.plannedOptions.contains)
+        arguments.given.allSatisfy { $0.option.traits.contains(.kept) }
     }
 }
 
@@ -46,13 +45,12 @@ extension CommandContext {
         if arguments.values[.restore] != nil {
             throw UsageError.contradiction("--save-plan", "--restore")
         }
-        let words = arguments.words(of: CommandTable.plannedOptions)
-        let headers = arguments.headers.flatMap { ["--header", $0] }
+        let words = arguments.words { $0.traits.contains(.kept) }
         let remote = arguments.mirror.remote.map { [$0] } ?? []
         let place = [absolutePath(try directory())] + remote + paths
         return .save(
             path: absolutePath(file),
-            command: [direction.rawValue] + words + headers + ["--"] + place
+            command: [direction.rawValue] + words + ["--"] + place
         )
     }
 }

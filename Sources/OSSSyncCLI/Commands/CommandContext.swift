@@ -15,8 +15,6 @@ struct CommandContext: Sendable {
     let typed: ParsedArguments
     /// What the directory's own configuration says; nil without one.
     let defaults: DirectoryDefaults?
-    /// Options of which no defaults count.
-    private let planned: [Option]
     /// The mirror that the command is about; nil without one.
     let place: MirrorPlace?
     /// What `apply` carries out; nil for every other command.
@@ -38,23 +36,10 @@ struct CommandContext: Sendable {
         let row = CommandTable.row(typed.command)
         place = try row.flatMap { $0.isOfMirror ? try MirrorPlace.find(typed, $0) : nil }
         defaults = try place.flatMap { try Self.defaults(of: $0, typed) }
-        // A plan has all that decides what is done, with the defaults of its time.
-        planned = plan == nil ? [] : CommandTable.plannedOptions
-        let arguments = defaults?.filling(typed, except: planned) ?? typed
+        let arguments = Self.filling(typed, defaults, plan)
         self.arguments = arguments
         output = try OutputOptions(arguments)
-        var options = ConnectionOptions()
-        options.profile = arguments.values[.profile]
-        options.configurationFile = arguments.values[.config]
-        options.region = arguments.values[.region]
-        options.endpoint = arguments.values[.endpoint]
-        options.addressing = arguments.values[.addressing]
-        options.provider = arguments.values[.provider]
-        options.signature = arguments.values[.signature]
-        options.caFile = arguments.values[.caFile]
-        options.allowsInsecureHTTP = arguments.has(.insecureHTTP)
-        options.stateDirectory = arguments.values[.stateDirectory]
-        try options.setPatience(arguments)
+        var options = try ConnectionOptions(arguments)
         // A user at a terminal may have misspelled the address; a timer should wait for the
         // network.
         options.givesUpSoon = isatty(STDERR_FILENO) != 0 || arguments.command == .doctor
@@ -98,7 +83,17 @@ struct CommandContext: Sendable {
 
     /// The options that a run of this direction would have.
     func options(of direction: CommandName) throws(UsageError) -> RunOptions {
-        try RunOptions(defaults?.filling(typed, as: direction, except: planned) ?? typed)
+        try RunOptions(Self.filling(typed, defaults, plan, as: direction))
+    }
+
+    private static func filling(
+        _ typed: ParsedArguments,
+        _ defaults: DirectoryDefaults?,
+        _ plan: SavedPlan?,
+        as command: CommandName? = nil
+    ) -> ParsedArguments {
+        // A plan has all that decides what is done, with the defaults of its time.
+        defaults?.filling(typed, as: command) { plan != nil && $0.traits.contains(.kept) } ?? typed
     }
 
     func positional(_ index: Int) -> String? {

@@ -11,11 +11,7 @@ struct DoctorCommand: Sendable {
             context.complain("--check-write needs DIR; nothing was written")
         }
         var findings = await doctor.examine(checksWrite: checksWrite)
-        let age = try context.arguments.given(
-            .maximumAge,
-            expected: "expected a time, such as 26h or 2d",
-            parse: parseDuration
-        )
+        let age = try context.arguments.value(of: .maximumAge, .time("26h or 2d"))
         if let age, let old = await tooOld(age) {
             findings.removeAll { $0.subject == old.subject }
             findings.append(old)

@@ -5,7 +5,7 @@ struct GetCommand: Sendable {
     let context: CommandContext
 
     func run() async throws -> ExitCode {
-        let arguments = try TransferArguments(context)
+        let arguments = try SingleOptions(context.arguments)
         var options = DownloadOptions()
         options.ifExists = arguments.replaces ? .replace : .fail
         options.progressInterval = .milliseconds(250)
@@ -13,7 +13,7 @@ struct GetCommand: Sendable {
         if let streams = arguments.streams { options.streams = streams }
         options.streams = DescriptorLimit.raised().requests(of: options.streams)
         let (source, subject, path) = try source(streams: options.streams)
-        guard context.positional(1) != TransferArguments.stream else {
+        guard context.positional(1) != SingleOptions.stream else {
             return try await write(source, subject, options, arguments)
         }
         options.recordDirectory = try RecordFolder.path(context.sources)
@@ -46,7 +46,7 @@ struct GetCommand: Sendable {
         _ source: DownloadSource,
         _ subject: String,
         _ options: DownloadOptions,
-        _ arguments: TransferArguments
+        _ arguments: SingleOptions
     ) async throws -> ExitCode {
         guard !context.output.isJSON else {
             throw UsageError.badArgument(

@@ -54,7 +54,7 @@ struct ListCommand: Sendable {
     /// One level of the keys that begin with the address, as it is written.
     private func listTop(_ place: Place) async throws -> ExitCode {
         if context.arguments.has(.summary) {
-            throw UsageError.contradiction("--top", "--" + Option.summary.rawValue)
+            throw UsageError.contradiction("--top", Option.summary.name)
         }
         var list = ObjectList(context)
         for try await entry in place.client.level(prefix: place.start) {
@@ -65,7 +65,7 @@ struct ListCommand: Sendable {
 
     private func listVersions(_ place: Place) async throws -> ExitCode {
         for other in [Option.summary, .long, .top] where context.arguments.has(other) {
-            throw UsageError.contradiction("--versions", "--" + other.rawValue)
+            throw UsageError.contradiction("--versions", other.name)
         }
         var isEmpty = true
         for try await version in place.client.versions(prefix: place.start) {

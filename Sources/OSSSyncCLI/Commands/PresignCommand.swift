@@ -7,12 +7,12 @@ struct PresignCommand: Sendable {
     func run() async throws -> ExitCode {
         let object = try context.object(context.positional(0) ?? "")
         let lifetime =
-            try context.arguments.given(
-                .expires,
-                expected: "expected a time from 1s to 7d, such as 1800s, 15m or 2h"
-            ) { text in
-                parseDuration(text).flatMap { Self.lifetimes.contains($0) ? $0 : nil }
-            } ?? .seconds(1_800)
+            try context.arguments.value(
+                of: .expires,
+                Reading("a time from 1s to 7d, such as 1800s, 15m or 2h") { text in
+                    parseDuration(text).flatMap { Self.lifetimes.contains($0) ? $0 : nil }
+                }
+            ) ?? .seconds(1_800)
         let name = context.arguments.values[.method] ?? "GET"
         let client = try BucketClient(
             object.bucket,

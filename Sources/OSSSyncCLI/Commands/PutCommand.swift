@@ -14,13 +14,13 @@ struct PutCommand: Sendable {
     let context: CommandContext
 
     func run() async throws -> ExitCode {
-        let arguments = try TransferArguments(context)
+        let arguments = try SingleOptions(context.arguments)
         var options = UploadOptions()
         options.progressInterval = .milliseconds(250)
         if let size = arguments.partSize { options.partSize = size }
         if let streams = arguments.streams { options.streams = streams }
         options.streams = DescriptorLimit.raised().requests(of: options.streams)
-        options.put.properties = try ObjectProperties(context.arguments)
+        options.put.properties = try RunOptions(context.arguments).properties
         options.put.ifExists = arguments.replaces ? .replace : .fail
         options.put.callback = try callback()
         let (file, object) = try places()
@@ -32,7 +32,7 @@ struct PutCommand: Sendable {
             connectionLimit: options.streams
         )
         let report = TransferReport(context, .upload, of: object.text)
-        guard file != TransferArguments.stream else {
+        guard file != SingleOptions.stream else {
             return try await send(client, object, options, arguments.partSize, report)
         }
         options.recordDirectory = try RecordFolder.path(context.sources)
@@ -95,7 +95,7 @@ struct PutCommand: Sendable {
         guard let file = context.positional(0), let text = context.positional(1) else {
             throw UsageError.noCommand
         }
-        guard file == TransferArguments.stream || !isDirectory(file) else {
+        guard file == SingleOptions.stream || !isDirectory(file) else {
             throw UsageError.badArgument(
                 String(terminalSafe: file),
                 expected: "it is a directory; use osssync push"
@@ -103,7 +103,7 @@ struct PutCommand: Sendable {
         }
         let target = try ObjectReference(parsing: text)
         guard target.isDirectory else { return (file, target) }
-        guard file != TransferArguments.stream else {
+        guard file != SingleOptions.stream else {
             throw UsageError.badArgument(
                 target.display,
                 expected: "standard input has no name; specify the whole key of the object"

@@ -212,16 +212,13 @@ struct RestoreCommand: Sendable {
     }
 
     private func version() throws -> TrashVersion {
-        let run = try context.arguments.given(
-            .run,
-            expected: "expected the number of a run, as 'osssync trash' shows it",
-            parse: { parseCount($0, in: 1...Int.max) }
+        let run = try context.arguments.value(
+            of: .run,
+            Reading("the number of a run, as 'osssync trash' shows it") {
+                parseCount($0, in: 1...Int.max)
+            }
         )
-        let time = try context.arguments.given(
-            .at,
-            expected: "expected a time, such as 2026-01-31, 2026-01-31T20:15:00Z or '3d ago'",
-            parse: { parseTime($0, now: WallClock.now().seconds) }
-        )
+        let time = try context.arguments.value(of: .at, .moment)
         if let time, time > WallClock.now().seconds {
             throw UsageError.badValue(
                 option: "--at",

@@ -11,9 +11,7 @@ struct ScheduleCommand: Sendable {
     let context: CommandContext
     let environment: [String: String]
 
-    private static let directions: [(Option, CommandName)] = [
-        (.pull, .pull), (.push, .push), (.sync, .sync),
-    ]
+    private static let directions: [Option] = [.pull, .push, .sync]
     private static let actions: [Option] = [.install, .remove, .list, .test]
 
     func run() async throws -> ExitCode {
@@ -113,14 +111,14 @@ struct ScheduleCommand: Sendable {
     private func onlyOne(of options: [Option]) throws(UsageError) -> Option? {
         let given = options.filter(context.arguments.has)
         if given.count > 1 {
-            throw .contradiction("--" + given[0].rawValue, "--" + given[1].rawValue)
+            throw .contradiction(given[0].name, given[1].name)
         }
         return given.first
     }
 
     private func schedule() throws(UsageError) -> Schedule {
-        let option = try onlyOne(of: Self.directions.map(\.0))
-        guard let direction = Self.directions.first(where: { $0.0 == option })?.1 else {
+        let option = try onlyOne(of: Self.directions)
+        guard let direction = option.flatMap({ CommandName(rawValue: $0.word) }) else {
             throw .missingChoice("--pull, --push or --sync", command: .schedule)
         }
         // What the run would refuse.
@@ -135,9 +133,7 @@ struct ScheduleCommand: Sendable {
         if context.typed.values[.filesFrom] == "-" {
             throw .badValue(option: "--files-from", value: "-", expected: "expected a file")
         }
-        let words =
-            context.typed.words(of: CommandTable.scheduledOptions)
-            + context.typed.headers.flatMap { ["--header", $0] }
+        let words = context.typed.words(\.isPassedOn)
         // Some options are of pushes only.
         _ = try ArgumentParser.parse([direction.rawValue] + words)
         return Schedule(
@@ -150,15 +146,16 @@ struct ScheduleCommand: Sendable {
     }
 
     private func time() throws(UsageError) -> ScheduleTime {
-        let daily = try context.arguments.given(
-            .daily,
-            expected: "expected a time of day, such as 02:30",
-            parse: parseMinuteOfDay
+        let daily = try context.arguments.value(
+            of: .daily,
+            Reading("a time of day, such as 02:30", parseMinuteOfDay)
         )
-        let every = try context.arguments.given(
-            .every,
-            expected: "expected 5m, 6m, 10m, 12m, 15m, 20m, 30m, 1h, 2h, 3h, 4h, 6h, 8h, 12h or 1d",
-            parse: ScheduleTime.init(every:)
+        let every = try context.arguments.value(
+            of: .every,
+            Reading(
+                "5m, 6m, 10m, 12m, 15m, 20m, 30m, 1h, 2h, 3h, 4h, 6h, 8h, 12h or 1d",
+                ScheduleTime.init(every:)
+            )
         )
         switch (every, daily) {
         case (let every?, nil): return every

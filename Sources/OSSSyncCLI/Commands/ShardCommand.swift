@@ -10,20 +10,12 @@ struct ShardCommand: Sendable {
         let arguments = context.arguments
         var options = CutOptions()
         options.isDryRun = arguments.has(.dryRun)
-        options.count = try arguments.given(
-            .count,
-            expected: "expected a number from 1 to \(Self.largestCount)",
-            parse: { parseCount($0, in: 1...Self.largestCount) }
-        )
+        options.count = try arguments.value(of: .count, .count(1...Self.largestCount))
         if let file = arguments.values[.cuts] {
             guard options.count == nil else { throw UsageError.contradiction("--cuts", "--count") }
             options.bounds = try Self.bounds(in: file)
         }
-        let tasks = try arguments.given(
-            .tasks,
-            expected: "expected a number from 1 to \(Self.largestCount)",
-            parse: { parseCount($0, in: 1...Self.largestCount) }
-        )
+        let tasks = try arguments.value(of: .tasks, .count(1...Self.largestCount))
         options.connectionLimit = try RunOptions(arguments).connectionLimit
         let mirror = try context.mirror()
         let isJSON = context.output.isJSON
@@ -240,22 +232,16 @@ extension CommandContext {
         guard let round = arguments.values[.round] else {
             throw UsageError.missingCompanion("--shard", needs: "--round NAME")
         }
-        let advice: [(Option, String)] = [
-            (.maxDelete, "a task with --shard deletes nothing; give it to 'osssync finish'"),
-            (.allowEmpty, "a task with --shard deletes nothing; give it to 'osssync finish'"),
-            (.rebind, "run once without --shard"),
-            (.savePlan, "a saved plan is of a whole mirror; save it without --shard"),
-        ]
-        for (option, text) in advice where typed.values[option] != nil || typed.has(option) {
-            throw UsageError.badArgument("--" + option.rawValue, expected: text)
+        for option in typed.given.map(\.option) {
+            guard let reason = option.shardRefusal else { continue }
+            throw UsageError.badArgument(option.name, expected: reason)
         }
-        let kept = CommandTable.plannedOptions.filter { ![.maxDelete, .allowEmpty].contains($0) }
-        let headers = arguments.headers.flatMap { ["--header", $0] }
+        let words = arguments.words { $0.traits.contains(.kept) && $0.shardRefusal == nil }
         return ShardSelection(
             task: task,
             of: count,
             round: round,
-            command: [direction.rawValue] + arguments.words(of: kept) + headers
+            command: [direction.rawValue] + words
         )
     }
 }

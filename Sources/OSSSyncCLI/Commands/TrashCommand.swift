@@ -5,12 +5,7 @@ struct TrashCommand: Sendable {
     let context: CommandContext
 
     func run() async throws -> ExitCode {
-        let age =
-            try context.arguments.given(
-                .olderThan,
-                expected: "expected a time, such as 90s, 12h or 7d",
-                parse: parseDuration
-            ) ?? .zero
+        let age = try context.arguments.value(of: .olderThan, .time("90s, 12h or 7d")) ?? .zero
         let mirror = try context.localMirror()
         let empties = context.arguments.has(.empty)
         let isDryRun = context.arguments.has(.dryRun)

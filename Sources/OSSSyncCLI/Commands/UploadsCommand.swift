@@ -8,11 +8,8 @@ struct UploadsCommand: Sendable {
         guard let remote = try context.remote(at: 0) else { return .usage }
         let aborts = context.arguments.has(.abort)
         let age =
-            try context.arguments.given(
-                .olderThan,
-                expected: "expected a time, such as 90s, 12h or 7d",
-                parse: parseDuration
-            ) ?? (aborts ? .seconds(7 * 86_400) : .zero)
+            try context.arguments.value(of: .olderThan, .time("90s, 12h or 7d"))
+            ?? (aborts ? .seconds(7 * 86_400) : .zero)
         let client = try BucketClient(
             remote.bucket,
             dialect: remote.dialect,

@@ -8,10 +8,9 @@ struct VerifyCommand: Sendable {
         let arguments = context.arguments
         let options = VerifyOptions(
             paths: context.paths,
-            budget: try arguments.given(
-                .budget,
-                expected: "expected a time, such as 30m, or a percentage, such as 5%",
-                parse: Self.budget
+            budget: try arguments.value(
+                of: .budget,
+                Reading("a time, such as 30m, or a percentage, such as 5%", Self.budget)
             ),
             checksRemote: arguments.has(.remote),
             repairs: arguments.has(.repair)

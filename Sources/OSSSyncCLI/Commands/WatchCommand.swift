@@ -9,22 +9,18 @@ struct WatchCommand: Sendable {
     func run() async throws -> ExitCode {
         let push = try context.options(of: .push)
         var options = WatchOptions(
-            settling: try time(.settle, "5s") ?? Self.standardSettling,
-            interval: try time(.every, "15m or 1h"),
+            settling: try context.arguments.value(of: .settle, .time("5s", least: .seconds(1)))
+                ?? Self.standardSettling,
+            interval: try context.arguments.value(
+                of: .every,
+                .time("15m or 1h", least: .seconds(1))
+            ),
             filter: push.filter,
             deletesKnown: push.deletesKnown
         )
         options.names = push.names
         try await context.localMirror().watch(options, onEvent: say) { try await run($0) }
         return .success
-    }
-
-    private func time(_ option: Option, _ example: String) throws(UsageError) -> Duration? {
-        try context.arguments.given(
-            option,
-            expected: "expected a time of at least 1s, such as \(example)",
-            parse: { text in parseDuration(text).flatMap { $0 >= .seconds(1) ? $0 : nil } }
-        )
     }
 
     /// Makes one push, with the defaults and credentials of now.

@@ -26,7 +26,7 @@ enum ManualPage {
         lines.append(".SH OPTIONS")
         for group in OptionGroup.allCases where group != .connection {
             lines.append(".SS " + group.rawValue)
-            for row in OptionTable.rows where row.group == group { lines += option(row) }
+            for row in Option.all where row.group == group { lines += option(row) }
         }
         for topic in HelpTopic.allCases where topic != .manual {
             lines.append(".SH " + topic.rawValue.uppercased())
@@ -41,8 +41,8 @@ enum ManualPage {
             lines += [".PP", escaped(paragraph)]
         }
         if !row.options.isEmpty {
-            let own = row.options.filter { !CommandTable.connectionOptions.contains($0) }
-            let names = own.map { "--" + $0.rawValue }.joined(separator: ", ")
+            let own = row.options.filter { $0.group != .connection }
+            let names = own.map(\.name).joined(separator: ", ")
             let others = own.count < row.options.count ? "; and those of the connection." : "."
             lines += [".PP", escaped("Options: \(names)\(others)")]
         }
@@ -52,11 +52,11 @@ enum ManualPage {
         return lines
     }
 
-    private static func option(_ row: OptionSpecification) -> [String] {
+    private static func option(_ row: Option) -> [String] {
         let usage = row.usage.drop { $0 == " " }
-        var lines = [".TP", ".B " + escaped(String(usage)), escaped(row.help)]
+        var lines = [".TP", ".B " + escaped(String(usage)), escaped(row.meaning)]
         for command in CommandTable.rows {
-            guard let help = command.optionHelp[row.option] else { continue }
+            guard let help = command.optionHelp[row] else { continue }
             lines += [".br", escaped("\(command.name.rawValue): \(help)")]
         }
         return lines

@@ -21,10 +21,10 @@ enum ShellCompletions: String, CaseIterable, Sendable {
 
     /// What an option of a command does, on one line.
     private static func help(
-        _ option: OptionSpecification,
+        _ option: Option,
         _ command: CommandSpecification
     ) -> String {
-        let text = command.optionHelp[option.option] ?? option.help
+        let text = command.help(of: option)
         let end = text.firstIndex { $0 == ";" || $0 == "(" } ?? text.endIndex
         let short = text[..<end]
         return String(short.last == " " ? short.dropLast() : short)
@@ -38,11 +38,10 @@ enum ShellCompletions: String, CaseIterable, Sendable {
     private static let mostKeys = 200
     /// The options of the connection, with a value and without, as a pattern of the shells.
     private static func connection(_ separator: String, needsValue: Bool) -> String {
-        let passed = CommandTable.connectionOptions.filter {
-            ![.timeout, .retries, .retryWait].contains($0)
-        }
-        return OptionTable.rows.filter { passed.contains($0.option) && $0.needsValue == needsValue }
-            .map(\.name).joined(separator: separator)
+        Option.all.filter { option in
+            option.group == .connection && option.needsValue == needsValue
+                && ![.timeout, .retries, .retryWait].contains(option)
+        }.map(\.name).joined(separator: separator)
     }
 
     /// Prints the addresses that begin with `$1`, one level, and `$1` itself if there are too many.
@@ -91,8 +90,8 @@ enum ShellCompletions: String, CaseIterable, Sendable {
             "    _osssync_address && return",
             "    case $prev in",
         ]
-        for row in OptionTable.rows where row.needsValue {
-            let names = ([row.name] + (row.short.map { ["-\($0)"] } ?? [])).joined(separator: "|")
+        for row in Option.all where row.needsValue {
+            let names = ([row.name] + (row.letter.map { ["-\($0)"] } ?? [])).joined(separator: "|")
             let action =
                 if !row.choices.isEmpty {
                     bashWords(row.choices) + "; return"
@@ -110,7 +109,7 @@ enum ShellCompletions: String, CaseIterable, Sendable {
             "        completions:*) \(bashWords(shells)) ;;",
         ]
         for row in CommandTable.rows where !row.options.isEmpty {
-            let words = bashWords(row.rows.map(\.name))
+            let words = bashWords(row.options.map(\.name))
             lines.append("        \(row.name.rawValue):-*) \(words) ;;")
         }
         return lines + [
@@ -175,7 +174,7 @@ enum ShellCompletions: String, CaseIterable, Sendable {
             "        return", "    fi", "    case $words[2] in",
         ]
         for row in CommandTable.rows {
-            var parts = row.rows.flatMap { zshOption($0, row) }
+            var parts = row.options.flatMap { zshOption($0, row) }
             switch row.name {
             case .help: parts.append("'2:topic:(\((commands + topics).joined(separator: " ")))'")
             case .completions: parts.append("'2:shell:(\(shells.joined(separator: " ")))'")
@@ -190,7 +189,7 @@ enum ShellCompletions: String, CaseIterable, Sendable {
     }
 
     private static func zshOption(
-        _ option: OptionSpecification,
+        _ option: Option,
         _ row: CommandSpecification
     ) -> [String] {
         let help = zshQuoted(self.help(option, row))
@@ -200,7 +199,7 @@ enum ShellCompletions: String, CaseIterable, Sendable {
         } else if option.needsValue {
             value = option.takesPath ? ":file:_files" : ":value: "
         }
-        let names = [option.name] + (option.short.map { ["-\($0)"] } ?? [])
+        let names = [option.name] + (option.letter.map { ["-\($0)"] } ?? [])
         return names.map { "'*\($0)[\(help)]\(value)'" }
     }
 
@@ -248,18 +247,18 @@ enum ShellCompletions: String, CaseIterable, Sendable {
             )
         }
         for row in CommandTable.rows {
-            lines += row.rows.map { fishOption($0, row) }
+            lines += row.options.map { fishOption($0, row) }
         }
         return lines
     }
 
     private static func fishOption(
-        _ option: OptionSpecification,
+        _ option: Option,
         _ row: CommandSpecification
     ) -> String {
         var line = "complete -c osssync -n '__fish_seen_subcommand_from \(row.name.rawValue)'"
-        if let short = option.short { line += " -s \(short)" }
-        line += " -l \(option.option.rawValue)"
+        if let letter = option.letter { line += " -s \(letter)" }
+        line += " -l \(option.word)"
         if !option.choices.isEmpty {
             line += " -x -a '\(option.choices.joined(separator: " "))'"
         } else if option.needsValue {

@@ -36,7 +36,7 @@ struct ReplacedFile: Sendable {
         (self.path, self.beginning, self.mode) = (path, beginning, mode)
         if let problem {
             throw .badValue(
-                option: "--" + option.rawValue,
+                option: option.name,
                 value: String(terminalSafe: path),
                 expected: problem
             )

@@ -46,7 +46,7 @@ final class RunRecording: Sendable {
         for (option, path) in [(Option.metricsFile, path), (.savePlan, plan)] {
             guard let path, log?.isSame(as: path) == true else { continue }
             throw .badValue(
-                option: "--" + option.rawValue,
+                option: option.name,
                 value: String(terminalSafe: path),
                 expected: "it is the log file; specify another file"
             )
@@ -62,13 +62,16 @@ final class RunRecording: Sendable {
         _ arguments: ParsedArguments,
         _ context: CommandContext
     ) throws(UsageError) {
-        for option in [Option.logFile, .metricsFile, .savePlan, .html, .backupDirectory] {
+        for option in Option.all where option.traits.contains(.writes) {
             guard let path = arguments.values[option], !MirrorArguments.isRemote(path) else {
                 continue
             }
             func refusal(_ reason: String) -> UsageError {
-                let name = "--" + option.rawValue
-                return .badValue(option: name, value: String(terminalSafe: path), expected: reason)
+                .badValue(
+                    option: option.name,
+                    value: String(terminalSafe: path),
+                    expected: reason
+                )
             }
             if path == "-" { throw refusal("expected a path") }
             guard let file = MirrorPlace.realPath(path) else { continue }

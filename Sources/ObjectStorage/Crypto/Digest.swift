@@ -1,5 +1,4 @@
-/// Digests and keyed digests of bytes that are all in memory, by CryptoKit or, where that is not, by
-/// libcrypto.
+/// Digests and keyed digests of bytes that are all in memory, by CryptoKit or by libcrypto.
 package enum Digest {
     package static func md5(_ bytes: [UInt8]) -> [UInt8] {
         hash(bytes, with: .md5)

@@ -101,17 +101,18 @@ final class ClosedDirectories: Sendable {
             // The next run asks the marker.
             return false
         }
-        closeAtEnd(path, row)
-        return true
+        return closeAtEnd(path, row)
     }
 
     private static func opened(_ mode: UInt32) -> UInt32 { mode | 0o200 }
 
-    /// Has it closed as its row says, while the manifest has the one that asks the marker again.
-    func closeAtEnd(_ path: RelativePath, _ row: ManifestEntry) {
+    /// Has it closed as its row says, while the manifest has the one that asks the marker again;
+    /// false if there are too many.
+    func closeAtEnd(_ path: RelativePath, _ row: ManifestEntry) -> Bool {
         opened.withLock { opened in
-            guard opened.count < Self.limit else { return }
+            guard opened.count < Self.limit else { return false }
             opened[path.key] = Closing(path: path, row: row)
+            return true
         }
     }
 

@@ -13,6 +13,15 @@ public enum RemoteTrash: Sendable, Hashable {
 }
 
 extension RemoteTrash {
+    /// As the command line says it.
+    var text: String {
+        switch self {
+        case .none: "none"
+        case .ownPrefix: "remote"
+        case .prefix(let prefix): prefix
+        }
+    }
+
     /// What the keys of ``ownPrefix`` begin with, without the remote's prefix.
     static let keys = ObjectKey(RelativePath.stateDirectoryName + "/trash/")
 

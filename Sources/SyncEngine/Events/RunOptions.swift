@@ -159,3 +159,51 @@ public struct RunOptions: Sendable, Hashable {
         self.trashDays = trashDays
     }
 }
+
+extension RunOptions {
+    /// What changes which items are mirrored, and how, by the names and words that users know: all
+    /// processes of a round have the same.
+    ///
+    /// Everything else, such as the number of connections, each of them may have for itself.
+    package var deciding: [(name: String, value: String)] {
+        [
+            ("--delete", "\(deletesKnown)"),
+            ("--delete-extra", "\(deletesExtra)"),
+            ("--delete-excluded", "\(deletesExcluded)"),
+            ("--force", "\(replacesLocalChanges)"),
+            ("--on-conflict", conflictPolicy.rawValue),
+            ("--checksum", "\(comparesContent)"),
+            ("--trash-days", "\(trashDays)"),
+            ("--trash", remoteTrash.text),
+            ("--backup-dir", backupDirectory ?? ""),
+            ("filters", String(decoding: filter.text, as: UTF8.self)),
+            ("--no-metadata", "\(!keepsFileMetadata)"),
+            ("--links", links.rawValue),
+            ("--names", names.rawValue),
+            ("--no-empty-dirs", "\(!keepsEmptyDirectories)"),
+            ("--as-of", asOf.map { "\($0.secondsSince1970)" } ?? ""),
+            ("properties", Self.text(properties)),
+        ]
+    }
+
+    /// The same text in every process, for which dictionaries have no order.
+    private static func text(_ properties: ObjectProperties) -> String {
+        var values: [(String, String?)] = [
+            ("Content-Type", properties.contentType), ("class", properties.storageClass),
+            ("encryption", properties.encryption.map(text)), ("acl", properties.accessControl),
+        ]
+        values += properties.contentHeaders.sorted { $0.key < $1.key }.map { ($0.key, $0.value) }
+        values += properties.sortedMetadata.map { ("metadata \($0.name)", $0.value) }
+        values += properties.sortedTags.map { ("tag \($0.name)", $0.value) }
+        return values.compactMap { name, value in value.map { "\(name)=\($0)" } }
+            .joined(separator: ", ")
+    }
+
+    private static func text(_ encryption: ObjectProperties.Encryption) -> String {
+        switch encryption {
+        case .aes256: "aes256"
+        case .kms(nil): "kms"
+        case .kms(let key?): "kms:" + key
+        }
+    }
+}

@@ -29,7 +29,7 @@ struct DeferredUploads: Sendable {
     /// Sends them, after the deletions.
     func run() async throws {
         let waiting = executor.ledger.take(\.uploads)
-        try await executor.forEach(waiting) { deferred in
+        try await executor.forEach(waiting, countsRest: true) { deferred in
             let isMarker = RelativePath.isDirectory(deferred.entry.key)
             let decision: Decision = isMarker ? .uploadMarker : .upload(.new)
             let work = ItemExecutor.Work(entry: deferred.entry, decision: decision)

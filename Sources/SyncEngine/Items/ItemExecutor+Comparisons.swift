@@ -90,7 +90,7 @@ extension ItemExecutor {
             let checksum = try await fileChecksum(entry)
             return Answer(isSame: checksum == recorded, checksum: checksum)
         case .objectWithRow(let recorded):
-            let metadata = try await head(entry.key)
+            let metadata = try await head(entry.key, knownSize: entry.remote?.size ?? 0)
             guard let listed = entry.remote?.etag, metadata.etag == listed else {
                 return Answer(.contentMismatch(isSure: true), metadata: metadata)
             }
@@ -135,7 +135,7 @@ extension ItemExecutor {
             // of the content.
             if found == digest { return Answer(isSame: true, checksum: checksum) }
         }
-        let metadata = try await head(entry.key)
+        let metadata = try await head(entry.key, knownSize: entry.remote?.size ?? 0)
         guard metadata.etag == etag, metadata.size == file.size else {
             return Answer(.contentMismatch(isSure: true), metadata: metadata)
         }

@@ -138,7 +138,8 @@ extension ItemExecutor {
         let (mode, meant) = try await directoryMode(entry, found)
         switch mode {
         case .none:
-            await record(entry, mode: meant, at: entry.remote?.lastModified)
+            let mode = meant ?? ordinaryMode(entry)
+            await record(entry, mode: mode, at: entry.remote?.lastModified)
             return false
         case .object(let mode):
             await record(entry, mode: meant, at: entry.remote?.lastModified)
@@ -208,7 +209,14 @@ extension ItemExecutor {
             return true
         }
         await record(entry, mode: found, at: nil)
-        context.closed.closeAtEnd(path, closed)
+        if !context.closed.closeAtEnd(path, closed) {
+            skipWithoutDoubt(
+                entry.key,
+                size: 0,
+                message: "too many directories that their owner may not write to for one run; the "
+                    + "next one sets its permissions"
+            )
+        }
         return true
     }
 
@@ -235,6 +243,17 @@ extension ItemExecutor {
             !isOrdinaryDirectory(found, here: context.ordinaryDirectory)
         else { return nil }
         return found
+    }
+
+    /// The permissions of an ordinary directory, which its row has so that a run with another umask
+    /// does not take them for chosen ones; nil for any other.
+    func ordinaryMode(_ entry: JoinedEntry) -> UInt32? {
+        guard let ordinary = context.ordinaryDirectory, let local = entry.local else {
+            return context.ordinaryDirectory
+        }
+        return local.permissions.flatMap {
+            isOrdinaryDirectory($0, here: ordinary) ? $0 : nil
+        }
     }
 
     /// True for a marker that waits until the store has the objects in its directory, because it is

@@ -275,13 +275,13 @@ extension ItemExecutor {
         case .none: return nil
         case .copy(let candidate): source = candidate
         case .checksum(let possible):
-            metadata = try await head(entry.key)
+            metadata = try await head(entry.key, knownSize: object.size)
             guard let checksum = metadata?.crc64, metadata?.etag == object.etag,
                 let match = renames.match(checksum, among: possible)
             else { return nil }
             source = match
         }
-        if metadata == nil { metadata = try await head(entry.key) }
+        if metadata == nil { metadata = try await head(entry.key, knownSize: object.size) }
         guard let metadata, metadata.etag == object.etag else { return nil }
         return (source.row, metadata)
     }

@@ -16,7 +16,7 @@ extension ItemExecutor {
                 marker: entry.key,
                 etag: sent.etag,
                 lastModified: sent.lastModified,
-                mode: sent.mode
+                mode: sent.mode ?? ordinaryMode(entry)
             )
             await record([.upsert(row)], .upload, entry)
             await noticeMarkerName(entry)
@@ -77,7 +77,10 @@ extension ItemExecutor {
         var waiting = ledger.take(\.markers)[...]
         while ledger.stop == nil, let first = waiting.popFirst() {
             guard let areKept = await keepsModes(first) else { continue }
-            return areKept ? try await forEach(waiting) { await uploadMarker($0) } : ()
+            if areKept {
+                try await forEach(waiting, countsRest: true) { await uploadMarker($0) }
+            }
+            return
         }
         ledger.countUntried(waiting.count)
     }

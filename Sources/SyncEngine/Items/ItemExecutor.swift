@@ -41,12 +41,15 @@ struct ItemExecutor: Sendable {
 
     /// Runs `body` for each item, as many at once as there are connections; begins no more once the
     /// run is to end.
+    ///
+    /// With `countsRest`, those are counted as not tried.
     func forEach<Item: Sendable>(
         _ items: some Collection<Item>,
+        countsRest: Bool = false,
         _ body: @escaping @Sendable (Item) async throws -> Void
     ) async throws {
         var rest = items[...]
-        defer { ledger.countUntried(rest.count) }
+        defer { if countsRest { ledger.countUntried(rest.count) } }
         try await forEachBounded(
             limit: context.options.connectionLimit,
             next: { ledger.stop == nil ? rest.popFirst() : nil },

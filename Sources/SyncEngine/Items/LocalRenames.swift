@@ -66,7 +66,7 @@ struct LocalRenames: Sendable {
             waiting.append((source, isFirst ? file : nil))
         }
         let proven = Mutex<[ObjectKey: Proven]>([:])
-        try await executor.forEach(waiting) { item in
+        try await executor.forEach(waiting, countsRest: true) { item in
             if let file = item.file, let checksum = await proof(item.source, file) {
                 let rename = Proven(source: item.source, checksum: checksum)
                 proven.withLock { $0[item.source.row.key] = rename }
@@ -80,7 +80,9 @@ struct LocalRenames: Sendable {
 
     /// Copies or fetches what is not to be renamed after all.
     func download(_ renames: [Proven]) async throws {
-        try await executor.forEach(renames) { await executor.download($0.source.entry, .replace) }
+        try await executor.forEach(renames, countsRest: true) { rename in
+            await executor.download(rename.source.entry, .replace)
+        }
     }
 
     /// The file's checksum, if its content is that of the new key; if anything is wrong, a download

@@ -12,8 +12,9 @@ struct RemoteCopier: Sendable {
     /// Copies the object that `row` records, if it is still that version.
     ///
     /// `source` is the file that the copy stands for, and `mode` its permissions; the copy notes
-    /// them and its mtime, and keeps what other tools put on the object. The result is what the copy is, confirmed by its headers;
-    /// nil if the source is gone or another version, or the destination is another's.
+    /// them and its mtime, and keeps what other tools put on the object. The result is what the
+    /// copy is, confirmed by its headers; nil if the source is gone or another version, or the
+    /// destination is another's.
     func copy(
         _ row: ManifestEntry,
         of source: FileIdentity,
@@ -21,7 +22,7 @@ struct RemoteCopier: Sendable {
         to key: ObjectKey
     ) async throws -> (etag: ETag, lastModified: Timestamp?)? {
         var answered: ETag?
-        let original = try await context.transfer.metadata(row.key)
+        let original = try await context.transfer.metadata(row.key, knownSize: row.size)
         guard original.etag == row.etag else { return nil }
         let notes = Notes(file: source, mode: mode)
         do {
@@ -41,7 +42,7 @@ struct RemoteCopier: Sendable {
             }
         }
         // The copy's own headers are the record: not every answer to a copy has a checksum.
-        let metadata = try await context.transfer.metadata(key)
+        let metadata = try await context.transfer.metadata(key, knownSize: row.size)
         guard metadata.size == row.size, let etag = metadata.etag else { return nil }
         // Another writer was there in between, and may have kept our metadata.
         if let answered, answered != etag { return nil }
@@ -66,7 +67,7 @@ struct RemoteCopier: Sendable {
         mode: UInt32,
         looks: Bool
     ) async throws -> Rewritten? {
-        let original = try await context.transfer.metadata(row.key)
+        let original = try await context.transfer.metadata(row.key, knownSize: row.size)
         guard original.etag == row.etag, original.size == row.size else { return nil }
         if FileMode.of(original, row.modeKind) == mode {
             return Rewritten(etag: row.etag, lastModified: original.lastModified, hasMode: true)
@@ -114,7 +115,7 @@ struct RemoteCopier: Sendable {
         {
             return Rewritten(etag: answer.etag, lastModified: time, hasMode: true)
         }
-        let metadata = try await context.transfer.metadata(row.key)
+        let metadata = try await context.transfer.metadata(row.key, knownSize: row.size)
         guard metadata.size == row.size, let etag = metadata.etag,
             answer.map({ $0.etag == etag }) ?? (etag == row.etag)
         else { return nil }

@@ -23,6 +23,7 @@ struct PlanLoop {
     /// The ranges whose rows were not read to their ends.
     private var rowRanges: ArraySlice<KeyRange>
     private let names: NamePolicy
+    private let keepsEmptyDirectories: Bool
     private(set) var join = MergeJoin()
     private var listing = RemoteLister.Position()
     private var lastRow: ObjectKey?
@@ -61,10 +62,11 @@ struct PlanLoop {
         lister: RemoteLister,
         scan: LocalScan,
         paths: RunPaths,
-        names: NamePolicy,
+        options: RunOptions,
         rowsAtOnce: Int
     ) {
-        self.names = names
+        names = options.names
+        keepsEmptyDirectories = options.keepsEmptyDirectories
         self.rowsAtOnce = rowsAtOnce
         rowRanges = paths.ranges.ranges[...]
         unselected = Unselected(paths)
@@ -123,7 +125,7 @@ struct PlanLoop {
     }
 
     /// Counts what of an entry is not selected; what no run takes is as good as nothing.
-    mutating func note(_ entry: JoinedEntry, isSelected: Bool, keepsEmptyDirectories: Bool) {
+    mutating func note(_ entry: JoinedEntry, isSelected: Bool) {
         if entry.remote != nil {
             if !takes(entry.key) {
                 unselected.unsafe.add(entry.key)

@@ -154,18 +154,14 @@ extension MirrorRun {
         onEntry: (JoinedEntry) async throws -> Void
     ) async throws -> PlanLoop {
         let lister = try await makeLister(rows: rows)
-        let scan = try await makeScan(
-            scope,
-            issues,
-            notesMounts: notesMounts,
-            isNew: rows.count == 0
-        )
+        let isNew = rows.count == 0
+        let scan = try await makeScan(scope, issues, notesMounts: notesMounts, isNew: isNew)
         var loop = PlanLoop(
             manifest: session.manifest,
             lister: lister,
             scan: scan,
             paths: paths,
-            names: options.names,
+            options: options,
             rowsAtOnce: settings.limits.batch
         )
         // Where the ignore file cannot be used, nothing is looked at.
@@ -175,11 +171,7 @@ extension MirrorRun {
         )
         func give(_ entry: JoinedEntry, _ loop: inout PlanLoop) async throws {
             let chosen = scope.choose(entry, issues)
-            loop.note(
-                entry,
-                isSelected: chosen != nil,
-                keepsEmptyDirectories: options.keepsEmptyDirectories
-            )
+            loop.note(entry, isSelected: chosen != nil)
             if let chosen { return try await onEntry(chosen) }
             try await leftOut.add(entry)
         }

@@ -1,6 +1,7 @@
 internal import LocalStorage
 internal import ManifestStore
 internal import ObjectStorage
+internal import ObjectTransfer
 internal import SyncModel
 
 /// Which tags leave a directory out: those that this machine made.

@@ -72,47 +72,9 @@ struct Round: Sendable, Hashable {
     ) {
         (self.name, self.cutting, self.ordinal) = (name, cutting.name, ordinal)
         self.direction = direction
-        self.options = Self.described(options)
+        self.options = options.deciding.map { RoundOption(name: $0, value: $1) }
         self.rules = rules
         command = options.shard?.command ?? []
-    }
-
-    /// Those that change what is mirrored, and how; the others, such as the number of connections,
-    /// each process may have for itself.
-    private static func described(_ options: RunOptions) -> [RoundOption] {
-        let values: [(String, String)] = [
-            ("--delete", "\(options.deletesKnown)"),
-            ("--delete-extra", "\(options.deletesExtra)"),
-            ("--delete-excluded", "\(options.deletesExcluded)"),
-            ("--force", "\(options.replacesLocalChanges)"),
-            ("--on-conflict", "\(options.conflictPolicy)"),
-            ("--checksum", "\(options.comparesContent)"),
-            ("--trash-days", "\(options.trashDays)"),
-            ("--trash", "\(options.remoteTrash)"),
-            ("--backup-dir", options.backupDirectory ?? ""),
-            ("filters", String(decoding: options.filter.text, as: UTF8.self)),
-            ("--no-metadata", "\(!options.keepsFileMetadata)"),
-            ("--links", "\(options.links)"),
-            ("--names", "\(options.names)"),
-            ("--no-empty-dirs", "\(!options.keepsEmptyDirectories)"),
-            ("--as-of", options.asOf.map { "\($0.secondsSince1970)" } ?? ""),
-            ("properties", described(options.properties)),
-        ]
-        return values.map { RoundOption(name: $0, value: $1) }
-    }
-
-    /// The same text in every process, for which dictionaries have no order.
-    private static func described(_ properties: ObjectProperties) -> String {
-        var values: [(String, String?)] = [
-            ("Content-Type", properties.contentType), ("class", properties.storageClass),
-            ("encryption", properties.encryption.map { "\($0)" }),
-            ("acl", properties.accessControl),
-        ]
-        values += properties.contentHeaders.sorted { $0.key < $1.key }.map { ($0.key, $0.value) }
-        values += properties.sortedMetadata.map { ("metadata \($0.name)", $0.value) }
-        values += properties.sortedTags.map { ("tag \($0.name)", $0.value) }
-        return values.compactMap { name, value in value.map { "\(name)=\($0)" } }
-            .joined(separator: ", ")
     }
 }
 
@@ -245,16 +207,17 @@ extension Round {
         guard self.direction == direction else {
             throw refusal("it is a \(self.direction.rawValue)")
         }
-        for (found, asked) in zip(self.options, Self.described(options)) where found != asked {
+        for (found, (name, value)) in zip(self.options, options.deciding)
+        where found != RoundOption(name: name, value: value) {
             throw refusal(
-                Self.difference(found, asked),
+                Self.difference(found, value),
                 advice: "Use the options of the round, or begin another one with another NAME"
             )
         }
     }
 
-    private static func difference(_ found: RoundOption, _ asked: RoundOption) -> String {
-        switch (found.value, asked.value) {
+    private static func difference(_ found: RoundOption, _ asked: String) -> String {
+        switch (found.value, asked) {
         case ("true", "false"): "it began with \(found.name), which is missing now"
         case ("false", "true"): "it began without \(found.name)"
         case (let old, let new):

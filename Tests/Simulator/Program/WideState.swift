@@ -46,6 +46,7 @@ struct WideState {
     /// What readers of a file's content have of it.
     struct Readers {
         let inode: UInt64
+        let owner: UInt32
         let bits: [UInt32]
     }
 
@@ -58,6 +59,11 @@ struct WideState {
     var keptTimes: Set<Model.Held> = []
     /// Of the last run that looked at everything.
     var lastRules: Rules?
+    /// Of runs since then that did not, and may have seen some of it on both sides.
+    var rulesSince: [Rules] = []
+    /// Of the ignore files of all runs: users accepted them once, and a pull counts what they hide
+    /// as left out.
+    var acceptedRules = Rules()
     var readers: [ObjectKey: Readers] = [:]
     /// Inodes whose rights are known.
     var knownInodes: Set<UInt64> = []

@@ -258,7 +258,10 @@ extension World {
             }
         case .replaceByLink(let name):
             replace(name) { DiskEdits.link($0, to: "../outside/canary") }
-        case .replaceByFIFO(let name): replace(name) { DiskEdits.makeFIFO($0) }
+        case .replaceByFIFO(let name):
+            // One with an escaped name would hide what begins with its key.
+            guard isOrdinary(name) else { return }
+            replace(name) { DiskEdits.makeFIFO($0) }
         case .replaceByDirectory(let name):
             guard isOrdinary(name) else { return }
             model.userRemoved(name.key)
@@ -310,7 +313,7 @@ extension World {
     }
 
     /// The same of what can also be a directory.
-    private func isOrdinary(_ name: Name) -> Bool {
+    func isOrdinary(_ name: Name) -> Bool {
         isUsable(name) && (setup.names == .skip || !RelativePath.isEscaped(name.key))
     }
 

@@ -72,9 +72,10 @@ extension World {
         let name = path.display
         let own = run.items.firstIndex { $0.action == .deleteLocal && $0.displayKey == name }
         let before = run.items.prefix(upTo: own ?? run.items.count)
-        // One deletion that fails says nothing of the others.
+        // One deletion that fails says nothing of the others, and nor does what has no room.
         let failed = before.first { item in
             item.state == .failed && item.action != .deleteLocal && item.action != .deleteRemote
+                && item.message?.hasPrefix("the disk is full") != true
         }
         if let failed, run.deletions == 1 {
             report(

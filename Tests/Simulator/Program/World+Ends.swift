@@ -249,6 +249,7 @@ extension World {
             look(run)
         }
         judgeVanished(run, isPowerCut: isPowerCut)
+        noteRules(run)
         judgeOutside()
         judgeManifest()
         // What a power cut takes was not on the disk.

@@ -115,7 +115,7 @@ extension World {
     private func mayTryAgain(after run: RunState) -> Bool {
         guard let message = run.failure?.message else { return false }
         // Damage that a run finds in its middle is the next one's to mend.
-        if message.contains("The next run sets the manifest aside") { return true }
+        if message.contains("the next run sets the manifest aside") { return true }
         // Deletions in a directory that was replaced, or beside a manifest of another time, are
         // refused once.
         if directoryWasReplaced || manifestIsOld,

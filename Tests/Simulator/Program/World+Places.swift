@@ -271,7 +271,7 @@ extension World {
 
 extension World {
     private func nest(_ name: Name) {
-        guard isUsable(name) else { return }
+        guard isOrdinary(name) else { return }
         apply(LocalChange.makeDirectory(name))
         let state = ObjectKey(name.key.bytes + [UInt8]("/.osssync".utf8))
         guard DiskTree.status(full(name.key)) != nil else { return }

@@ -17,6 +17,11 @@ extension World {
             put(name, altered)
             noteForDamage(.alter(name))
             DiskEdits.setModified(full(name.key), modified(status))
+            // Every name of the file has them.
+            for path in tree.entries.keys
+            where DiskTree.status(full(path))?.st_ino == status.st_ino {
+                wide.keptTimes.insert(Model.Held(path: path, content: altered))
+            }
             wide.keptTimes.insert(Model.Held(path: name.key, content: altered))
         case .copyKeepingTime(let source, let destination):
             guard let content = content(source), source != destination,
@@ -211,6 +216,10 @@ extension World {
         let bits = WideState.others.map { other in
             unsafe virtual_files_granted(text, other.user, other.group) & 6
         }
-        return WideState.Readers(inode: UInt64(status.st_ino), bits: bits)
+        return WideState.Readers(
+            inode: UInt64(status.st_ino),
+            owner: status.st_uid,
+            bits: bits
+        )
     }
 }

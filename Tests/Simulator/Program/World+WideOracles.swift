@@ -11,10 +11,21 @@ extension World {
         judgeInStep(run)
         judgeLocalDoubt(run)
         judgeGrown(run)
+        noteRules(run)
+    }
+
+    /// Also of a run that was killed.
+    func noteRules(_ run: RunState) {
+        guard setup.wide != nil else { return }
+        wide.acceptedRules.names.formUnion(run.ignored)
         guard run.options.tool == nil, !run.options.isDryRun, run.options.paths == nil,
             !run.isStatus, run.summary?.stopped == nil, run.summary != nil
-        else { return }
-        wide.lastRules = run.rules
+        else {
+            let mayRecord = run.options.tool == nil && !run.options.isDryRun && !run.isStatus
+            if mayRecord { wide.rulesSince.append(run.rules) }
+            return
+        }
+        (wide.lastRules, wide.rulesSince) = (run.rules, [])
     }
 
     // MARK: - Damage
@@ -27,7 +38,11 @@ extension World {
                 item.displayKey == name && item.state == .skipped
                     && item.message?.hasPrefix("damaged") == true
             }
-            if isSkipped || run.foundDamaged.contains(name) { wide.damages[index].isTold = true }
+            // A dry run records nothing.
+            let isRecorded = !run.options.isDryRun
+            if isRecorded, isSkipped || run.foundDamaged.contains(name) {
+                wide.damages[index].isTold = true
+            }
         }
         // What was brought back is not damaged any more.
         wide.damages.removeAll { tree.entries[$0.path] == .file($0.good) }
@@ -98,7 +113,9 @@ extension World {
         if case .file(let content?)? = tree.entries[path] {
             largest = max(largest, model.contents[content].count)
         }
-        return run.rules.hides(path, size: Int64(largest))
+        let size = Int64(largest)
+        if run.rules.hides(path, size: size) { return true }
+        return run.options.direction == .pull && wide.acceptedRules.hides(path, size: size)
     }
 
     // MARK: - What was hidden
@@ -109,7 +126,9 @@ extension World {
             !run.hadCompany, !isDirectory(path)
         else { return }
         let size = Int64(object.bytes.count)
-        guard rules.hides(path, size: size), !run.rules.hides(path, size: size) else { return }
+        guard rules.hides(path, size: size), !run.rules.hides(path, size: size),
+            wide.rulesSince.allSatisfy({ $0.hides(path, size: size) })
+        else { return }
         report(.noDeletionOnDoubt, "'\(path.display)' was deleted, and went while it was hidden")
     }
 
@@ -126,6 +145,7 @@ extension World {
             guard tree.entries[path] == nil, !run.filesAtStart.contains(path), !isDirectory(path),
                 !run.excludes(path), !run.rules.hides(path, size: row.size),
                 wide.lastRules?.hides(path, size: row.size) != true,
+                !wide.rulesSince.contains(where: { $0.hides(path, size: row.size) }),
                 let object = service.bucket.objects[Self.whole(path)], object.etag == row.etag.text,
                 run.serialsAtStart[path] == object.serial, !run.names(path),
                 model.removedByUser.contains(path), !isBeneathUnreadable(path)
@@ -201,6 +221,8 @@ extension World {
             guard let slash = full(path).lastIndex(of: UInt8(ascii: "/")) else { continue }
             let directory = String(decoding: full(path)[..<slash], as: UTF8.self)
             for (index, other) in WideState.others.enumerated() {
+                // An owner gives himself whatever rights he likes.
+                if before[path]?.owner == other.user { continue }
                 let fresh = unsafe virtual_files_granted_new(directory, other.user, other.group)
                 let most = before[path].map { isKept($0) ? fresh : $0.bits[index] } ?? fresh
                 guard found.bits[index] & ~most != 0 else { continue }

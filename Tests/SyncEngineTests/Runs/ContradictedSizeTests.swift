@@ -90,5 +90,30 @@ extension EngineRuns {
             #expect(summary.adopted == 0)
             #expect(fixture.content("b/link")?.count == 70_000)
         }
+
+        @Test(arguments: [StorageDialect.oss, .s3])
+        func `copies, permissions and comparisons are not undone by it`(
+            dialect: StorageDialect
+        ) async throws {
+            let fixture = try await fixture(dialect)
+            try fixture.setFaults("[\(Self.emptyHeads)]")
+            // Renamed, which is a copy in the bucket.
+            try FileManager.default.moveItem(
+                atPath: fixture.directory("a/file"),
+                toPath: fixture.directory("a/renamed")
+            )
+            let moved = try await fixture.run("a", .push) { $0.deletesKnown = true }
+            #expect(moved.renamed == 1 && moved.deleted == 1 && moved.isInStep)
+            try FileManager.default.setAttributes(
+                [.posixPermissions: 0o600],
+                ofItemAtPath: fixture.directory("a/renamed")
+            )
+            #expect(try await fixture.run("a", .push).modes == 1)
+            // Without a manifest, equal contents are found to be so.
+            try fixture.remove("a/.osssync")
+            let again = try await fixture.run("a", .sync)
+            #expect(again.adopted == 1 && again.conflicts == 0)
+            #expect(try fixture.tree("a").keys.sorted() == ["renamed"])
+        }
     }
 }

@@ -299,6 +299,23 @@ struct DirectoryModeTests {
         #expect(markers == names.map { $0 + "/" })
     }
 
+    @Test func `of more directories than a run can close are set by the next one`() async throws {
+        let names = (10..<25).map { "d\($0)" }
+        for name in names {
+            try fixture.write("a/\(name)/f", content)
+            try set("a/" + name, 0o555)
+        }
+        try await fixture.run("a", .push)
+        var engine = try fixture.engine("b")
+        engine.settings.limits.waiting = 1
+        let first = try await engine.run(.pull, options: MirrorFixture.options(), onEvent: { _ in })
+        #expect(first.skipped == 5 && !first.isInStep)
+        let second = try await fixture.run("b", .pull)
+        #expect(second.isInStep && second.modes == 5)
+        for name in names { #expect(try mode("b/" + name) == 0o555, "\(name)") }
+        for name in names { for side in ["a/", "b/"] { try set(side + name, 0o755) } }
+    }
+
     @Test func `are sent where the first marker fails for a reason of its own`() async throws {
         let fixture = try unknownStore(["x", "y", "z"])
         try fixture.setFaults(

@@ -1,13 +1,143 @@
-/// The commands on what earlier runs did.
+/// The commands that start runs in other ways, and those on what runs did.
 extension CommandTable {
+    static let apply = CommandSpecification(
+        name: .apply,
+        arguments: [ArgumentSpecification(name: "FILE", isOptional: false)],
+        summary: "carry out a plan that --save-plan saved",
+        discussion: [
+            "Compares both sides again, and carries out only items of the plan, and only if a run "
+                + "would still do the same for the same reasons. An item that changed here or in "
+                + "the bucket since is reported as failed and not carried out. All checks of "
+                + "deletions apply.",
+            "The plan contains the directory, the paths and the options of the run. An interrupted "
+                + "apply resumes when it is run again; items that are already done count as "
+                + "unchanged.",
+        ],
+        examples: [
+            ("osssync push --delete --save-plan photos.plan ~/Photos", "save a plan"),
+            ("osssync apply photos.plan", "carry it out"),
+        ]
+    )
+
+    static let watch = CommandSpecification(
+        name: .watch,
+        arguments: [
+            ArgumentSpecification(name: ArgumentSpecification.directoryName, isOptional: true)
+        ],
+        summary: "push changes in a directory as they happen",
+        discussion: [
+            "Pushes everything once, and then each file or directory that changes, after it has "
+                + "not changed for some seconds (--settle); one that keeps changing is pushed "
+                + "after twelve times that. Each is an ordinary push, with the defaults of [push] "
+                + "in DIR/.osssync/config. Everything is pushed again every hour, when changes may "
+                + "have been missed, and when an ignore file changed.",
+            "If changes are not reported (on network and FUSE file systems, on systems other than "
+                + "Linux, and with more directories than the system's limit), everything is pushed "
+                + "every 5 minutes.",
+            "Runs until it is stopped. If a push fails, it is retried after growing pauses. If the "
+                + "user must fix the cause, watch ends with the status of that push: 2, 3, 4 or 5.",
+        ],
+        examples: [
+            ("osssync watch ~/Photos", "push changes until Ctrl-C"),
+            (
+                "osssync watch --delete --trash remote ~/Photos",
+                "also delete objects, and keep them in the trash"
+            ),
+        ],
+        optionHelp: [
+            .every: "push everything at this interval, such as 15m or 1d (default 1h)",
+            .force: "upload files that --checksum reports as damaged",
+        ]
+    )
+
+    static let schedule = CommandSpecification(
+        name: .schedule,
+        arguments: [
+            ArgumentSpecification(name: ArgumentSpecification.directoryName, isOptional: true)
+        ],
+        summary: "run pull, push or sync regularly, with systemd, cron or launchd",
+        discussion: [
+            "Prints a systemd timer, a crontab line or a launchd file that runs osssync for DIR at "
+                + "these times; --install installs it for this user. --remove and --test need "
+                + "--pull, --push or --sync; --list needs no other option. Times are in the local "
+                + "time of the machine.",
+            "Options of the run, such as --delete, --bwlimit or --log-file, are passed on to it; "
+                + "set other options in DIR/.osssync/config, see 'osssync help configuration'.",
+            "A run is skipped while another one uses DIR. With systemd, a run that could not reach "
+                + "the remote is repeated after 5 minutes.",
+        ],
+        examples: [
+            ("osssync schedule --push --daily 02:30 ~/Photos", "print what would be installed"),
+            ("osssync schedule --push --every 1h --install ~/Photos", "push every hour"),
+            (
+                "osssync schedule --push --every 1h --log-file ~/o.log --install ~/Photos",
+                "push every hour, with a log"
+            ),
+            ("osssync schedule --push --test ~/Photos", "test the installed run"),
+        ],
+        optionHelp: [
+            .force: "pull: replace local changes; push, sync: upload files that --checksum reports "
+                + "as damaged"
+        ]
+    )
+
+    static let shard = CommandSpecification(
+        name: .shard,
+        arguments: [optionalDirectory, optionalRemote],
+        summary: "divide a mirror into shards for several machines",
+        discussion: [
+            "Divides the keys into ranges, the shards, each with its own manifest beneath "
+                + "DIR/.osssync/shards. Then 'osssync pull DIR --shard K/M --round NAME' processes "
+                + "the shards K, K+M, K+2M and so on, on any machine that has DIR mounted, and "
+                + "'osssync finish DIR --round NAME' deletes after all of them have ended. Without "
+                + "--shard, pull and push process all shards one after the other, and then do the "
+                + "same as finish. See docs/scale.md.",
+            "The cut points come from the manifest, or from a listing of the bucket if the "
+                + "manifest is empty, or from a file (--cuts). A sharded mirror can be sharded "
+                + "again; if that is interrupted, the previous shards remain. Exit status 75 means "
+                + "that a run is active.",
+        ],
+        examples: [
+            ("osssync shard --count 64 /mnt/media oss://media/photos", "create 64 shards"),
+            (
+                "osssync pull --delete --shard 3/16 --round today /mnt/media",
+                "run the fourth of 16 tasks"
+            ),
+            ("osssync finish --round today /mnt/media", "delete, after the last task"),
+        ],
+        optionHelp: [.dryRun: "only show the shards that would be created"]
+    )
+
+    static let finish = CommandSpecification(
+        name: .finish,
+        arguments: [optionalDirectory, optionalRemote],
+        summary: "end a round over all shards: check that it is complete, then delete",
+        discussion: [
+            "The tasks of a round never delete. Once each shard has a result of the round, finish "
+                + "applies the safety checks of a single run to all shards together. Then it "
+                + "carries out the deletions that the tasks planned, and checks each file and "
+                + "object again before. If a shard has no result, finish names it and deletes "
+                + "nothing (exit status 1).",
+            "The options are those that the round began with; only --max-delete and --allow-empty "
+                + "can be changed. --max-delete counts the deletions of all shards. If finish is "
+                + "interrupted, run it again to continue. Exit status 75 means that a task is "
+                + "active.",
+        ],
+        examples: [
+            ("osssync finish --round 2026-01-31 /mnt/media", "end a round after all its tasks"),
+            (
+                "osssync finish --round 2026-01-31 --max-delete 5000 /mnt/media",
+                "allow 5,000 deletions"
+            ),
+        ],
+        optionHelp: [.round: "the round to end (default: the one that began last)"]
+    )
+
     private static let paths = ArgumentSpecification(
         name: "PATH",
         isOptional: false,
         isRepeated: true
     )
-    private static let trashOptions: [Option] =
-        [.stateDirectory, .json, .quiet] + connectionOptions + [.help]
-
     private static let optionalRun = ArgumentSpecification(
         name: ArgumentSpecification.runName,
         isOptional: true
@@ -28,7 +158,6 @@ extension CommandTable {
                 + "and reported (exit status 1); --force replaces it, too. A name that the "
                 + "run gave to a file or an object stays beside the old name.",
         ],
-        options: [.dryRun, .force] + trashOptions,
         examples: [
             ("osssync undo ~/Photos", "restore what the last run deleted or replaced"),
             ("osssync undo 12", "restore what run 12 deleted in this mirror"),
@@ -53,7 +182,6 @@ extension CommandTable {
             "Exit status 1 means that a file is damaged, is missing in the bucket (--remote) or "
                 + "could not be read.",
         ],
-        options: [.remote, .budget, .repair, .stateDirectory] + commonOptions,
         examples: [
             ("osssync verify ~/Photos", "read all files"),
             ("osssync verify --budget 5% ~/Photos", "every night: read all files in 20 nights"),
@@ -72,7 +200,6 @@ extension CommandTable {
                 + "replaced before those that were transferred; these are kept for the last 20 "
                 + "runs. A first argument that is a number is RUN."
         ],
-        options: [.html, .stateDirectory] + commonOptions,
         examples: [
             ("osssync log ~/Photos", "show past runs"),
             ("osssync log ~/Photos 12", "show what run 12 did, and what failed"),
@@ -92,7 +219,6 @@ extension CommandTable {
                 + "the bucket.",
             "--empty permanently deletes what is listed. Other files are not changed.",
         ],
-        options: [.empty, .olderThan, .dryRun] + trashOptions,
         examples: [
             ("osssync trash ~/Photos", "list what was deleted or replaced"),
             ("osssync trash --empty --older-than 3d ~/Photos", "free space, but keep three days"),
@@ -127,7 +253,6 @@ extension CommandTable {
                 + "replaced. With --at, files that changed after TIME are left out without it.",
             "A restored file is a local file like any other: a push uploads it, a pull keeps it.",
         ],
-        options: [.run, .at, .to, .links, .names, .dryRun, .force] + trashOptions,
         examples: [
             ("osssync restore ~/Photos 2024/summer", "restore a deleted directory"),
             ("osssync restore --at 2026-01-31 ~/Photos a.jpg", "restore the version of that day"),

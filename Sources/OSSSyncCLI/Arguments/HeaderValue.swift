@@ -1,20 +1,8 @@
 internal import OSSSync
 
 extension ObjectProperties {
-    /// What a command line and its defaults have written with objects.
-    init(_ arguments: ParsedArguments) throws(UsageError) {
-        self.init()
-        storageClass = arguments.values[.storageClass]
-        accessControl = arguments.values[.acl]
-        encryption = try arguments.given(
-            .sse,
-            expected: "expected aes256, kms or kms:KEY",
-            parse: Self.encryption
-        )
-        for header in arguments.headers { try add(header) }
-    }
-
-    private static func encryption(_ text: String) -> Encryption? {
+    /// Reads `aes256`, `kms` or `kms:KEY`; nil for anything else.
+    static func encryption(_ text: String) -> Encryption? {
         if text == "aes256" { return .aes256 }
         if text == "kms" { return .kms(keyID: nil) }
         let key = text.hasPrefix("kms:") ? String(text.dropFirst(4)) : ""
@@ -30,16 +18,14 @@ extension ObjectProperties {
         + "Content-Disposition, Content-Encoding, Content-Language, Content-Type, Expires, "
         + "x-oss-meta-* or x-amz-meta-*"
 
-    private mutating func add(_ header: String) throws(UsageError) {
-        func failure(_ reason: String) -> UsageError {
-            .badValue(option: "--header", value: String(terminalSafe: header), expected: reason)
-        }
+    /// Adds one of `--header`; returns what is expected instead, nil if it can be sent.
+    mutating func add(header: String) -> String? {
         let colon = header.utf8.firstIndex(of: UInt8(ascii: ":")) ?? header.utf8.endIndex
         let name = String(header[..<colon]).lowercased()
         var value = header[colon...].dropFirst()
         value = value.drop { $0 == " " }
         while value.last == " " { value.removeLast() }
-        guard Self.isSendable(String(value)) else { throw failure(Self.expected) }
+        guard Self.isSendable(String(value)) else { return Self.expected }
         if name == "content-type" {
             contentType = String(value)
         } else if Self.contentNames.contains(name) {
@@ -47,15 +33,16 @@ extension ObjectProperties {
         } else if let prefix = Self.metadataPrefixes.first(where: name.hasPrefix) {
             let own = String(name.dropFirst(prefix.utf8.count))
             guard Self.isMetadataName(own) else {
-                throw failure("a name of metadata has letters, digits and hyphens")
+                return "a name of metadata has letters, digits and hyphens"
             }
             guard !Self.reservedMetadata.contains(own) else {
-                throw failure("osssync itself writes this metadata")
+                return "osssync itself writes this metadata"
             }
             metadata[own] = String(value)
         } else {
-            throw failure(Self.expected)
+            return Self.expected
         }
+        return nil
     }
 
     private static func isMetadataName(_ name: String) -> Bool {
