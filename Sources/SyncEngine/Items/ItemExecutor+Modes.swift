@@ -55,9 +55,7 @@ extension ItemExecutor {
         _ row: ManifestEntry,
         of file: FileIdentity?
     ) async throws -> (row: ManifestEntry, isKept: Bool)? {
-        let areTrusted = context.store.dialect.computesChecksum
-        let areKept =
-            areTrusted ? true : try await KeptModes.ofCopies.areKnown(to: context.manifest)
+        let areKept = try await keepsCopies()
         // Recorded all the same: it would be tried in each run.
         guard areKept != false else { return (row.replacing(mode: mode), false) }
         let copier = RemoteCopier(
@@ -66,15 +64,10 @@ extension ItemExecutor {
         )
         let copy = try await copier.rewrite(row, of: file, mode: mode, looks: areKept == nil)
         guard let copy else { return nil }
-        if areKept == nil || !copy.hasMode {
-            await KeptModes.ofCopies.record(copy.hasMode, in: context.manifest)
-        }
-        if !copy.hasMode, ledger.tellsOnce(.copies) {
+        await learn(from: copy, knowing: areKept)
+        if !copy.hasMetadata {
             context.emit(
-                .warning(
-                    message: "this store does not keep the metadata of copies: permissions that "
-                        + "change are not mirrored, and '\(row.key.display)' has none any more"
-                )
+                .warning(message: "'\(row.key.display)' has lost its metadata in the bucket")
             )
         }
         let changed = row.replacing(
@@ -82,7 +75,26 @@ extension ItemExecutor {
             mode: mode,
             etag: copy.etag
         )
-        return (changed, copy.hasMode)
+        return (changed, copy.hasMetadata)
+    }
+
+    /// Whether copies have the metadata that they were asked to have; nil if none has shown it yet.
+    func keepsCopies() async throws(ManifestError) -> Bool? {
+        guard !context.store.dialect.computesChecksum else { return true }
+        return try await KeptModes.ofCopies.areKnown(to: context.manifest)
+    }
+
+    /// Notes what a copy shows of the store.
+    func learn(from copy: RemoteCopier.Copied, knowing areKept: Bool?) async {
+        guard areKept == nil || !copy.hasMetadata else { return }
+        await KeptModes.ofCopies.record(copy.hasMetadata, in: context.manifest)
+        guard !copy.hasMetadata, ledger.tellsOnce(.copies) else { return }
+        context.emit(
+            .warning(
+                message: "this store does not keep the metadata of copies: renamed files are sent "
+                    + "anew, and permissions that change are not mirrored"
+            )
+        )
     }
 
     private func takeMode(

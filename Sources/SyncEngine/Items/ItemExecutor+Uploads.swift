@@ -22,11 +22,12 @@ extension ItemExecutor {
             return
         }
         guard await isBeyondDoubt(entry, file, path) else { return }
-        var replaced = entry.remote?.etag
+        var (replaced, earlier) = (entry.remote?.etag, earlier)
         if entry.remote == nil, entry.local?.isLink != true, mayHaveCopies(file.size) {
             switch await copyRemote(entry, file, path) {
             case .settled: return
             case .outdated(let copy): replaced = copy
+            case .bare(let copy, let row): (replaced, earlier) = (copy, [row])
             case .none: break
             }
         }
@@ -52,7 +53,7 @@ extension ItemExecutor {
             context.options.properties,
             keepsFileMetadata: context.options.keepsFileMetadata
         )
-        if replaced == nil { details.source = await objectBeforeRename(earlier, of: file) }
+        details.source = await objectBeforeRename(earlier, of: file)
         let transfer = context.tracker.begin(.upload, key: entry.key, size: file.size)
         var failure: ItemFailure?
         defer {
@@ -165,6 +166,8 @@ extension ItemExecutor {
         case settled
         /// There is a copy with this tag, and meanwhile the file has other content.
         case outdated(ETag)
+        /// A copy has nothing of the metadata of the row's object; it has this tag, if it was made.
+        case bare(ETag?, ManifestEntry)
     }
 
     /// Makes a new key's object from one with the same content, if the bucket has one.
@@ -176,6 +179,7 @@ extension ItemExecutor {
         let start = context.environment.now()
         do {
             guard let row = try await remoteSource(entry, file, path) else { return .none }
+            guard try await keepsCopies() != false else { return .bare(nil, row) }
             return try await copyRemote(entry, file, from: row, readSince: start)
         } catch {
             // A copy is a shortcut: if it fails, the upload reports or fixes the cause.
@@ -246,6 +250,8 @@ extension ItemExecutor {
         // Also of a copy that is outdated by now: without a row it would be another writer's.
         await self.record([.upsert(record)], .copyRemote, entry)
         guard try await identity(of: entry.key) == file else { return .outdated(copy.etag) }
+        await learn(from: copy, knowing: try await keepsCopies())
+        guard copy.hasMetadata else { return .bare(copy.etag, row) }
         context.tracker.count { $0.renamed += 1 }
         context.tracker.finishedItem(bytes: file.size)
         context.doneItem(.copyRemote, entry.key, size: file.size)

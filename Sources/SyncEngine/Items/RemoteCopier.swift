@@ -20,7 +20,7 @@ struct RemoteCopier: Sendable {
         of source: FileIdentity,
         mode: UInt32?,
         to key: ObjectKey
-    ) async throws -> (etag: ETag, lastModified: Timestamp?)? {
+    ) async throws -> Copied? {
         var answered: ETag?
         let original = try await context.transfer.metadata(row.key, knownSize: row.size)
         guard original.etag == row.etag else { return nil }
@@ -51,7 +51,20 @@ struct RemoteCopier: Sendable {
         } else {
             guard answered != nil else { return nil }
         }
-        return (etag, metadata.lastModified)
+        let hasTime = metadata.userMetadata[ModificationTime.metadataName] != nil
+        return Copied(
+            etag: etag,
+            lastModified: metadata.lastModified,
+            hasMetadata: hasTime || !context.options.keepsFileMetadata
+        )
+    }
+
+    /// An object that was made from another one, or from itself.
+    struct Copied: Sendable {
+        let etag: ETag
+        let lastModified: Timestamp?
+        /// False if the store dropped what the metadata were to have.
+        let hasMetadata: Bool
     }
 
     /// Writes an object anew, as a copy of itself, with the permissions `mode` and all else as it
@@ -66,14 +79,14 @@ struct RemoteCopier: Sendable {
         of file: FileIdentity?,
         mode: UInt32,
         looks: Bool
-    ) async throws -> Rewritten? {
+    ) async throws -> Copied? {
         let original = try await context.transfer.metadata(row.key, knownSize: row.size)
         guard original.etag == row.etag, original.size == row.size else { return nil }
         if FileMode.of(original, row.modeKind) == mode {
-            return Rewritten(etag: row.etag, lastModified: original.lastModified, hasMode: true)
+            return Copied(etag: row.etag, lastModified: original.lastModified, hasMetadata: true)
         }
         var copied = try await rewrite(row, original, file, mode, looks: looks)
-        if let copy = copied, copy.hasMode,
+        if let copy = copied, copy.hasMetadata,
             copy.lastModified?.seconds == original.lastModified?.seconds
         {
             // By its time others see that there is something new.
@@ -84,21 +97,13 @@ struct RemoteCopier: Sendable {
         return copied
     }
 
-    /// An object that was written anew.
-    struct Rewritten: Sendable {
-        let etag: ETag
-        let lastModified: Timestamp?
-        /// False if the store dropped the permissions.
-        let hasMode: Bool
-    }
-
     private func rewrite(
         _ row: ManifestEntry,
         _ original: ObjectMetadata,
         _ file: FileIdentity?,
         _ mode: UInt32,
         looks: Bool
-    ) async throws -> Rewritten? {
+    ) async throws -> Copied? {
         var answer: PutResult?
         do {
             if let file, row.size > largestWholeCopy {
@@ -113,7 +118,7 @@ struct RemoteCopier: Sendable {
         if !looks, let answer, answer.etag == row.etag, let time = answer.lastModified,
             answer.crc64 == nil || row.crc64 == nil || answer.crc64 == row.crc64
         {
-            return Rewritten(etag: answer.etag, lastModified: time, hasMode: true)
+            return Copied(etag: answer.etag, lastModified: time, hasMetadata: true)
         }
         let metadata = try await context.transfer.metadata(row.key, knownSize: row.size)
         guard metadata.size == row.size, let etag = metadata.etag,
@@ -123,7 +128,7 @@ struct RemoteCopier: Sendable {
         let hasMode = FileMode.of(metadata, row.modeKind) == mode
         // A copy that was not made, as far as an answer that was lost can show.
         if !hasMode, answer == nil { return nil }
-        return Rewritten(etag: etag, lastModified: metadata.lastModified, hasMode: hasMode)
+        return Copied(etag: etag, lastModified: metadata.lastModified, hasMetadata: hasMode)
     }
 
     private func inPlace(

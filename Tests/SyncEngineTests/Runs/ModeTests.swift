@@ -143,6 +143,35 @@ struct ModeTests {
         #expect(try await fixture.object("f") == MirrorFixture.ramp(2_000, 9))
     }
 
+    @Test func `and other metadata that a copy loses come with the content`() async throws {
+        let fixture = try MirrorFixture(dialect: .s3)
+        for name in ["f", "g"] { try fixture.write("a/" + name, content + Data(name.utf8)) }
+        try await fixture.run("a", .push) { $0.properties.metadata["colour"] = "blue" }
+        try fixture.setFaults(
+            #"[{"match": {"operation": "HeadObject", "key": "mirror/f2"},"#
+                + #""effect": {"headers": {"remove": ["x-amz-meta-mtime"]}}}]"#
+        )
+        let log = EventLog()
+        for name in ["f", "g"] {
+            try FileManager.default.moveItem(
+                atPath: fixture.directory("a/" + name),
+                toPath: fixture.directory("a/\(name)2")
+            )
+            let run = try await fixture.run("a", .push, log) { $0.deletesKnown = true }
+            #expect((run.renamed, run.transferred, run.deleted) == (0, 1, 1) && run.isInStep)
+        }
+        #expect(fixture.operations.count { $0 == "CopyObject" } == 1)
+        #expect(log.warnings.count == 1)
+        try fixture.setFaults("[]")
+        for name in ["f2", "g2"] {
+            let object = try await fixture.store(StoreObserver()).head(
+                ObjectKey("mirror/" + name),
+                versionID: nil
+            )
+            #expect(object.userMetadata["colour"] == "blue" && object.userMetadata["mtime"] != nil)
+        }
+    }
+
     @Test func `are tried once at a store that drops them from copies`() async throws {
         let fixture = try MirrorFixture(dialect: .s3)
         func set(_ path: String, _ mode: Int) throws {
@@ -164,6 +193,7 @@ struct ModeTests {
         let first = try await fixture.run("a", .push, log)
         #expect(first.modes == 0 && first.isComplete)
         #expect(log.warnings.count { $0.hasPrefix("this store does not keep") } == 1)
+        #expect(log.warnings.count == 2)
         try set("a/g", 0o600)
         try set("a/d", 0o750)
         fixture.server.clearRequestLog()
