@@ -9,7 +9,7 @@ internal import Darwin
 extension MirrorDirectory {
     /// Gives a file another name, if it is still what the plan saw and the name is free.
     ///
-    /// - Returns: What it is then, with the time `modified`.
+    /// - Returns: What it is then, with the time `modified`, and its permissions if they are others.
     /// - Throws: `targetChanged` with the path that is not as it was. The file has its old name
     ///   then, unless it was the last step that failed.
     package func rename(
@@ -17,7 +17,7 @@ extension MirrorDirectory {
         expected: FileIdentity,
         to newPath: RelativePath,
         modified: Timestamp
-    ) throws(LocalError) -> FileIdentity {
+    ) throws(LocalError) -> (identity: FileIdentity, permissions: UInt32?) {
         do throws(LocalError) {
             let (parent, status) = try unchanged(path, expected)
             var target = root
@@ -48,7 +48,9 @@ extension MirrorDirectory {
             if status.identity.modified != modified {
                 try calls.setModified(file.descriptor, modified)
             }
-            return try file.identity()
+            let found = try file.status()
+            let isChanged = found.permissions != status.permissions
+            return (found.identity, isChanged ? found.permissions & 0o777 : nil)
         } catch {
             throw explained(error, neededBytes: nil)
         }

@@ -51,8 +51,6 @@ struct RunContext: Sendable {
     let shard: ShardOutcome?
     /// False beside runs of other shards, which have the trash in common.
     let mayEmptyTrash: Bool
-    /// True where nothing that the run replaces is to come back by an undo: it is damaged.
-    let isRepair: Bool
 
     var store: LimitedStore { transfer.store }
     var prefix: ObjectKey { transfer.prefix }
@@ -64,15 +62,20 @@ struct RunContext: Sendable {
     /// Where this run's removed files go; with the time, by which a later run knows their age, and
     /// because a rebuilt manifest counts its runs from 1 again.
     var trashName: String {
-        if isRepair { return clocks.stamp + MirrorDirectory.TrashOfRun.restorationSuffix }
-        return MirrorDirectory.TrashOfRun.name(
+        MirrorDirectory.TrashOfRun.name(
             stamp: clocks.stamp,
             number: run.value,
             isOfShard: shard != nil
         )
     }
 
-    /// The same in the bucket, where other mirrors may have a run of this number and time, too.
+    /// Where damaged files go that good content replaces: as what a restoration replaced, which no
+    /// undo brings back.
+    var damagedTrashName: String {
+        clocks.stamp + MirrorDirectory.TrashOfRun.restorationSuffix
+    }
+
+    /// Where this run's removed objects go, where other mirrors may have a run of this number and time, too.
     var remoteTrashName: String { trashName + remoteTrashMark }
 
     /// Where the file or link of a key is.

@@ -226,12 +226,14 @@ struct DeletionPass: Sendable {
                 for deletion in asked {
                     if let rename = renames[deletion.key] {
                         guard gone.contains(deletion.key),
-                            let identity = await self.rename(deletion, rename)
+                            let new = await self.rename(deletion, rename)
                         else {
                             await executor.download(rename.source.entry, .replace)
                             continue
                         }
-                        renamed.append(.upsert(rename.row(identity)))
+                        renamed.append(
+                            .upsert(rename.row(new.identity, permissions: new.permissions))
+                        )
                         forgotten.insert(deletion.key)
                         if let parent = try? context.path(of: deletion.key).parent {
                             emptied.insert(parent)
@@ -264,13 +266,13 @@ struct DeletionPass: Sendable {
     private func rename(
         _ deletion: PlannedDeletion,
         _ rename: LocalRenames.Proven
-    ) async -> FileIdentity? {
+    ) async -> (identity: FileIdentity, permissions: UInt32?)? {
         guard let expected = deletion.identity else { return nil }
         let (directory, modified) = (context.directory, rename.modified)
         let key = rename.source.entry.key
         do {
             let (old, new) = (try context.path(of: deletion.key), try context.path(of: key))
-            let identity = try await context.closed.writing([old, new]) { () throws(LocalError) in
+            let renamed = try await context.closed.writing([old, new]) { () throws(LocalError) in
                 try directory.rename(old, expected: expected, to: new, modified: modified)
             }
             context.tracker.count { $0.renamed += 1 }
@@ -282,7 +284,7 @@ struct DeletionPass: Sendable {
                 size: rename.source.object.size,
                 message: "renamed from '\(deletion.key.display)'"
             )
-            return identity
+            return renamed
         } catch {
             let failure =
                 (error as? LocalError).map(ItemFailure.init(ofChange:)) ?? ItemFailure(any: error)

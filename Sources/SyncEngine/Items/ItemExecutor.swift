@@ -81,7 +81,7 @@ struct ItemExecutor: Sendable {
         switch decision {
         case .download(let reason):
             let isForced = reason == .replacesLocalChange
-            await download(entry, isForced ? discarding() : replacing(entry, reason), fetched)
+            await download(entry, isForced ? discarding(entry) : replacing(entry, reason), fetched)
         case .upload:
             await upload(entry)
         case .uploadMarker:
@@ -169,9 +169,11 @@ struct ItemExecutor: Sendable {
     }
 
     /// What becomes of a local version that the user gave up.
-    private func discarding() -> BackupPolicy {
+    private func discarding(_ entry: JoinedEntry) -> BackupPolicy {
         ledger.keepOwnTrash()
-        return context.options.keepsRemoved ? .moveToTrash(run: context.trashName) : .replace
+        guard context.options.keepsRemoved else { return .replace }
+        let isDamaged = entry.base?.isDamaged == true
+        return .moveToTrash(run: isDamaged ? context.damagedTrashName : context.trashName)
     }
 }
 
@@ -307,13 +309,16 @@ extension ItemExecutor {
         _ file: FileIdentity,
         readSince start: Timestamp?
     ) -> ManifestEntry {
-        base.replacing(
+        var row = base.replacing(
             localModified: recordedTime(file, since: start),
             inode: file.inode,
             isLink: entry.local?.isLink == true,
             changed: file.recordedChange,
             mode: base.mode ?? entry.local?.permissions
         )
+        // In a copy of the directory all files are other ones.
+        if !context.knowsDirectory { row.isFetched = base.isFetched }
+        return row
     }
 
     func recordedTime(_ file: FileIdentity, since start: Timestamp?) -> Timestamp {
@@ -341,7 +346,7 @@ extension ItemExecutor {
     ) async {
         if await isOwnEarlier(entry, kind) {
             if context.tracker.direction == .pull, context.options.replacesLocalChanges {
-                return await download(entry, discarding(), fetched)
+                return await download(entry, discarding(entry), fetched)
             }
             // A kill may leave it, too: it is swept by the next run.
             if let fetched { try? await drop(fetched, entry.key) }
@@ -360,7 +365,7 @@ extension ItemExecutor {
         case .downloadKeepingLocal:
             await download(entry, .keepBeside(suffix: conflictSuffix), fetched)
         case .download:
-            await download(entry, discarding(), fetched)
+            await download(entry, discarding(entry), fetched)
         case .upload:
             await upload(entry)
         case .deleteLocal:

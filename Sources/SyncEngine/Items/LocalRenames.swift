@@ -30,7 +30,9 @@ struct LocalRenames: Sendable {
         }
 
         /// The new key's row, once the file is `identity`.
-        func row(_ identity: FileIdentity) -> ManifestEntry {
+        ///
+        /// `permissions` are those that it got with the name; nil if it kept its own.
+        func row(_ identity: FileIdentity, permissions: UInt32?) -> ManifestEntry {
             var row = ManifestEntry(
                 key: source.entry.key,
                 size: source.object.size,
@@ -42,7 +44,7 @@ struct LocalRenames: Sendable {
                 inode: identity.inode,
                 isThroughLink: source.object.isThroughLink,
                 changed: identity.recordedChange,
-                mode: source.row.mode
+                mode: permissions ?? source.row.mode
             )
             row.isFetched = true
             return row

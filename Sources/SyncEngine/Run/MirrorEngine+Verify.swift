@@ -25,14 +25,13 @@ extension MirrorEngine {
         var runOptions = RunOptions.standard
         runOptions.replacesLocalChanges = true
         runOptions.names = .escape
-        var run = try MirrorRun(
+        let run = try MirrorRun(
             settings: settings,
             session: session,
             direction: .pull,
             options: runOptions,
             onEvent: { _ in }
         )
-        run.isRepair = options.repairs
         if options.repairs { try session.requireWritable(settings) }
         do {
             let executor = run.parts(RunID(0)).executor

@@ -33,8 +33,6 @@ struct MirrorRun: Sendable {
     let budget: TransferBudget
     /// The store for all requests of this run.
     let store: LimitedStore
-    /// See ``RunContext/isRepair``.
-    var isRepair = false
 
     init(
         settings: MirrorSettings,
@@ -218,8 +216,7 @@ struct MirrorRun: Sendable {
             earlier: earlier,
             canFetch: session.known.writingRefusal == nil,
             shard: settings.shard?.outcome,
-            mayEmptyTrash: settings.shard.map { $0.whole != nil } ?? true,
-            isRepair: isRepair
+            mayEmptyTrash: settings.shard.map { $0.whole != nil } ?? true
         )
         let ledger = RunLedger(waitingLimit: settings.limits.waiting)
         let reports = ItemReports(context: context, ledger: ledger)

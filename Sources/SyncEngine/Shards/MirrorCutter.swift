@@ -97,6 +97,8 @@ struct MirrorCutter: Sendable {
         try await requireOrder()
         let sources = try await open()
         defer { withExtendedLifetime(sources) {} }
+        // The runs of shards know the directory by its marker.
+        for source in sources { try source.session.requireWritable(settings) }
         let check = SplitCheck(settings, directory)
         var sums: [KeySample.Point]?
         let bounds: [ObjectKey]

@@ -35,7 +35,20 @@ struct PartedDirectories {
         for path in cutting.bounds.flatMap(\.partedDirectories).compactMap({
             Self.path($0, options)
         }) where !paths.contains(path) {
-            if try directory.holdsSomething(path) == true { paths.insert(path) }
+            if try Self.holdsSomething(path, in: directory) == true { paths.insert(path) }
+        }
+    }
+
+    /// Nil also for one that this user may not read: no run deletes anything in it.
+    private static func holdsSomething(
+        _ path: RelativePath,
+        in directory: MirrorDirectory
+    ) throws(LocalError) -> Bool? {
+        do throws(LocalError) {
+            return try directory.holdsSomething(path)
+        } catch {
+            guard error.isAccessDenied else { throw error }
+            return nil
         }
     }
 
@@ -65,7 +78,7 @@ struct PartedDirectories {
     func emptied(in range: KeyRange) throws(LocalError) -> Set<RelativePath> {
         var found: Set<RelativePath> = []
         for path in paths where range.contains(path.key) {
-            if try directory.holdsSomething(path) == false { found.insert(path) }
+            if try Self.holdsSomething(path, in: directory) == false { found.insert(path) }
         }
         return found
     }
