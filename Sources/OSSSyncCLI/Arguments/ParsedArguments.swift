@@ -1,11 +1,13 @@
+internal import OSSSync
+
 /// A command line that fits the table.
 struct ParsedArguments: Sendable, Hashable {
     var command: CommandName
     var positionals: [String]
     /// The last value given of each other option that takes one.
-    var values: [Option: String]
+    var values: [Option: String] = [:]
     /// How often each option without a value was given.
-    var counts: [Option: Int]
+    var counts: [Option: Int] = [:]
     /// Those of which each value counts, in the order given.
     var repeated: [Given] = []
 
@@ -97,6 +99,11 @@ enum UsageError: Error, Hashable {
     case configuration(path: String, line: Int, reason: String)
     /// A stop signal came while a file of the command line was read.
     case interrupted
+
+    /// A value of an option that it does not take.
+    static func badValue(_ option: Option, _ value: String, _ expected: String) -> Self {
+        .badValue(option: option.name, value: String(terminalSafe: value), expected: expected)
+    }
 
     /// Ends with what to do; the code that makes the case escapes the user's text.
     var message: String {

@@ -78,9 +78,9 @@ struct ShardCommand: Sendable {
     /// The keys of a file, one a line and percent-encoded.
     private static func bounds(in file: String) throws(UsageError) -> [[UInt8]] {
         func refusal(_ expected: String) -> UsageError {
-            .badValue(option: "--cuts", value: String(terminalSafe: file), expected: expected)
+            .badValue(.cuts, file, expected)
         }
-        let content = try PathList.content(of: file, option: "--cuts")
+        let content = try PathList.content(of: file, option: .cuts)
         var bounds: [[UInt8]] = []
         for (index, line) in content.split(
             separator: UInt8(ascii: "\n"),
@@ -221,7 +221,7 @@ extension CommandContext {
             return nil
         }
         func refusal(_ expected: String) -> UsageError {
-            .badValue(option: "--shard", value: String(terminalSafe: text), expected: expected)
+            .badValue(.shard, text, expected)
         }
         let parts = text.split(separator: "/", omittingEmptySubsequences: false)
         guard parts.count == 2, let count = parseCount(String(parts[1]), in: 1...1_000_000),
