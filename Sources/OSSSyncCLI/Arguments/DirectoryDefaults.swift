@@ -139,11 +139,12 @@ struct DirectoryDefaults: Sendable {
             }
         )
         // The one typed overrides its opposite.
-        if typed.has(.verbose) { filled.counts[.quiet] = nil }
-        if typed.has(.quiet) { filled.counts[.verbose] = nil }
-        if typed.has(.emptyDirectories) { filled.counts[.noEmptyDirectories] = nil }
-        if typed.values[.asOf] != nil || typed.values[.savePlan] != nil {
-            filled.values[.restore] = nil
+        let opposites: [(Option, Option)] = [
+            (.verbose, .quiet), (.quiet, .verbose), (.emptyDirectories, .noEmptyDirectories),
+            (.asOf, .restore), (.savePlan, .restore),
+        ]
+        for (option, opposite) in opposites where typed.has(option) {
+            (filled.counts[opposite], filled.values[opposite]) = (nil, nil)
         }
         if typed.values[.backupDirectory].map(MirrorArguments.isRemote) == true {
             filled.values[.trash] = nil

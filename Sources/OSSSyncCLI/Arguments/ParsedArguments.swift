@@ -16,6 +16,26 @@ struct ParsedArguments: Sendable, Hashable {
         let value: String
     }
 
+    init(command: CommandName, positionals: [String]) {
+        (self.command, self.positionals) = (command, positionals)
+    }
+
+    /// Those of a run whose command line was kept, and what was typed beside; nil for another
+    /// command, and one with other options than may be.
+    init?(
+        ofRun words: [String],
+        and typed: Self,
+        where mayBe: (Option) -> Bool = { _ in true }
+    ) {
+        guard case .run(let kept)? = try? ArgumentParser.parse(words),
+            [CommandName].runs.contains(kept.command),
+            kept.given.allSatisfy({ mayBe($0.option) })
+        else { return nil }
+        self = kept
+        values.merge(typed.values) { $1 }
+        counts.merge(typed.counts) { $1 }
+    }
+
     var mirror: MirrorArguments { MirrorArguments(split.mirror) }
 
     /// The number of a run, for a command that takes one.
@@ -25,7 +45,10 @@ struct ParsedArguments: Sendable, Hashable {
         CommandTable.row(command)?.split(positionals) ?? (positionals, nil)
     }
 
-    func has(_ option: Option) -> Bool { counts[option, default: 0] > 0 }
+    /// True if the option is given, whatever its value; of those that repeat, always false.
+    func has(_ option: Option) -> Bool {
+        counts[option, default: 0] > 0 || values[option] != nil
+    }
 
     mutating func add(_ option: Option, _ value: String) {
         if option.traits.contains(.repeats) {

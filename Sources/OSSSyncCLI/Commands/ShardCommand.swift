@@ -178,16 +178,12 @@ struct FinishCommand: Sendable {
                     ?? "no round has begun; 'osssync pull DIR --shard K/M --round NAME' begins one"
             )
         }
-        guard case .run(var arguments)? = try? ArgumentParser.parse(round.command),
-            [.pull, .push, .sync].contains(arguments.command)
-        else {
+        guard let arguments = ParsedArguments(ofRun: round.command, and: context.typed) else {
             throw SyncError(
                 code: .configuration,
                 message: "round '\(round.name)' was not begun by a task with --shard"
             )
         }
-        arguments.values.merge(context.typed.values) { $1 }
-        arguments.counts.merge(context.typed.counts) { $1 }
         var options = try RunOptions(arguments)
         if let text = arguments.values[.backupDirectory] {
             try RunCommand.set(backup: text, round.direction, of: mirror, &options)
@@ -236,7 +232,7 @@ extension CommandContext {
             guard let reason = option.shardRefusal else { continue }
             throw UsageError.badArgument(option.name, expected: reason)
         }
-        let words = arguments.words { $0.traits.contains(.kept) && $0.shardRefusal == nil }
+        let words = arguments.words { $0.isKept && $0.shardRefusal == nil }
         return ShardSelection(
             task: task,
             of: count,
