@@ -82,8 +82,7 @@ extension ManifestStore {
         }
         var entries: [ManifestEntry] = []
         for key in keys {
-            guard let entry = try entry(key), let file = files[entry.inode],
-                entry.size == file.size, entry.mayHaveTime(of: file)
+            guard let entry = try entry(key), let file = files[entry.inode], entry.isOf(file)
             else { continue }
             entries.append(entry)
         }

@@ -126,6 +126,11 @@ extension ManifestEntry {
         }
     }
 
+    /// True if this seems to be the recorded file, whatever its name is by now.
+    package func isOf(_ file: FileIdentity) -> Bool {
+        inode == file.inode && size == file.size && mayHaveTime(of: file)
+    }
+
     /// True if the file has the recorded modification time, or the nanosecond after it.
     ///
     /// A file that changed in the moment of recording is recorded a nanosecond early, so that the

@@ -4,9 +4,11 @@ import os
 import shutil
 import stat
 
+import program
 from case_table import case, equal, expect
 from machine import Disk, stranger, under
 from stage import ramp
+from Support.processes import PATIENCE
 
 
 @case("F286", "what this user may not read holds back only what is beneath it, and the exclusion is named")
@@ -38,6 +40,41 @@ def _(place):
     shutil.rmtree(place.path("priv"))
     result = under(place, wrapper, "push", "--delete")
     equal(result.count("deleted"), 2, f"{result}")
+
+
+@case("F286", "objects that change beneath what this user may not read hold back nothing else")
+def _(place):
+    for name in ("priv/a", "plain", "gone"):
+        place.write(name, ramp(100))
+    place.in_step(place.push())
+    wrapper = stranger(place)
+    if wrapper is None:
+        return
+    os.chmod(place.path("priv"), 0)
+    for number, command in enumerate(("pull", "sync", "push")):
+        place.put("priv/a", ramp(200, number))
+        place.put(f"priv/new{number}", ramp(10))
+        place.put("gone", ramp(100))
+        under(place, wrapper, "pull")
+        if command == "push":
+            os.remove(place.path("gone"))
+        else:
+            place.delete("gone")
+        result = under(place, wrapper, command, "--delete")
+        equal((result.status, result.count("deleted")), (1, 1), f"{result}")
+        equal(result.summary.get("deletions_held_back"), None, f"{result}")
+    # A cut mirror, too, whose directory lies in several shards.
+    cuts = os.path.join(place.folder, "cuts")
+    with open(cuts, "w") as file:
+        file.write("priv/b\n")
+    os.chmod(place.path("priv"), 0o755)
+    line = [*wrapper, place.server.osssync, "shard", "--cuts", cuts, place.directory]
+    equal(program.run(line[0], line[1:], place.full_environment(), PATIENCE).status, 0, "the cuts")
+    os.chmod(place.path("priv"), 0)
+    place.delete("plain")
+    result = under(place, wrapper, "pull", "--delete")
+    equal((result.status, result.count("deleted")), (1, 1), f"{result}")
+    os.chmod(place.path("priv"), 0o755)
 
 
 @case("F284", "a directory of the system is pushed, and nothing is written there")

@@ -208,6 +208,42 @@ struct FileRightsTests {
         #expect(try temporary.status("elsewhere").st_gid == getegid())
     }
 
+    @Test func `a file that is moved gives nobody more than a new one there`() throws {
+        for name in ["from", "list", "group"] { try temporary.makeDirectory(name) }
+        let given = Self.list(owner: 7, group: 5, others: 0)
+        guard try setList("list", given, forNewFiles: true) else { return }
+        try temporary.setMode("group", 0o2775)
+        let isRoot = geteuid() == 0
+        if isRoot {
+            try setOwner("group", 0, group: 12_346)
+            try temporary.setMode("group", 0o2770)
+        }
+        let mirror = try temporary.mirror()
+        func move(_ name: String, _ target: String) throws {
+            try temporary.write("from/" + name, "x")
+            try temporary.setMode("from/" + name, 0o664)
+            _ = try setList(
+                "from/" + name,
+                Self.list(user: 6, group: 6, mask: 6, others: 4)
+            )
+            let file = try mirror.fileIdentity("from/" + name)
+            _ = try mirror.rename(
+                RelativePath(key: ObjectKey("from/" + name)),
+                expected: file,
+                to: RelativePath(key: ObjectKey(target)),
+                modified: file.modified
+            )
+            // Within its directory it is as it was.
+            let isMoved = !target.hasPrefix("from/")
+            #expect(try (list(of: target) == nil) == isMoved, "the list of \(target)")
+        }
+        try move("f", "list/f")
+        #expect(try temporary.permissions("list/f") == 0o640)
+        try move("g", "group/g")
+        if isRoot { #expect(try temporary.status("group/g").st_gid == 12_346) }
+        try move("h", "from/i")
+    }
+
     @Test func `what another user put in the way does not say who may read a new file`() throws {
         guard geteuid() == 0 else { return }
         let kept: [BackupPolicy] = [.keepBeside(suffix: ".kept"), .moveToTrash(run: "r")]

@@ -25,6 +25,12 @@ struct LocalErrorTests {
             message: "'f': permission denied"
         ),
         Example(
+            error: .systemCall(SystemCallError(call: "renameat2", errno: EPERM, path: "f")),
+            message: "'f': operation not permitted (it is immutable, or another user's in a"
+                + " directory with the sticky bit); run osssync as its owner or as root, or exclude"
+                + " it"
+        ),
+        Example(
             error: .systemCall(SystemCallError(call: "syncfs", errno: EIO, path: nil)),
             message: "input/output error (syncfs)"
         ),

@@ -24,18 +24,14 @@ struct ArgumentParserTests {
         #expect(throws: UsageError.self) { try parse("status", "--save-plan", "x.plan", "DIR") }
         // What only one run confirms or trusts, no file can.
         for option in [Option.rebind, .insecureHTTP, .caFile, .config, .logFile, .notifyURL] {
-            #expect(!option.traits.contains(.kept))
+            #expect(!option.isKept)
         }
         #expect(!Option.savePlan.isPassedOn)
     }
 
     @Test func `options stand before, between and after the other arguments`() throws {
-        let expected = ParsedArguments(
-            command: .pull,
-            positionals: ["DIR", "oss://b/p"],
-            values: [.jobs: "4"],
-            counts: [.dryRun: 1]
-        )
+        var expected = ParsedArguments(command: .pull, positionals: ["DIR", "oss://b/p"])
+        (expected.values, expected.counts) = ([.jobs: "4"], [.dryRun: 1])
         #expect(try arguments("-n", "pull", "--jobs", "4", "DIR", "oss://b/p") == expected)
         #expect(try arguments("pull", "DIR", "oss://b/p", "--dry-run", "--jobs=4") == expected)
         #expect(try arguments("pull", "DIR", "-nj4", "oss://b/p") == expected)
@@ -214,7 +210,7 @@ struct ArgumentParserTests {
     @Test func `every option of a run is in a plan, or has no part in what is done`() {
         let left = Set(
             Option.all.filter {
-                $0.isOfRun && !$0.traits.contains(.kept) && $0.group != .connection
+                $0.isOfRun && !$0.isKept && $0.group != .connection
             }
         )
         // Refused with --save-plan, or --files-from, whose paths the plan has.

@@ -53,15 +53,15 @@ struct OptionTableTests {
         // Parts may have another size in each process, and a plan is not of the past.
         for given in Self.given where ![.partSize, .asOf].contains(given.option) {
             let option = given.option
-            let decides = option.traits.contains(.kept) && option.shardRefusal == nil
+            let decides = option.isKept && option.shardRefusal == nil
             #expect((given.run.deciding.map(\.value) != standard) == decides, "\(option.name)")
         }
     }
 
     @Test func `what a plan keeps comes back from its command line`() throws {
-        for given in Self.given where given.option.traits.contains(.kept) {
+        for given in Self.given where given.option.isKept {
             guard case .run(let typed) = try ArgumentParser.parse(given.line) else { continue }
-            let words = [given.line[0]] + typed.words { $0.traits.contains(.kept) }
+            let words = [given.line[0]] + typed.words(\.isKept)
             guard case .run(let saved) = try ArgumentParser.parse(words) else { continue }
             #expect(try RunOptions(saved) == given.run, "\(given.option.name)")
         }

@@ -31,12 +31,7 @@ private final class Recording: Sendable {
 }
 
 extension ParsedArguments {
-    fileprivate static let plainPull = ParsedArguments(
-        command: .pull,
-        positionals: ["D"],
-        values: [:],
-        counts: [:]
-    )
+    fileprivate static let plainPull = ParsedArguments(command: .pull, positionals: ["D"])
 }
 
 @Suite("Reports")

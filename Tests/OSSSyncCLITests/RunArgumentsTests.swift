@@ -14,38 +14,22 @@ struct RunArgumentsTests {
 
     @Test func `without options nothing is deleted and the limits are the documented ones`() throws
     {
-        let expected = RunOptions(
-            isDryRun: false,
-            deletesKnown: false,
-            deletesExtra: false,
-            deletionLimit: .percent(50),
-            allowsEmpty: false,
-            allowsRebinding: false,
-            replacesLocalChanges: false,
-            conflictPolicy: .keepBoth,
-            comparesContent: false,
-            connectionLimit: 128,
-            partSize: 8 << 20,
-            trashDays: 7
-        )
-        #expect(try options() == expected)
+        let options = try options()
+        #expect(options == .standard)
+        #expect(!options.deletesKnown && !options.deletesExtra && !options.allowsEmpty)
+        #expect(options.deletionLimit == .percent(50) && options.conflictPolicy == .keepBoth)
+        #expect(options.connectionLimit == 128 && options.partSize == 8 << 20)
+        #expect(options.trashDays == 7)
     }
 
     @Test func `every option reaches the run`() throws {
-        let expected = RunOptions(
-            isDryRun: true,
-            deletesKnown: true,
-            deletesExtra: true,
-            deletionLimit: .count(20),
-            allowsEmpty: true,
-            allowsRebinding: true,
-            replacesLocalChanges: true,
-            conflictPolicy: .remote,
-            comparesContent: true,
-            connectionLimit: 32,
-            partSize: 64_000_000,
-            trashDays: 0
-        )
+        var expected = RunOptions.standard
+        (expected.isDryRun, expected.comparesContent) = (true, true)
+        (expected.deletesKnown, expected.deletesExtra) = (true, true)
+        (expected.allowsEmpty, expected.allowsRebinding) = (true, true)
+        (expected.replacesLocalChanges, expected.conflictPolicy) = (true, .remote)
+        (expected.deletionLimit, expected.connectionLimit) = (.count(20), 32)
+        (expected.partSize, expected.trashDays) = (64_000_000, 0)
         let parsed = try options(
             "--dry-run",
             "--delete-extra",

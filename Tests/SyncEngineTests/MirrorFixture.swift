@@ -233,6 +233,15 @@ final class MirrorFixture: Sendable {
         try FileManager.default.removeItem(at: folder.appendingPathComponent(path))
     }
 
+    func rename(_ source: String, to target: String) throws {
+        try FileManager.default.moveItem(atPath: directory(source), toPath: directory(target))
+    }
+
+    /// What a directory holds, by name.
+    func names(in path: String) throws -> [String] {
+        try FileManager.default.contentsOfDirectory(atPath: directory(path)).sorted()
+    }
+
     func exists(_ path: String) -> Bool {
         FileManager.default.fileExists(atPath: folder.appendingPathComponent(path).path)
     }

@@ -9,7 +9,7 @@ internal import Darwin
 extension MirrorDirectory {
     /// Gives a file another name, if it is still what the plan saw and the name is free.
     ///
-    /// - Returns: What it is then, with the time `modified`, and its permissions if they are others.
+    /// - Returns: What it is then, with the time `modified`, and its permissions if it got others.
     /// - Throws: `targetChanged` with the path that is not as it was. The file has its old name
     ///   then, unless it was the last step that failed.
     package func rename(

@@ -5,12 +5,7 @@ internal import OSSSync
 /// Options may stand before, between and after the other arguments; `--` ends them. The last
 /// of two values of one option counts, but for patterns and headers, where each does.
 struct ArgumentParser {
-    private var arguments = ParsedArguments(
-        command: .help,
-        positionals: [],
-        values: [:],
-        counts: [:]
-    )
+    private var arguments = ParsedArguments(command: .help, positionals: [])
     /// The options as they were typed, in order, for messages.
     private var typed: [(option: Option, name: String)] = []
     private var asksForVersion = false

@@ -1,20 +1,20 @@
-/// One positional argument of a command.
-struct ArgumentSpecification: Sendable {
+/// One positional argument of a command, as its usage shows it: `DIR`, `[REMOTE]` or `[PATH...]`.
+struct ArgumentSpecification: Sendable, ExpressibleByStringLiteral {
     static let directoryName = "DIR"
     static let remoteName = "REMOTE"
     static let pathName = "PATH"
     static let runName = "RUN"
 
-    let name: String
-    let isOptional: Bool
-    /// True for the last one of a command, if it can be given several times.
-    var isRepeated = false
+    let usage: String
 
-    /// `DIR`, `[REMOTE]` or `PATH...`.
-    var usage: String {
-        let name = isRepeated ? name + "..." : name
-        return isOptional ? "[\(name)]" : name
-    }
+    init(stringLiteral usage: String) { self.usage = usage }
+
+    var name: String { usage.filter { !["[", "]", "."].contains($0) } }
+
+    var isOptional: Bool { usage.utf8.first == UInt8(ascii: "[") }
+
+    /// True for the last one of a command, if it can be given several times.
+    var isRepeated: Bool { usage.utf8.contains(UInt8(ascii: ".")) }
 }
 
 /// One row of the table from which parsing and help come.

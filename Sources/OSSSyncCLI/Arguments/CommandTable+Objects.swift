@@ -1,22 +1,5 @@
 /// The commands on single objects and on what is in a bucket.
 extension CommandTable {
-    private static let source = ArgumentSpecification(
-        name: "SOURCE",
-        isOptional: false
-    )
-    private static let place = ArgumentSpecification(
-        name: "REMOTE|DIR",
-        isOptional: false
-    )
-    private static let target = ArgumentSpecification(
-        name: "TARGET",
-        isOptional: false
-    )
-    private static let file = ArgumentSpecification(name: "FILE", isOptional: false)
-    private static let object = ArgumentSpecification(
-        name: "REMOTE",
-        isOptional: false
-    )
     /// Where both directions keep theirs.
     private static let records =
         "Its record contains no secret and is kept in --state-dir, or by default in "
@@ -24,7 +7,7 @@ extension CommandTable {
 
     static let list = CommandSpecification(
         name: .ls,
-        arguments: [place],
+        arguments: ["REMOTE|DIR"],
         summary: "list objects",
         discussion: [
             "Prints one line for each object: time of the last change, size in bytes, and the "
@@ -49,7 +32,7 @@ extension CommandTable {
 
     static let get = CommandSpecification(
         name: .get,
-        arguments: [source, file],
+        arguments: ["SOURCE", "FILE"],
         summary: "download one object",
         discussion: [
             "SOURCE is an object, oss://BUCKET/KEY or s3://BUCKET/KEY, or a URL signed for GET. "
@@ -80,7 +63,7 @@ extension CommandTable {
 
     static let put = CommandSpecification(
         name: .put,
-        arguments: [file, target],
+        arguments: ["FILE", "TARGET"],
         summary: "upload one file",
         discussion: [
             "TARGET is an object, oss://BUCKET/KEY or s3://BUCKET/KEY, or a directory, "
@@ -109,7 +92,7 @@ extension CommandTable {
 
     static let presign = CommandSpecification(
         name: .presign,
-        arguments: [object],
+        arguments: ["REMOTE"],
         summary: "sign a URL for one request on one object",
         discussion: [
             "Prints a URL that allows anyone who has it to make one kind of request, any number "
@@ -128,7 +111,7 @@ extension CommandTable {
 
     static let uploads = CommandSpecification(
         name: .uploads,
-        arguments: [remote],
+        arguments: ["REMOTE"],
         summary: "list or abort unfinished multipart uploads in a bucket",
         discussion: [
             "Parts of multipart uploads that were neither completed nor aborted use space and "

@@ -2,7 +2,7 @@
 extension CommandTable {
     static let apply = CommandSpecification(
         name: .apply,
-        arguments: [ArgumentSpecification(name: "FILE", isOptional: false)],
+        arguments: ["FILE"],
         summary: "carry out a plan that --save-plan saved",
         discussion: [
             "Compares both sides again, and carries out only items of the plan, and only if a run "
@@ -21,9 +21,7 @@ extension CommandTable {
 
     static let watch = CommandSpecification(
         name: .watch,
-        arguments: [
-            ArgumentSpecification(name: ArgumentSpecification.directoryName, isOptional: true)
-        ],
+        arguments: ["[DIR]"],
         summary: "push changes in a directory as they happen",
         discussion: [
             "Pushes everything once, and then each file or directory that changes, after it has "
@@ -52,9 +50,7 @@ extension CommandTable {
 
     static let schedule = CommandSpecification(
         name: .schedule,
-        arguments: [
-            ArgumentSpecification(name: ArgumentSpecification.directoryName, isOptional: true)
-        ],
+        arguments: ["[DIR]"],
         summary: "run pull, push or sync regularly, with systemd, cron or launchd",
         discussion: [
             "Prints a systemd timer, a crontab line or a launchd file that runs osssync for DIR at "
@@ -83,7 +79,7 @@ extension CommandTable {
 
     static let shard = CommandSpecification(
         name: .shard,
-        arguments: [optionalDirectory, optionalRemote],
+        arguments: ["[DIR]", "[REMOTE]"],
         summary: "divide a mirror into shards for several machines",
         discussion: [
             "Divides the keys into ranges, the shards, each with its own manifest beneath "
@@ -110,7 +106,7 @@ extension CommandTable {
 
     static let finish = CommandSpecification(
         name: .finish,
-        arguments: [optionalDirectory, optionalRemote],
+        arguments: ["[DIR]", "[REMOTE]"],
         summary: "end a round over all shards: check that it is complete, then delete",
         discussion: [
             "The tasks of a round never delete. Once each shard has a result of the round, finish "
@@ -133,19 +129,9 @@ extension CommandTable {
         optionHelp: [.round: "the round to end (default: the one that began last)"]
     )
 
-    private static let paths = ArgumentSpecification(
-        name: "PATH",
-        isOptional: false,
-        isRepeated: true
-    )
-    private static let optionalRun = ArgumentSpecification(
-        name: ArgumentSpecification.runName,
-        isOptional: true
-    )
-
     static let undo = CommandSpecification(
         name: .undo,
-        arguments: [optionalDirectory, optionalRun],
+        arguments: ["[DIR]", "[RUN]"],
         summary: "restore everything that a run deleted or replaced",
         discussion: [
             "Restores everything that run RUN moved to the trash. The default is the last run that "
@@ -170,7 +156,7 @@ extension CommandTable {
 
     static let verify = CommandSpecification(
         name: .verify,
-        arguments: [optionalDirectory, optionalPaths],
+        arguments: ["[DIR]", "[PATH...]"],
         summary: "read files and compare their content with the recorded checksums",
         discussion: [
             "Reports damaged files: those with the recorded size and modification time, but "
@@ -191,7 +177,7 @@ extension CommandTable {
 
     static let log = CommandSpecification(
         name: .log,
-        arguments: [optionalDirectory, optionalRun],
+        arguments: ["[DIR]", "[RUN]"],
         summary: "show past runs, or the items of one run",
         discussion: [
             "Prints one line for each of the last 1,000 runs, the latest last: number, start, "
@@ -209,7 +195,7 @@ extension CommandTable {
 
     static let trash = CommandSpecification(
         name: .trash,
-        arguments: [optionalDirectory],
+        arguments: ["[DIR]"],
         summary: "list or delete what runs moved to the trash",
         discussion: [
             "Files that a run deletes, or replaces in a conflict or with --force, are kept in "
@@ -232,7 +218,7 @@ extension CommandTable {
 
     static let restore = CommandSpecification(
         name: .restore,
-        arguments: [optionalDirectory, paths],
+        arguments: ["[DIR]", "PATH..."],
         summary: "restore deleted or replaced files from the trash",
         discussion: [
             "PATH, relative to DIR, is a file, or a directory of which everything in the trash is "

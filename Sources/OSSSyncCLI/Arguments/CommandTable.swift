@@ -20,44 +20,15 @@ enum CommandTable {
         rows.first { $0.name == name }
     }
 
-    private static let directory = ArgumentSpecification(
-        name: ArgumentSpecification.directoryName,
-        isOptional: false
-    )
-    static let remote = ArgumentSpecification(
-        name: ArgumentSpecification.remoteName,
-        isOptional: false
-    )
-    static let optionalRemote = ArgumentSpecification(
-        name: ArgumentSpecification.remoteName,
-        isOptional: true
-    )
-    private static let optionalPath = ArgumentSpecification(
-        name: ArgumentSpecification.pathName,
-        isOptional: true
-    )
-    static let optionalPaths = ArgumentSpecification(
-        name: ArgumentSpecification.pathName,
-        isOptional: true,
-        isRepeated: true
-    )
-    static let optionalDirectory = ArgumentSpecification(
-        name: ArgumentSpecification.directoryName,
-        isOptional: true
-    )
     /// How PATHs are given, for the help of commands that take them.
     private static let pathsNote =
         "PATH, a file or directory relative to DIR, limits the command to that file or directory. "
         + "A first argument inside a mirror stands for both DIR and PATH, such as "
         + "~/Photos/2026/a.jpg, or a.jpg in ~/Photos/2026."
-    private static let optionalCommand = ArgumentSpecification(
-        name: "COMMAND|TOPIC",
-        isOptional: true
-    )
 
     private static let initialize = CommandSpecification(
         name: .`init`,
-        arguments: [directory, remote],
+        arguments: ["DIR", "REMOTE"],
         summary: "link a directory with a bucket prefix",
         discussion: [
             "Writes the remote, region, endpoint and provider to DIR/.osssync/config, so that "
@@ -89,7 +60,7 @@ enum CommandTable {
 
     private static let pull = CommandSpecification(
         name: .pull,
-        arguments: [optionalDirectory, optionalRemote, optionalPaths],
+        arguments: ["[DIR]", "[REMOTE]", "[PATH...]"],
         summary: "download what changed in the bucket to the directory",
         discussion: [
             "Downloads objects that are new or changed since the last run. A file under DIR is "
@@ -119,7 +90,7 @@ enum CommandTable {
 
     private static let push = CommandSpecification(
         name: .push,
-        arguments: [optionalDirectory, optionalRemote, optionalPaths],
+        arguments: ["[DIR]", "[REMOTE]", "[PATH...]"],
         summary: "upload what changed in the directory to the bucket",
         discussion: [
             "Uploads files under DIR that are new or changed since the last run, large files "
@@ -147,7 +118,7 @@ enum CommandTable {
 
     private static let sync = CommandSpecification(
         name: .sync,
-        arguments: [optionalDirectory, optionalRemote, optionalPaths],
+        arguments: ["[DIR]", "[REMOTE]", "[PATH...]"],
         summary: "transfer changes in both directions",
         discussion: [
             "Downloads objects and uploads files under DIR that are new or changed since the last "
@@ -171,7 +142,7 @@ enum CommandTable {
 
     private static let status = CommandSpecification(
         name: .status,
-        arguments: [optionalDirectory, optionalPaths],
+        arguments: ["[DIR]", "[PATH...]"],
         summary: "show what pull, push and sync would do, and interrupted transfers",
         discussion: [
             "Changes nothing under DIR or in the bucket. Shows the first items that each direction "
@@ -188,10 +159,7 @@ enum CommandTable {
 
     private static let explain = CommandSpecification(
         name: .explain,
-        arguments: [
-            optionalDirectory,
-            ArgumentSpecification(name: ArgumentSpecification.pathName, isOptional: false),
-        ],
+        arguments: ["[DIR]", "PATH"],
         summary: "show the state of one path, and what each direction would do with it",
         discussion: [
             "Shows the state of the path in the manifest, the directory and the bucket (with one "
@@ -208,7 +176,7 @@ enum CommandTable {
 
     private static let cancel = CommandSpecification(
         name: .cancel,
-        arguments: [optionalDirectory, optionalPath],
+        arguments: ["[DIR]", "[PATH]"],
         summary: "discard unfinished transfers",
         discussion: [
             "Deletes partial downloads, aborts unfinished uploads in the bucket, and deletes "
@@ -221,7 +189,7 @@ enum CommandTable {
 
     private static let doctor = CommandSpecification(
         name: .doctor,
-        arguments: [optionalDirectory],
+        arguments: ["[DIR]"],
         summary: "check configuration, credentials, clock, network, disk and timers",
         discussion: [
             "Prints one line for each check, with the fix if it failed. Secrets are never shown. "
@@ -240,7 +208,7 @@ enum CommandTable {
 
     private static let completions = CommandSpecification(
         name: .completions,
-        arguments: [ArgumentSpecification(name: "bash|zsh|fish", isOptional: false)],
+        arguments: ["bash|zsh|fish"],
         summary: "print completions for a shell",
         discussion: [
             "Prints a script with which the shell completes commands, options, their values, and "
@@ -253,7 +221,7 @@ enum CommandTable {
 
     private static let help = CommandSpecification(
         name: .help,
-        arguments: [optionalCommand],
+        arguments: ["[COMMAND|TOPIC]"],
         summary: "show this overview, or the help of a command or a topic",
         discussion: [
             "'osssync help COMMAND' is the same as 'osssync COMMAND --help'. 'osssync help' lists "

@@ -108,13 +108,9 @@ struct DirectoryDefaults: Sendable {
     /// Refuses a value that the command line would refuse, too.
     private static func check(_ known: Default) throws(UsageError) {
         if let value = known.value, let expected = known.option.expectation(of: value) {
-            throw .badValue(
-                option: known.option.name,
-                value: String(terminalSafe: value),
-                expected: expected
-            )
+            throw .badValue(known.option, value, expected)
         }
-        var arguments = ParsedArguments(command: .pull, positionals: [], values: [:], counts: [:])
+        var arguments = ParsedArguments(command: .pull, positionals: [])
         arguments.add([known])
         _ = try RunOptions(arguments)
         _ = try ConnectionOptions(arguments)
@@ -136,23 +132,19 @@ struct DirectoryDefaults: Sendable {
         except isLeftOut: (Option) -> Bool = { _ in false }
     ) -> ParsedArguments {
         let command = command ?? typed.command
-        var filled = ParsedArguments(
-            command: typed.command,
-            positionals: typed.positionals,
-            values: [:],
-            counts: [:]
-        )
+        var filled = ParsedArguments(command: typed.command, positionals: typed.positionals)
         filled.add(
             (common + own[command, default: []]).filter {
                 $0.option.commands.contains(command) && !isLeftOut($0.option)
             }
         )
         // The one typed overrides its opposite.
-        if typed.has(.verbose) { filled.counts[.quiet] = nil }
-        if typed.has(.quiet) { filled.counts[.verbose] = nil }
-        if typed.has(.emptyDirectories) { filled.counts[.noEmptyDirectories] = nil }
-        if typed.values[.asOf] != nil || typed.values[.savePlan] != nil {
-            filled.values[.restore] = nil
+        let opposites: [(Option, Option)] = [
+            (.verbose, .quiet), (.quiet, .verbose), (.emptyDirectories, .noEmptyDirectories),
+            (.asOf, .restore), (.savePlan, .restore),
+        ]
+        for (option, opposite) in opposites where typed.has(option) {
+            (filled.counts[opposite], filled.values[opposite]) = (nil, nil)
         }
         if typed.values[.backupDirectory].map(MirrorArguments.isRemote) == true {
             filled.values[.trash] = nil

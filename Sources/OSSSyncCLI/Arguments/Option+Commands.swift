@@ -50,7 +50,7 @@ extension Option {
                 + "same --as-of; TIME is 2026-01-31, 2026-01-31T20:15 (local time), "
                 + "2026-01-31T12:15:00Z or '3d ago'"
         )
-        .sets(\.run, .asOf)
+        .run(.asOf)
     static let html = Option("html", "FILE", .output, .writes)
         .of([.log])
         .help(
@@ -157,17 +157,17 @@ extension Option {
     static let storageClass = Option("storage-class", "CLASS", .object, .kept)
         .of([.push, .sync, .watch, .put, .schedule])
         .help("write objects with this storage class, such as IA (default: the bucket's)")
-        .sets(\.run, .text(\.properties.storageClass))
+        .run(.text(\.properties.storageClass))
     static let sse = Option("sse", "aes256|kms[:KEY]", .object, .kept)
         .of([.push, .sync, .watch, .put, .schedule])
         .help("let the store encrypt objects that are written (default: the bucket's setting)")
-        .sets(\.run, .optional(\.properties.encryption, .encryption))
+        .run(.optional(\.properties.encryption, .encryption))
     static let acl = Option("acl", "NAME", .object, .kept)
         .of([.push, .sync, .watch, .put, .schedule])
         .help(
             "write objects with this access control list, such as private (default: the bucket's)"
         )
-        .sets(\.run, .text(\.properties.accessControl))
+        .run(.text(\.properties.accessControl))
     static let header = Option("header", "'NAME: VALUE'", .object, .kept, .repeats)
         .of([.push, .sync, .watch, .put, .schedule])
         .help(
@@ -175,7 +175,7 @@ extension Option {
                 + "Content-Encoding, Content-Language, Content-Type, Expires or metadata "
                 + "(x-oss-meta-NAME, x-amz-meta-NAME); repeatable"
         )
-        .sets(\.run, .header)
+        .run(.header)
     static let callbackURL = Option("callback-url", "URL", .object)
         .of([.put])
         .help("let OSS call URL once the object is uploaded, and show the response")
@@ -209,27 +209,27 @@ extension Option {
             "how to show progress; auto is a bar on a terminal, and otherwise a line every 10 s "
                 + "(default auto)"
         )
-        .sets(\.output, .choice(\.progress))
+        .output(.choice(\.progress))
     static let color = Option("color", .one(of: ColorChoice.self), .output)
         .of(.runs, [.apply, .watch, .finish, .get, .put])
         .help("when to use colours; auto is on a terminal, unless NO_COLOR is set (default auto)")
-        .sets(\.output, .choice(\.color))
+        .output(.choice(\.color))
     static let json = Option("json", .output)
         .of(.connected(except: .schedule))
         .help("write one JSON object per line to stdout")
-        .sets(\.output, .flag(\.isJSON))
+        .output(.flag(\.isJSON))
     static let jsonInterval = Option("json-interval", "TIME", .output)
         .of(.runs, [.apply, .finish, .get, .put])
         .help("with --json, report the progress at most every TIME, such as 10s (default 1s)")
-        .sets(\.output, .value(\.jsonInterval, .time("1s or 5m")))
+        .output(.value(\.jsonInterval, .time("1s or 5m")))
     static let quiet = Option("quiet", letter: "q", .output)
         .of(.connected)
         .help("show only warnings and errors")
-        .sets(\.output, .flag(\.isQuiet))
+        .output(.flag(\.isQuiet))
     static let verbose = Option("verbose", letter: "v", .output)
         .of(.connected(except: .trash, .restore, .undo, .schedule))
         .help("show each item; -vv also shows why items were skipped")
-        .sets(\.output, .verbosity)
+        .output(.verbosity)
     static let logFile = Option("log-file", "FILE", .output, .typed, .writes)
         .of(.runners, [.apply])
         .help(
@@ -257,19 +257,19 @@ extension Option {
     static let profile = Option("profile", "NAME", .connection, .kept)
         .of(.connected)
         .help("use profile NAME of the configuration file")
-        .sets(\.connection, .text(\.profile))
+        .connection(.text(\.profile))
     static let config = Option("config", "FILE", .connection, .typed)
         .of(.connected)
         .help("read profiles from FILE instead of ~/.config/osssync/config")
-        .sets(\.connection, .text(\.configurationFile))
+        .connection(.text(\.configurationFile))
     static let region = Option("region", "REGION", .connection, .kept)
         .of(.connected)
         .help("the region of the bucket, such as cn-hangzhou or eu-central-1")
-        .sets(\.connection, .text(\.region))
+        .connection(.text(\.region))
     static let endpoint = Option("endpoint", "URL", .connection, .kept)
         .of(.connected)
         .help("the endpoint, such as oss-cn-hangzhou.aliyuncs.com or http://127.0.0.1:9000")
-        .sets(\.connection, .text(\.endpoint))
+        .connection(.text(\.endpoint))
     static let addressing = Option(
         "addressing",
         .choice(["virtual", "path", "cname", "auto"]),
@@ -278,7 +278,7 @@ extension Option {
     )
     .of(.connected)
     .help("put the bucket in the host name or in the path of requests (default auto)")
-    .sets(\.connection, .text(\.addressing))
+    .connection(.text(\.addressing))
     static let provider = Option(
         "provider",
         .choice(["aws", "minio", "seaweedfs", "r2", "ceph", "generic"]),
@@ -290,50 +290,49 @@ extension Option {
         "the service of an s3:// remote, if its endpoint does not identify it; all except aws "
             + "need an endpoint"
     )
-    .sets(\.connection, .text(\.provider))
+    .connection(.text(\.provider))
     static let signature = Option("signature", .choice(["v4", "v1"]), .connection, .kept)
         .of(.connected)
         .help("the version of the request signatures for oss:// (default v4)")
-        .sets(\.connection, .text(\.signature))
+        .connection(.text(\.signature))
     static let stateDirectory = Option("state-dir", "PATH", .other, .kept, .typed)
         .of(.connected(except: .apply, .presign, .uploads))
         .help(
             "keep the manifest and unfinished transfers in PATH instead of DIR/.osssync; with it, "
                 + "a push can send any directory, such as /etc"
         )
-        .sets(\.connection, .text(\.stateDirectory))
+        .connection(.text(\.stateDirectory))
     static let caFile = Option("ca-file", "FILE", .connection, .typed)
         .of(.connected)
         .help("trust the certificate authorities in FILE (PEM) instead of the system's")
-        .sets(\.connection, .text(\.caFile))
+        .connection(.text(\.caFile))
     static let insecureHTTP = Option("insecure-http", .connection, .typed)
         .of(.connected)
         .help(
             "allow plain http to other hosts: anyone on the network path can read and change "
                 + "everything"
         )
-        .sets(\.connection, .flag(\.allowsInsecureHTTP))
+        .connection(.flag(\.allowsInsecureHTTP))
     static let timeout = Option("timeout", "TIME", .connection)
         .of(.connected)
         .help(
             "retry a request that transfers nothing for TIME, in seconds or with a unit, such as "
                 + "2m (default 30)"
         )
-        .sets(
-            \.connection,
+        .connection(
             .optional(\.timeout, .seconds(from: "0.1", "30, 90s or 2m"))
         )
     static let retries = Option("retries", "N", .connection)
         .of(.connected)
         .help("retry a failed request up to N times (default 7)")
-        .sets(\.connection, .optional(\.retries, .count(0...1_000)))
+        .connection(.optional(\.retries, .count(0...1_000)))
     static let retryWait = Option("retry-wait", "TIME", .connection)
         .of(.connected)
         .help(
             "wait at most TIME, in seconds or with a unit, before a retry (default 30, or up to "
                 + "120 if the service asks for it)"
         )
-        .sets(\.connection, .optional(\.retryWait, .seconds(from: "0", "20, 90s or 2m")))
+        .connection(.optional(\.retryWait, .seconds(from: "0", "20, 90s or 2m")))
     static let help = Option("help", letter: "h", .other)
         .of(.connected, [.completions])
         .help("show this help")

@@ -18,7 +18,7 @@ extension Option {
     static let dryRun = Option("dry-run", letter: "n", .run)
         .of(.runs, [.shard, .trash, .restore, .undo])
         .help("show what would be done, without transferring, writing or deleting anything")
-        .sets(\.run, .flag(\.isDryRun))
+        .run(.flag(\.isDryRun))
     static let savePlan = Option("save-plan", "FILE", .run, .typed, .writes)
         .of(.runs)
         .help(
@@ -32,26 +32,26 @@ extension Option {
             "delete what was deleted on the other side, if it was mirrored and has not changed "
                 + "since"
         )
-        .sets(\.run, .flag(\.deletesKnown))
+        .run(.flag(\.deletesKnown))
     static let deleteExtra = Option("delete-extra", .run, .kept)
         .of(.planners)
         .help(
             "like --delete, and also delete what was never mirrored (a sync transfers that "
                 + "instead)"
         )
-        .sets(\.run, .flag(\.deletesExtra))
+        .run(.flag(\.deletesExtra))
     static let maxDelete = Option("max-delete", "N|P%", .run, .kept)
         .of(.runners, [.finish, .status])
         .help(
             "delete nothing if more than N items, or P percent of the mirrored ones, would be "
                 + "deleted; a percentage never applies to 10 deletions or fewer (default 50%)"
         )
-        .sets(\.run, .value(\.deletionLimit, .deletionLimit))
+        .run(.value(\.deletionLimit, .deletionLimit))
         .refused(withShard: "a task with --shard deletes nothing; give it to 'osssync finish'")
     static let allowEmpty = Option("allow-empty", .run, .kept, .typed)
         .of(.runs, [.finish, .status])
         .help("accept a listing or directory that is empty, but was not before")
-        .sets(\.run, .flag(\.allowsEmpty))
+        .run(.flag(\.allowsEmpty))
         .refused(withShard: "a task with --shard deletes nothing; give it to 'osssync finish'")
     static let rebind = Option("rebind", .run, .typed)
         .of(.runs, [.`init`])
@@ -59,13 +59,13 @@ extension Option {
             "confirm a different remote or directory, deletions with a rebuilt manifest, or "
                 + "missing mounts"
         )
-        .sets(\.run, .flag(\.allowsRebinding))
+        .run(.flag(\.allowsRebinding))
         .refused(withShard: "run once without --shard")
     static let force = Option("force", .run, .kept)
         .of(.runners, [.get, .put, .restore, .undo])
         .help("replace an existing file or object")
-        .sets(\.run, .flag(\.replacesLocalChanges))
-        .sets(\.single, .flag(\.replaces))
+        .run(.flag(\.replacesLocalChanges))
+        .single(.flag(\.replaces))
     static let checkWrite = Option("check-write", .run)
         .of([.`init`, .doctor])
         .help("also check that objects can be written, by starting and aborting an upload")
@@ -75,7 +75,7 @@ extension Option {
     static let onConflict = Option("on-conflict", .one(of: ConflictPolicy.self), .run, .kept)
         .of(.planners)
         .help("how to resolve changes on both sides (default keep-both)")
-        .sets(\.run, .choice(\.conflictPolicy))
+        .run(.choice(\.conflictPolicy))
     static let checksum = Option("checksum", .run, .kept)
         .of(.planners)
         .help(
@@ -83,14 +83,14 @@ extension Option {
                 + "which only the content changed is reported as damaged and uploaded only with "
                 + "--force"
         )
-        .sets(\.run, .flag(\.comparesContent))
+        .run(.flag(\.comparesContent))
     static let ifLocked = Option("if-locked", "fail|skip|wait[=TIME]", .run)
         .of(.runs, [.apply, .finish, .schedule])
         .help(
             "while another run uses DIR: fail with status 75 (default), do nothing and exit with "
                 + "status 0, or wait, at most TIME, such as 30m"
         )
-        .sets(\.run, .value(\.lockTimeout, .lockTimeout))
+        .run(.value(\.lockTimeout, .lockTimeout))
     static let exitCode = Option("exit-code", .run)
         .of([.status])
         .help("exit with status 1 if the two sides differ or may differ")
@@ -101,24 +101,24 @@ extension Option {
                 + "these files, or store the target of each as an object NAME.rclonelink, from "
                 + "which a pull creates the link again"
         )
-        .sets(\.run, .choice(\.links))
+        .run(.choice(\.links))
     static let names = Option("names", .one(of: NamePolicy.self), .run, .kept)
         .of(.planners, [.restore])
         .help(
             "how to handle keys that cannot be file names, such as those with '//': skip them "
                 + "(default), or mirror each as a file with an escaped name in .osssync-names"
         )
-        .sets(\.run, .choice(\.names))
+        .run(.choice(\.names))
     static let noMetadata = Option("no-metadata", .run, .kept)
         .of(.runners)
         .help(
             "do not store modification times and permissions in objects, and do not restore them"
         )
-        .sets(\.run, .flag(\.keepsFileMetadata, false))
+        .run(.flag(\.keepsFileMetadata, false))
     static let noEmptyDirectories = Option("no-empty-dirs", .run, .kept)
         .of(.runners)
         .help("ignore empty directories: create neither them nor the objects that represent them")
-        .sets(\.run, .flag(\.keepsEmptyDirectories, false))
+        .run(.flag(\.keepsEmptyDirectories, false))
     static let emptyDirectories = Option("empty-dirs", .run, .kept)
         .of(.runners)
         .help("mirror empty directories, whatever DIR/.osssync/config says (default)")
@@ -128,7 +128,7 @@ extension Option {
             "request that the store restores archived objects for DAYS (default "
                 + "\(RunOptions.standardRestoreDays)); a later run downloads them"
         )
-        .sets(\.run, .optional(\.restoreDays, .restoreDays))
+        .run(.optional(\.restoreDays, .restoreDays))
     static let summary = Option("summary", .output)
         .of([.status, .ls])
         .help(
@@ -141,14 +141,14 @@ extension Option {
             "keep removed files, and with --trash remote objects, in the trash for N days; 0 "
                 + "deletes them at once (default \(RunOptions.standard.trashDays))"
         )
-        .sets(\.run, .value(\.trashDays, .count(0...36_500, of: "days")))
+        .run(.value(\.trashDays, .count(0...36_500, of: "days")))
     static let trash = Option("trash", .choice(["none", "remote"]), .run, .kept)
         .of([.push, .sync, .watch, .schedule])
         .help(
             "with remote, copy objects to .osssync/trash/ beneath REMOTE before they are deleted "
                 + "or replaced (default none)"
         )
-        .sets(\.run, .value(\.remoteTrash, .remoteTrash))
+        .run(.value(\.remoteTrash, .remoteTrash))
     static let backupDirectory = Option("backup-dir", "PATH|REMOTE", .run, .kept, .writes)
         .of(.runners)
         .help(
@@ -165,18 +165,18 @@ extension Option {
             "skip files matching GLOB (gitignore syntax; applied after DIR/.osssyncignore); "
                 + "repeatable, the last match wins"
         )
-        .sets(\.run, .exclude)
+        .run(.exclude)
     static let include = Option("include", "GLOB", .filter, .kept, .repeats)
         .of(.planners)
         .help("include files matching GLOB even if an earlier --exclude matches them")
-        .sets(\.run, .include)
+        .run(.include)
     static let excludeFrom = Option("exclude-from", "FILE", .filter, .kept, .repeats)
         .of(.planners)
         .help(
             "read patterns from FILE, one per line, in gitignore syntax ('!' includes); "
                 + "repeatable, in order with --exclude and --include"
         )
-        .sets(\.run, .excludeFrom)
+        .run(.excludeFrom)
     static let filesFrom = Option("files-from", "FILE", .filter, .typed)
         .of(.runs, [.status, .schedule])
         .help(
@@ -188,41 +188,41 @@ extension Option {
         .help(
             "skip directories of this machine that contain a file NAME, on both sides; repeatable"
         )
-        .sets(\.run, .excludeIfPresent)
+        .run(.excludeIfPresent)
     static let excludeCaches = Option("exclude-caches", .filter, .kept)
         .of(.planners)
         .help("skip directories of this machine that contain a valid CACHEDIR.TAG, on both sides")
-        .sets(\.run, .flag(\.filter.tags.recognizesCaches))
+        .run(.flag(\.filter.tags.recognizesCaches))
     static let oneFileSystem = Option("one-file-system", .filter, .kept)
         .of(.planners)
         .help(
             "skip directories of this machine in which another file system is mounted, on both "
                 + "sides"
         )
-        .sets(\.run, .flag(\.filter.tags.staysOnFileSystem))
+        .run(.flag(\.filter.tags.staysOnFileSystem))
     static let minimumSize = Option("min-size", "SIZE", .filter, .kept)
         .of(.planners)
         .help("skip files smaller than SIZE, such as 10K, on both sides")
-        .sets(\.run, .optional(\.filter.bounds.minimumSize, .size("10K or 1G")))
+        .run(.optional(\.filter.bounds.minimumSize, .size("10K or 1G")))
     static let maximumSize = Option("max-size", "SIZE", .filter, .kept)
         .of(.planners)
         .help("skip files larger than SIZE, such as 1G, on both sides")
-        .sets(\.run, .optional(\.filter.bounds.maximumSize, .size("10K or 1G")))
+        .run(.optional(\.filter.bounds.maximumSize, .size("10K or 1G")))
     static let minimumAge = Option("min-age", "TIME", .filter, .kept)
         .of(.planners)
         .help("skip files changed less than TIME ago, such as 15m, on both sides")
-        .sets(\.run, .optional(\.filter.bounds.minimumAge, .time("15m, 12h or 30d")))
+        .run(.optional(\.filter.bounds.minimumAge, .time("15m, 12h or 30d")))
     static let maximumAge = Option("max-age", "TIME", .filter, .kept)
         .of(.planners, [.doctor])
         .help("skip files changed more than TIME ago, such as 30d, on both sides")
-        .sets(\.run, .optional(\.filter.bounds.maximumAge, .time("15m, 12h or 30d")))
+        .run(.optional(\.filter.bounds.maximumAge, .time("15m, 12h or 30d")))
     static let deleteExcluded = Option("delete-excluded", .filter, .kept)
         .of(.runners, [.explain])
         .help(
             "like --delete, and also delete excluded files at the destination, if they are "
                 + "recorded and unchanged"
         )
-        .sets(\.run, .flag(\.deletesExcluded))
+        .run(.flag(\.deletesExcluded))
 
     // MARK: - Transfers
 
@@ -232,8 +232,8 @@ extension Option {
             "make at most N requests at once (default auto: adapt to the connection and the "
                 + "service; 16 for get to a file, 4 for put and streams)"
         )
-        .sets(\.run, .value(\.connectionLimit, .requests))
-        .sets(\.single, .optional(\.streams, .count(1...64)))
+        .run(.value(\.connectionLimit, .requests))
+        .single(.optional(\.streams, .count(1...64)))
     static let partSize = Option("part-size", "SIZE", .transfer, .kept)
         .of(.runners, [.get, .put])
         .help(
@@ -241,21 +241,21 @@ extension Option {
                 + "\(RunOptions.standard.partSize >> 20)M; 32M for get to a file, 2M for put of a "
                 + "file)"
         )
-        .sets(\.run, .value(\.partSize, .partSize))
-        .sets(\.single, .optional(\.partSize, .partSize))
+        .run(.value(\.partSize, .partSize))
+        .single(.optional(\.partSize, .partSize))
     static let bandwidthLimit = Option("bwlimit", "RATE", .transfer)
         .of(.runners, [.apply])
         .help(
             "transfer at most RATE bytes per second, such as 2M, or by local time, such as "
                 + "'08:00,1M 19:00,off'"
         )
-        .sets(\.connection, .optional(\.bandwidth, .timetable))
+        .connection(.optional(\.bandwidth, .timetable))
     static let maximumTransfer = Option("max-transfer", "SIZE", .transfer)
         .of(.runners, [.apply])
         .help("stop once SIZE was transferred, such as 10G; the next run continues")
-        .sets(\.run, .optional(\.maximumTransfer, .size("10G")))
+        .run(.optional(\.maximumTransfer, .size("10G")))
     static let maximumDuration = Option("max-duration", "TIME", .transfer)
         .of(.runners, [.apply])
         .help("stop after TIME, such as 6h; the next run continues")
-        .sets(\.run, .optional(\.maximumDuration, .time("30m or 6h")))
+        .run(.optional(\.maximumDuration, .time("30m or 6h")))
 }

@@ -56,33 +56,27 @@ struct Option: Sendable {
         self.traits = traits
     }
 
-    func of(_ commands: [CommandName]...) -> Self {
+    private func with<Value>(_ member: WritableKeyPath<Self, Value>, _ value: Value) -> Self {
         var option = self
-        option.commands = commands.flatMap(\.self)
+        option[keyPath: member] = value
         return option
     }
 
-    func help(_ meaning: String) -> Self {
-        var option = self
-        option.meaning = meaning
-        return option
+    func of(_ commands: [CommandName]...) -> Self { with(\.commands, commands.flatMap(\.self)) }
+
+    func help(_ meaning: String) -> Self { with(\.meaning, meaning) }
+
+    func refused(withShard reason: String) -> Self { with(\.shardRefusal, reason) }
+
+    func run(_ setter: Setter<RunOptions>) -> Self { with(\.setters.run, setter) }
+
+    func single(_ setter: Setter<SingleOptions>) -> Self { with(\.setters.single, setter) }
+
+    func connection(_ setter: Setter<ConnectionOptions>) -> Self {
+        with(\.setters.connection, setter)
     }
 
-    func refused(withShard reason: String) -> Self {
-        var option = self
-        option.shardRefusal = reason
-        return option
-    }
-
-    /// Says where its value goes.
-    func sets<Target>(
-        _ column: WritableKeyPath<Setters, Setter<Target>?>,
-        _ setter: Setter<Target>
-    ) -> Self {
-        var option = self
-        option.setters[keyPath: column] = setter
-        return option
-    }
+    func output(_ setter: Setter<OutputOptions>) -> Self { with(\.setters.output, setter) }
 }
 
 /// What files and other command lines do with an option.
@@ -145,8 +139,10 @@ extension Option {
     /// The name without dashes, as configuration files have it.
     var word: String { String(name.dropFirst(2)) }
 
+    var isKept: Bool { traits.contains(.kept) }
+
     /// What the link of a directory records.
-    var isOfLink: Bool { group == .connection && traits.contains(.kept) }
+    var isOfLink: Bool { group == .connection && isKept }
 
     /// True if a run that is started later gets it as it was given.
     var isPassedOn: Bool {

@@ -1,17 +1,39 @@
+internal import OSSSync
+
 /// A command line that fits the table.
 struct ParsedArguments: Sendable, Hashable {
     var command: CommandName
     var positionals: [String]
     /// The last value given of each other option that takes one.
-    var values: [Option: String]
+    var values: [Option: String] = [:]
     /// How often each option without a value was given.
-    var counts: [Option: Int]
+    var counts: [Option: Int] = [:]
     /// Those of which each value counts, in the order given.
     var repeated: [Given] = []
 
     struct Given: Sendable, Hashable {
         let option: Option
         let value: String
+    }
+
+    init(command: CommandName, positionals: [String]) {
+        (self.command, self.positionals) = (command, positionals)
+    }
+
+    /// Those of a run whose command line was kept, and what was typed beside; nil for another
+    /// command, and one with other options than may be.
+    init?(
+        ofRun words: [String],
+        and typed: Self,
+        where mayBe: (Option) -> Bool = { _ in true }
+    ) {
+        guard case .run(let kept)? = try? ArgumentParser.parse(words),
+            [CommandName].runs.contains(kept.command),
+            kept.given.allSatisfy({ mayBe($0.option) })
+        else { return nil }
+        self = kept
+        values.merge(typed.values) { $1 }
+        counts.merge(typed.counts) { $1 }
     }
 
     var mirror: MirrorArguments { MirrorArguments(split.mirror) }
@@ -23,7 +45,10 @@ struct ParsedArguments: Sendable, Hashable {
         CommandTable.row(command)?.split(positionals) ?? (positionals, nil)
     }
 
-    func has(_ option: Option) -> Bool { counts[option, default: 0] > 0 }
+    /// True if the option is given, whatever its value; of those that repeat, always false.
+    func has(_ option: Option) -> Bool {
+        counts[option, default: 0] > 0 || values[option] != nil
+    }
 
     mutating func add(_ option: Option, _ value: String) {
         if option.traits.contains(.repeats) {
@@ -97,6 +122,11 @@ enum UsageError: Error, Hashable {
     case configuration(path: String, line: Int, reason: String)
     /// A stop signal came while a file of the command line was read.
     case interrupted
+
+    /// A value of an option that it does not take.
+    static func badValue(_ option: Option, _ value: String, _ expected: String) -> Self {
+        .badValue(option: option.name, value: String(terminalSafe: value), expected: expected)
+    }
 
     /// Ends with what to do; the code that makes the case escapes the user's text.
     var message: String {

@@ -15,26 +15,21 @@ struct PathList: Sendable, Hashable {
 
     /// Reads a file, or standard input for "-".
     init(reading path: String) throws(UsageError) {
-        let option = "--files-from"
-        let content = try Self.content(of: path, option: option)
+        let content = try Self.content(of: path, option: .filesFrom)
         do throws(Problem) {
             try self.init(content)
         } catch {
-            throw UsageError.badValue(
-                option: option,
-                value: String(terminalSafe: path),
-                expected: error.reason
-            )
+            throw UsageError.badValue(.filesFrom, path, error.reason)
         }
     }
 
     /// All of a file that an option names, or of standard input for "-".
     static func content(
         of path: String,
-        option: String
+        option: Option
     ) throws(UsageError) -> [UInt8] {
         func refusal(_ reason: String) -> UsageError {
-            .badValue(option: option, value: String(terminalSafe: path), expected: reason)
+            .badValue(option, path, reason)
         }
         let input = InputFile(limit: Self.longestFile)
         do throws(InputFile.Failure) {

@@ -152,7 +152,7 @@ extension ParsedArguments {
             guard let setter = given.option.setters[keyPath: column],
                 let expected = try setter.apply(&target, given.value)
             else { continue }
-            throw Self.badValue(given, expected)
+            throw .badValue(given.option, given.value, expected)
         }
     }
 
@@ -163,16 +163,8 @@ extension ParsedArguments {
     ) throws(UsageError) -> Value? {
         guard let text = values[option] else { return nil }
         guard let value = reading.parse(text) else {
-            throw Self.badValue(Given(option: option, value: text), "expected " + reading.expected)
+            throw .badValue(option, text, "expected " + reading.expected)
         }
         return value
-    }
-
-    private static func badValue(_ given: Given, _ expected: String) -> UsageError {
-        .badValue(
-            option: given.option.name,
-            value: String(terminalSafe: given.value),
-            expected: expected
-        )
     }
 }

@@ -10,25 +10,15 @@ struct ApplyCommand: Sendable {
     init(_ typed: ParsedArguments) throws {
         let path = typed.positionals.first ?? ""
         plan = try SavedPlan(reading: path)
-        guard case .run(var arguments)? = try? ArgumentParser.parse(plan.command),
-            Self.directions.contains(arguments.command),
-            Self.isPlanned(arguments)
+        // A file must not set other options.
+        guard let arguments = ParsedArguments(ofRun: plan.command, and: typed, where: \.isKept)
         else {
             throw UsageError.badArgument(
                 String(terminalSafe: path),
                 expected: "its command line is not one that --save-plan saves; save the plan again"
             )
         }
-        arguments.values.merge(typed.values) { $1 }
-        arguments.counts.merge(typed.counts) { $1 }
         self.arguments = arguments
-    }
-
-    private static let directions: [CommandName] = [.pull, .push, .sync]
-
-    /// False if there is an option that a file must not set.
-    private static func isPlanned(_ arguments: ParsedArguments) -> Bool {
-        arguments.given.allSatisfy { $0.option.traits.contains(.kept) }
     }
 }
 
@@ -37,15 +27,11 @@ extension CommandContext {
     func planUse(_ direction: SyncDirection, _ paths: [String]) throws -> PlanUse? {
         if let plan { return .apply(plan) }
         guard let file = arguments.values[.savePlan] else { return nil }
-        if arguments.has(.rebind) { throw UsageError.contradiction("--save-plan", "--rebind") }
-        if arguments.values[.asOf] != nil {
-            throw UsageError.contradiction("--save-plan", "--as-of")
-        }
         // A plan has no lines for what waits.
-        if arguments.values[.restore] != nil {
-            throw UsageError.contradiction("--save-plan", "--restore")
+        for option in [Option.rebind, .asOf, .restore] where arguments.has(option) {
+            throw UsageError.contradiction("--save-plan", option.name)
         }
-        let words = arguments.words { $0.traits.contains(.kept) }
+        let words = arguments.words(\.isKept)
         let remote = arguments.mirror.remote.map { [$0] } ?? []
         let place = [absolutePath(try directory())] + remote + paths
         return .save(

@@ -93,7 +93,7 @@ struct CommandContext: Sendable {
         as command: CommandName? = nil
     ) -> ParsedArguments {
         // A plan has all that decides what is done, with the defaults of its time.
-        defaults?.filling(typed, as: command) { plan != nil && $0.traits.contains(.kept) } ?? typed
+        defaults?.filling(typed, as: command) { plan != nil && $0.isKept } ?? typed
     }
 
     func positional(_ index: Int) -> String? {

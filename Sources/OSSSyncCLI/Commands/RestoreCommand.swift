@@ -99,11 +99,7 @@ struct RestoreCommand: Sendable {
         guard let path = MirrorPlace.realPath(text),
             let root = MirrorPlace.realPath(try context.directory()), path != root, path != ""
         else {
-            throw .badValue(
-                option: "--to",
-                value: String(terminalSafe: text),
-                expected: "expected a path in DIR, or one outside of it"
-            )
+            throw .badValue(.to, text, "expected a path in DIR, or one outside of it")
         }
         guard path.utf8.starts(with: (root + "/").utf8) else { return (nil, path) }
         return (String(decoding: path.utf8.dropFirst(root.utf8.count + 1), as: UTF8.self), nil)
@@ -220,11 +216,8 @@ struct RestoreCommand: Sendable {
         )
         let time = try context.arguments.value(of: .at, .moment)
         if let time, time > WallClock.now().seconds {
-            throw UsageError.badValue(
-                option: "--at",
-                value: String(terminalSafe: context.arguments.values[.at] ?? ""),
-                expected: RunOptions.future
-            )
+            let text = context.arguments.values[.at] ?? ""
+            throw UsageError.badValue(.at, text, RunOptions.future)
         }
         switch (run, time) {
         case (nil, nil): return .latest

@@ -92,11 +92,7 @@ struct RunCommand: Sendable {
     /// Why old versions cannot go to this place in a run of this direction.
     static func problem(of backup: String, _ direction: SyncDirection) -> UsageError? {
         func refusal(_ expected: String) -> UsageError {
-            .badValue(
-                option: "--backup-dir",
-                value: String(terminalSafe: backup),
-                expected: expected
-            )
+            .badValue(.backupDirectory, backup, expected)
         }
         if backup.isEmpty { return refusal("expected a directory, or a prefix") }
         return switch (direction, MirrorArguments.isRemote(backup)) {

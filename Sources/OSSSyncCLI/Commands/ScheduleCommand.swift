@@ -131,7 +131,7 @@ struct ScheduleCommand: Sendable {
             throw problem
         }
         if context.typed.values[.filesFrom] == "-" {
-            throw .badValue(option: "--files-from", value: "-", expected: "expected a file")
+            throw .badValue(.filesFrom, "-", "expected a file")
         }
         let words = context.typed.words(\.isPassedOn)
         // Some options are of pushes only.

@@ -78,9 +78,9 @@ struct ShardCommand: Sendable {
     /// The keys of a file, one a line and percent-encoded.
     private static func bounds(in file: String) throws(UsageError) -> [[UInt8]] {
         func refusal(_ expected: String) -> UsageError {
-            .badValue(option: "--cuts", value: String(terminalSafe: file), expected: expected)
+            .badValue(.cuts, file, expected)
         }
-        let content = try PathList.content(of: file, option: "--cuts")
+        let content = try PathList.content(of: file, option: .cuts)
         var bounds: [[UInt8]] = []
         for (index, line) in content.split(
             separator: UInt8(ascii: "\n"),
@@ -178,16 +178,12 @@ struct FinishCommand: Sendable {
                     ?? "no round has begun; 'osssync pull DIR --shard K/M --round NAME' begins one"
             )
         }
-        guard case .run(var arguments)? = try? ArgumentParser.parse(round.command),
-            [.pull, .push, .sync].contains(arguments.command)
-        else {
+        guard let arguments = ParsedArguments(ofRun: round.command, and: context.typed) else {
             throw SyncError(
                 code: .configuration,
                 message: "round '\(round.name)' was not begun by a task with --shard"
             )
         }
-        arguments.values.merge(context.typed.values) { $1 }
-        arguments.counts.merge(context.typed.counts) { $1 }
         var options = try RunOptions(arguments)
         if let text = arguments.values[.backupDirectory] {
             try RunCommand.set(backup: text, round.direction, of: mirror, &options)
@@ -221,7 +217,7 @@ extension CommandContext {
             return nil
         }
         func refusal(_ expected: String) -> UsageError {
-            .badValue(option: "--shard", value: String(terminalSafe: text), expected: expected)
+            .badValue(.shard, text, expected)
         }
         let parts = text.split(separator: "/", omittingEmptySubsequences: false)
         guard parts.count == 2, let count = parseCount(String(parts[1]), in: 1...1_000_000),
@@ -236,7 +232,7 @@ extension CommandContext {
             guard let reason = option.shardRefusal else { continue }
             throw UsageError.badArgument(option.name, expected: reason)
         }
-        let words = arguments.words { $0.traits.contains(.kept) && $0.shardRefusal == nil }
+        let words = arguments.words { $0.isKept && $0.shardRefusal == nil }
         return ShardSelection(
             task: task,
             of: count,

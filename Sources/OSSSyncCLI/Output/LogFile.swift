@@ -20,7 +20,7 @@ final class LogFile: Sendable {
     /// Opens the file, and makes it if it is missing, for its user only: it names files.
     convenience init(path: String) throws(UsageError) {
         func refusal(_ reason: String) -> UsageError {
-            .badValue(option: "--log-file", value: String(terminalSafe: path), expected: reason)
+            .badValue(.logFile, path, reason)
         }
         var status = stat()
         // Opening some devices does something already, or waits for a reader.

@@ -35,11 +35,7 @@ struct ReplacedFile: Sendable {
     ) throws(UsageError) {
         (self.path, self.beginning, self.mode) = (path, beginning, mode)
         if let problem {
-            throw .badValue(
-                option: option.name,
-                value: String(terminalSafe: path),
-                expected: problem
-            )
+            throw .badValue(option, path, problem)
         }
     }
 

@@ -45,11 +45,7 @@ final class RunRecording: Sendable {
         let plan = context.arguments.values[.savePlan]
         for (option, path) in [(Option.metricsFile, path), (.savePlan, plan)] {
             guard let path, log?.isSame(as: path) == true else { continue }
-            throw .badValue(
-                option: option.name,
-                value: String(terminalSafe: path),
-                expected: "it is the log file; specify another file"
-            )
+            throw .badValue(option, path, "it is the log file; specify another file")
         }
         var summary = RunSummary(direction: direction)
         summary.paths = paths
@@ -67,11 +63,7 @@ final class RunRecording: Sendable {
                 continue
             }
             func refusal(_ reason: String) -> UsageError {
-                .badValue(
-                    option: option.name,
-                    value: String(terminalSafe: path),
-                    expected: reason
-                )
+                .badValue(option, path, reason)
             }
             if path == "-" { throw refusal("expected a path") }
             guard let file = MirrorPlace.realPath(path) else { continue }

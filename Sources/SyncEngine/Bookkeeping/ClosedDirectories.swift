@@ -22,19 +22,24 @@ final class ClosedDirectories: Sendable {
         let row: ManifestEntry
     }
 
-    /// More are closed by the next run.
-    private static let limit = 100_000
-
     private let manifest: ManifestStore
     private let directory: MirrorDirectory
     private let disk: BlockingQueue
+    /// More are closed by the next run.
+    private let limit: Int
     /// False in a shard.
     private let closesAtEnd: Bool
     private let opened = Mutex<[ObjectKey: Closing]>([:])
     private let turn = SingleFlight()
 
-    init(_ transfer: TransferContext, _ manifest: ManifestStore, closesAtEnd: Bool) {
+    init(
+        _ transfer: TransferContext,
+        _ manifest: ManifestStore,
+        limit: Int,
+        closesAtEnd: Bool
+    ) {
         self.manifest = manifest
+        self.limit = limit
         directory = transfer.directory
         disk = transfer.disk
         self.closesAtEnd = closesAtEnd
@@ -82,7 +87,7 @@ final class ClosedDirectories: Sendable {
 
     private func open(_ path: RelativePath) async -> Bool {
         guard let row = try? await manifest.entry(path.key), let mode = row.mode,
-            mode & 0o200 == 0, opened.withLock({ $0.count < Self.limit })
+            mode & 0o200 == 0, opened.withLock({ $0.count < limit })
         else { return false }
         let open = Self.opened(mode)
         let pending = ManifestEntry(
@@ -110,7 +115,7 @@ final class ClosedDirectories: Sendable {
     /// false if there are too many.
     func closeAtEnd(_ path: RelativePath, _ row: ManifestEntry) -> Bool {
         opened.withLock { opened in
-            guard opened.count < Self.limit else { return false }
+            guard opened.count < limit else { return false }
             opened[path.key] = Closing(path: path, row: row)
             return true
         }

@@ -1,33 +1,33 @@
 public import SyncModel
 
-/// The options of one run, all specified by the caller: the library has no default policy.
+/// The options of one run: ``standard``, with what the caller sets.
 public struct RunOptions: Sendable, Hashable {
     /// Nothing is transferred, written, deleted or recorded; the plan is reported as events.
-    public var isDryRun: Bool
+    public var isDryRun = false
     /// Deletes what the manifest has, the other side lost and this side has not changed since.
-    public var deletesKnown: Bool
+    public var deletesKnown = false
     /// Also deletes what was never synced; a sync sends or fetches that instead.
-    public var deletesExtra: Bool
+    public var deletesExtra = false
     /// The limit on deletions; a percentage does not apply to 10 or fewer.
-    public var deletionLimit: DeletionLimit
+    public var deletionLimit = DeletionLimit.percent(50)
     /// Accepts an empty listing or directory where the manifest has rows.
-    public var allowsEmpty: Bool
+    public var allowsEmpty = false
     /// Accepts another remote than the one the manifest was made with.
-    public var allowsRebinding: Bool
+    public var allowsRebinding = false
     /// Pull: replaces local changes; the old version goes to the trash.
-    public var replacesLocalChanges: Bool
+    public var replacesLocalChanges = false
     /// What to do when both sides changed and differ.
-    public var conflictPolicy: ConflictPolicy
+    public var conflictPolicy = ConflictPolicy.keepBoth
     /// Compares content where size and mtime say "unchanged".
-    public var comparesContent: Bool
+    public var comparesContent = false
     /// The largest number of requests in flight.
     ///
     /// A run begins with 16 of them at most, and with more as long as that is faster.
-    public var connectionLimit: Int
+    public var connectionLimit = 128
     /// The preferred size of a part or range, in bytes.
-    public var partSize: Int64
+    public var partSize: Int64 = 8 << 20
     /// How long the trash keeps what runs removed, in days; 0 removes at once.
-    public var trashDays: Int
+    public var trashDays = 7
     /// Where a push or sync copies objects before it deletes or replaces them; nowhere unless set.
     ///
     /// If the copy cannot be made and proven, the item fails and its object stays.
@@ -115,49 +115,9 @@ public struct RunOptions: Sendable, Hashable {
     /// What `osssync` does without options: both sides are kept in a conflict, nothing is deleted,
     /// as many requests at once as the line and the service take, up to 128, parts of 8 MiB, every
     /// file on the disk, seven days of trash.
-    public static let standard = RunOptions(
-        isDryRun: false,
-        deletesKnown: false,
-        deletesExtra: false,
-        deletionLimit: .percent(50),
-        allowsEmpty: false,
-        allowsRebinding: false,
-        replacesLocalChanges: false,
-        conflictPolicy: .keepBoth,
-        comparesContent: false,
-        connectionLimit: 128,
-        partSize: 8 << 20,
-        trashDays: 7
-    )
+    public static let standard = RunOptions()
 
-    /// Creates the options of one run; all options are required.
-    public init(
-        isDryRun: Bool,
-        deletesKnown: Bool,
-        deletesExtra: Bool,
-        deletionLimit: DeletionLimit,
-        allowsEmpty: Bool,
-        allowsRebinding: Bool,
-        replacesLocalChanges: Bool,
-        conflictPolicy: ConflictPolicy,
-        comparesContent: Bool,
-        connectionLimit: Int,
-        partSize: Int64,
-        trashDays: Int
-    ) {
-        self.isDryRun = isDryRun
-        self.deletesKnown = deletesKnown
-        self.deletesExtra = deletesExtra
-        self.deletionLimit = deletionLimit
-        self.allowsEmpty = allowsEmpty
-        self.allowsRebinding = allowsRebinding
-        self.replacesLocalChanges = replacesLocalChanges
-        self.conflictPolicy = conflictPolicy
-        self.comparesContent = comparesContent
-        self.connectionLimit = connectionLimit
-        self.partSize = partSize
-        self.trashDays = trashDays
-    }
+    private init() {}
 }
 
 extension RunOptions {

@@ -17,6 +17,11 @@ struct Dispatcher {
     private var hasMadeDirectories = false
     /// True once a small file that was recorded had its name no more.
     private var hasLostSmallFile = false
+    /// Rows of small files in whose place are other ones now, by inode: the uploads of those
+    /// replace the rows.
+    ///
+    /// What there is no room for keeps no properties.
+    private var replacedRows: [UInt64: ManifestEntry] = [:]
 
     init(executor: ItemExecutor, queue: WorkQueue<ItemExecutor.Work>?) {
         self.executor = executor
@@ -28,7 +33,11 @@ struct Dispatcher {
     mutating func dispatch(_ item: PlannedItem) async throws {
         let entry = item.entry
         let decision = item.decision
-        if executor.mayHaveBeenRenamed(entry) { hasLostSmallFile = true }
+        if let row = entry.base, executor.mayHaveBeenRenamed(entry) {
+            hasLostSmallFile = true
+            let hasRoom = replacedRows.count < context.limits.waiting
+            if entry.local != nil, hasRoom { replacedRows[row.inode] = row }
+        }
         switch decision {
         case .upload(.new) where executor.mayBeRenamed(entry):
             try await keepSmallUpload(entry)
@@ -107,7 +116,10 @@ struct Dispatcher {
         let rows = looksForRows ? try await executor.earlierRows(of: [JoinedEntry](waiting)) : [:]
         while let entry = waiting.first {
             var work = ItemExecutor.Work(entry: entry, decision: .upload(.new))
-            if let inode = entry.local?.identity?.inode { work.earlier = rows[inode] ?? [] }
+            if let file = entry.local?.identity {
+                let replaced = replacedRows[file.inode].flatMap { $0.isOf(file) ? $0 : nil }
+                work.earlier = (rows[file.inode] ?? []) + [replaced].compactMap(\.self)
+            }
             try await queue?.push(work, .small)
             waiting.removeFirst()
         }

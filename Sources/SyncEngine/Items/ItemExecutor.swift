@@ -216,29 +216,6 @@ extension ItemExecutor {
         )
     }
 
-    func keepLocalChange(_ entry: JoinedEntry) {
-        context.tracker.count { $0.localChanges += 1 }
-        context.item(
-            .skip,
-            .skipped,
-            entry.key,
-            size: entry.local?.identity?.size ?? 0,
-            message: Self.reason(ofKeeping: entry, context.tracker.direction)
-        )
-    }
-
-    private static func reason(
-        ofKeeping entry: JoinedEntry,
-        _ direction: SyncDirection
-    ) -> String {
-        guard let object = entry.remote else {
-            return "changed locally and deleted in the bucket; the file is kept (a push uploads it)"
-        }
-        return direction != .pull && object.needsRestore
-            ? "its permissions changed, and its object is archived, so they are not sent"
-            : "changed locally; a pull keeps it (--force replaces it)"
-    }
-
     /// Writes rows, once the disk has what they are of.
     func record(
         _ changes: [ManifestChange],

@@ -164,7 +164,12 @@ struct MirrorRun: Sendable {
     }
 
     private func closedDirectories(_ transfer: TransferContext) -> ClosedDirectories {
-        ClosedDirectories(transfer, session.manifest, closesAtEnd: settings.shard == nil)
+        ClosedDirectories(
+            transfer,
+            session.manifest,
+            limit: settings.limits.waiting * 10,
+            closesAtEnd: settings.shard == nil
+        )
     }
 
     /// What the run skips.

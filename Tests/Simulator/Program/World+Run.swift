@@ -263,20 +263,19 @@ extension ToolRun {
             case .skip: .skip
             case .fail: .fail
             }
-        var options = RunOptions(
-            isDryRun: isDryRun,
-            deletesKnown: deletesKnown,
-            deletesExtra: deletesExtra,
-            deletionLimit: deletionLimit.map { .count($0) } ?? .percent(deletionPercent),
-            allowsEmpty: allowsEmpty,
-            allowsRebinding: allowsRebinding,
-            replacesLocalChanges: replacesLocalChanges,
-            conflictPolicy: policy,
-            comparesContent: comparesContent,
-            connectionLimit: connections,
-            partSize: partSize,
-            trashDays: trashDays
-        )
+        var options = RunOptions.standard
+        options.isDryRun = isDryRun
+        options.deletesKnown = deletesKnown
+        options.deletesExtra = deletesExtra
+        options.deletionLimit = deletionLimit.map { .count($0) } ?? .percent(deletionPercent)
+        options.allowsEmpty = allowsEmpty
+        options.allowsRebinding = allowsRebinding
+        options.replacesLocalChanges = replacesLocalChanges
+        options.conflictPolicy = policy
+        options.comparesContent = comparesContent
+        options.connectionLimit = connections
+        options.partSize = partSize
+        options.trashDays = trashDays
         options.names = setup.names
         options.filter.bounds.maximumSize = maximumSize
         if excludesTags == true { options.filter.tags.names = [WideState.tagName] }

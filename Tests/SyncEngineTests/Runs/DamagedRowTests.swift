@@ -55,10 +55,7 @@ struct DamagedRowTests {
 
     private func move(_ source: String, _ target: String) throws {
         try fixture.makeDirectory((target as NSString).deletingLastPathComponent)
-        try FileManager.default.moveItem(
-            atPath: fixture.directory(source),
-            toPath: fixture.directory(target)
-        )
+        try fixture.rename(source, to: target)
     }
 
     private func isRepaired() async throws {
@@ -139,8 +136,7 @@ struct DamagedRowTests {
     @Test func `keep their objects in a directory that is not as the last run left it`()
         async throws
     {
-        let copy = fixture.folder.appendingPathComponent("copy")
-        try FileManager.default.moveItem(atPath: fixture.directory("a"), toPath: copy.path)
+        try fixture.rename("a", to: "copy")
         try fixture.copy("copy", "a")
         try fixture.remove("a/photos/one.jpg")
         try await fixture.run("a", .push)
@@ -183,6 +179,18 @@ struct DamagedRowTests {
         let run = try await fixture.run("a", .push)
         #expect((run.transferred + run.renamed, run.damaged) == (1, 1))
         #expect(try await fixture.object("2026-photos/one.jpg") == good)
+    }
+
+    @Test(arguments: [true, false])
+    func `do not come back by an undo`(isRepaired: Bool) async throws {
+        if isRepaired {
+            try await self.isRepaired()
+        } else {
+            let run = try await fixture.run("a", .pull) { $0.replacesLocalChanges = true }
+            #expect(run.transferred == 1)
+        }
+        let trash = try fixture.names(in: "a/.osssync/trash")
+        #expect(trash.count == 1 && trash.allSatisfy { $0.hasSuffix("-restore") }, "\(trash)")
     }
 
     @Test func `are sent and deleted as they are by force`() async throws {

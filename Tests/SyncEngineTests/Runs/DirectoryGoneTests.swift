@@ -170,5 +170,55 @@ extension EngineRuns {
             guard fate != .removed else { return }
             #expect(try fixture.tree(place).count == 60)
         }
+
+        /// What is left in a directory that lost everything else.
+        enum Rest: CaseIterable {
+            case excluded
+            case tooLarge
+            case ignoredDirectory
+            case link
+
+            func make(in fixture: MirrorFixture) throws {
+                switch self {
+                case .excluded: try fixture.write("a/d/j.tmp", Data([1]))
+                case .tooLarge: try fixture.write("a/d/big", MirrorFixture.ramp(3_000))
+                case .ignoredDirectory: try fixture.makeDirectory("a/d/empty")
+                case .link:
+                    try fixture.makeDirectory("a/d")
+                    try FileManager.default.createSymbolicLink(
+                        atPath: fixture.directory("a/d/link"),
+                        withDestinationPath: "nowhere"
+                    )
+                }
+            }
+
+            func select(_ options: inout RunOptions) {
+                switch self {
+                case .excluded: try? options.filter.exclude("*.tmp")
+                case .tooLarge: options.filter.bounds.maximumSize = 1_000
+                case .ignoredDirectory: options.keepsEmptyDirectories = false
+                case .link: break
+                }
+            }
+        }
+
+        @Test(arguments: Rest.allCases, [SyncDirection.push, .sync])
+        func `a directory that has nothing the run selects is empty`(
+            rest: Rest,
+            direction: SyncDirection
+        ) async throws {
+            let fixture = try MirrorFixture()
+            for index in 0..<8 { try fixture.write("a/d/f\(index)", MirrorFixture.ramp(50, index)) }
+            try await fixture.run("a", .push)
+            try fixture.remove("a/d")
+            try rest.make(in: fixture)
+            await #expect(throws: SyncError.self) {
+                try await fixture.run("a", direction) { options in
+                    options.deletesKnown = true
+                    rest.select(&options)
+                }
+            }
+            #expect(try await fixture.objects().filter { $0.hasPrefix("d/f") }.count == 8)
+        }
     }
 }

@@ -69,6 +69,38 @@ extension EngineRuns {
             #expect(summary.transferred == 0 && !summary.isInStep, "\(summary)")
         }
 
+        @Test(arguments: tags)
+        func `leave nothing out for a manifest that does not know where they are from`(
+            tag: String
+        ) async throws {
+            let fixture = try await mirror()
+            try await fixture.put("photos/" + tag, Self.signature)
+            try await fixture.run("a", .sync, EventLog(), Self.recognizing)
+            for name in try fixture.names(in: "a/.osssync") where name.hasPrefix("manifest") {
+                try fixture.remove("a/.osssync/" + name)
+            }
+            for index in 0..<2 {
+                try fixture.write("a/photos/new\(index)", Data([1]))
+                let summary = try await fixture.run("a", .sync, EventLog(), Self.recognizing)
+                #expect(summary.transferred == 1 && summary.isInStep, "\(summary)")
+            }
+        }
+
+        @Test func `leave nothing out as links of the bucket`() async throws {
+            let fixture = try await mirror()
+            func sync() async throws -> RunSummary {
+                try await fixture.run("a", .sync) { options in
+                    Self.recognizing(&options)
+                    options.links = .store
+                }
+            }
+            try await fixture.put("photos/.nobackup.rclonelink", Data("../f".utf8))
+            _ = try await sync()
+            try fixture.write("a/photos/new", Data([1]))
+            let summary = try await sync()
+            #expect(summary.transferred == 1 && summary.isInStep, "\(summary)")
+        }
+
         @Test func `one of each is one of this machine`() async throws {
             let fixture = try await mirror()
             try await fixture.put("photos/.nobackup", Self.signature)

@@ -106,11 +106,26 @@ struct ModeTests {
         try set("b/f", 0o640)
         #expect(try await fixture.run("b", .pull).modes == 0)
         #expect(try mode("b/f") == 0o640)
+        // Both sides are not equal, and the file is not read again to see it.
+        let kept = try await fixture.run("b", .pull)
+        #expect((kept.localChanges, kept.unchanged) == (1, 2) && !kept.isInStep)
         #expect(try await fixture.run("b", .push).modes == 1)
         #expect(try await head("f").userMetadata["mode"] == "100640")
         try set("b/g", 0o600)
         #expect(try await fixture.run("b", .pull) { $0.replacesLocalChanges = true }.modes == 1)
         #expect(try mode("b/g") == 0o644)
+    }
+
+    @Test func `that changed with the name are on the copy`() async throws {
+        try fixture.write("a/big", MirrorFixture.ramp(300_000, 8))
+        try set("a/big", 0o644)
+        try await fixture.run("a", .push)
+        try fixture.rename("a/big", to: "a/renamed")
+        try set("a/renamed", 0o600)
+        let run = try await fixture.run("a", .push) { $0.deletesKnown = true }
+        #expect((run.renamed, run.deleted) == (1, 1) && run.isInStep)
+        #expect(try await head("renamed").userMetadata["mode"] == "100600")
+        #expect(try await fixture.run("a", .push).modes == 0)
     }
 
     @Test func `are of no interest without metadata`() async throws {
