@@ -67,6 +67,23 @@ struct OptionTableTests {
         }
     }
 
+    @Test func `what one command switches off is off, whatever all commands have`() throws {
+        let folder = FileManager.default.temporaryDirectory.appending(path: UUID().uuidString)
+        defer { try? FileManager.default.removeItem(at: folder) }
+        let state = folder.appending(path: ".osssync")
+        try FileManager.default.createDirectory(at: state, withIntermediateDirectories: true)
+        let text = "[mirror]\nrestore = 3\nchecksum = yes\n[pull]\nrestore = no\nchecksum = no\n"
+        try Data(text.utf8).write(to: state.appending(path: "config"))
+        let configuration = try #require(
+            try DirectoryConfiguration(directory: folder.path(), stateDirectory: nil)
+        )
+        let defaults = try DirectoryDefaults(configuration, of: folder.path())
+        let pull = ParsedArguments(command: .pull, positionals: [])
+        #expect(try RunOptions(defaults.filling(pull)).restoreDays == nil)
+        #expect(try !RunOptions(defaults.filling(pull)).comparesContent)
+        #expect(try RunOptions(defaults.filling(pull, as: .sync)).restoreDays == 3)
+    }
+
     // MARK: - The manual
 
     /// A table of all options, as `docs/cli.md` has it.

@@ -13,10 +13,8 @@ struct DirectoryDefaults: Sendable {
     /// One line that was understood.
     fileprivate struct Default: Sendable {
         let option: Option
-        /// Nil for an option that takes no value.
+        /// Empty for an option that needs none; nil if it is switched off.
         let value: String?
-        /// False if an option without a value is switched off.
-        let isOn: Bool
     }
 
     /// Reads and checks all lines, whichever command they are for; paths are relative to DIR.
@@ -78,20 +76,17 @@ struct DirectoryDefaults: Sendable {
             throw problem("'\(name)' is not an option of \(command.rawValue)")
         }
         if option.isOfLink { throw problem("'\(name)' belongs in [mirror]") }
-        let known: Default
+        var value: String? = entry.value
+        let word = entry.value.lowercased()
         if option.value == .none {
-            guard let isOn = switches[entry.value.lowercased()] else {
-                throw problem("'\(name)' is 'yes' or 'no'")
-            }
-            known = Default(option: option, value: nil, isOn: isOn)
-        } else if case .optional = option.value, let isOn = words[entry.value.lowercased()] {
-            known = Default(option: option, value: isOn ? "" : nil, isOn: false)
-        } else {
-            let isRelative =
-                option.isPath(entry.value) && entry.value.utf8.first != UInt8(ascii: "/")
-            let value = isRelative ? directory + "/" + entry.value : entry.value
-            known = Default(option: option, value: value, isOn: true)
+            guard let isOn = switches[word] else { throw problem("'\(name)' is 'yes' or 'no'") }
+            value = isOn ? "" : nil
+        } else if case .optional = option.value, let isOn = words[word] {
+            value = isOn ? "" : nil
+        } else if option.isPath(entry.value), entry.value.utf8.first != UInt8(ascii: "/") {
+            value = directory + "/" + entry.value
         }
+        let known = Default(option: option, value: value)
         do throws(UsageError) {
             try check(known)
         } catch {
@@ -164,14 +159,16 @@ struct DirectoryDefaults: Sendable {
 extension ParsedArguments {
     fileprivate mutating func add(_ defaults: [DirectoryDefaults.Default]) {
         for known in defaults {
-            guard let value = known.value else {
-                counts[known.option] = known.isOn ? 1 : nil
+            if known.option.value == .none {
+                counts[known.option] = known.value.map { _ in 1 }
                 if known.option == .emptyDirectories {
-                    counts[.noEmptyDirectories] = known.isOn ? nil : 1
+                    counts[.noEmptyDirectories] = known.value == nil ? 1 : nil
                 }
-                continue
+            } else if let value = known.value {
+                add(known.option, value)
+            } else {
+                values[known.option] = nil
             }
-            add(known.option, value)
         }
     }
 }

@@ -76,6 +76,11 @@ extension World {
         if setup.has(.mounts) { return true }
         // Two names that were one for this run are told apart by the next.
         if run.items.contains(where: { $0.message?.hasSuffix("run again") == true }) { return true }
+        // What looks like a damaged file waits for the run after that was found whole.
+        let isInDoubt = run.items.contains { item in
+            item.message?.hasPrefix("damaged: it has the size") == true
+        }
+        if isInDoubt { return true }
         // A touched file gives way to a directory only once it is known to be unchanged, and one
         // whose object is there not at all.
         let isBlocked = run.items.contains { item in
