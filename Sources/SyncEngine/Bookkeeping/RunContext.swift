@@ -75,7 +75,8 @@ struct RunContext: Sendable {
         clocks.stamp + MirrorDirectory.TrashOfRun.restorationSuffix
     }
 
-    /// Where this run's removed objects go, where other mirrors may have a run of this number and time, too.
+    /// Where this run's removed objects go; other mirrors may have a run of this number and time,
+    /// too.
     var remoteTrashName: String { trashName + remoteTrashMark }
 
     /// Where the file or link of a key is.
