@@ -37,6 +37,9 @@ extension [CommandName] {
     /// These, and what shows what they would do.
     static var planners: Self { runners + [.status, .explain] }
 
+    /// What writes objects.
+    static var writers: Self { [.push, .sync, .watch, .put, .schedule] }
+
     /// All that can make requests.
     static var connected: Self {
         CommandName.allCases.filter { ![.completions, .help].contains($0) }

@@ -4,7 +4,6 @@ internal import OSSSync
 /// `[pull]`, `[push]` and `[sync]` for one.
 struct DirectoryDefaults: Sendable {
     private static let common = "mirror"
-    private static let commands: [CommandName] = [.pull, .push, .sync]
 
     private let path: String
     private let common: [Default]
@@ -24,7 +23,8 @@ struct DirectoryDefaults: Sendable {
         var own: [CommandName: [Default]] = [:]
         for section in configuration.sections {
             let command = CommandName(rawValue: section.name)
-            guard section.name == Self.common || command.map(Self.commands.contains) == true else {
+            guard section.name == Self.common || command.map([CommandName].runs.contains) == true
+            else {
                 throw .configuration(
                     path: String(terminalSafe: path),
                     line: section.entries.first.map { min($0.line, section.line) } ?? section.line,

@@ -2,31 +2,19 @@ internal import OSSSync
 
 /// What single commands do, what commands print, and how they connect.
 extension Option {
-    static let ofHistory: [Option] = [
-        .empty, .run, .at, .asOf, .html, .to, .remote, .budget, .repair,
+    /// In the order of the help.
+    static let ofSingleCommands: [Option] = [
+        .empty, .run, .at, .asOf, .html, .to, .remote, .budget, .repair, .shard, .round, .count,
+        .cuts, .tasks, .pull, .push, .sync, .every, .settle, .daily, .install, .remove, .list,
+        .test, .format, .long, .humanReadable, .versions, .top, .headURL, .storageClass, .sse,
+        .acl, .header, .callbackURL, .callbackBody, .method, .expires, .abort, .olderThan,
     ]
 
-    static let ofShards: [Option] = [
-        .shard, .round, .count, .cuts, .tasks,
-    ]
-
-    static let ofSchedules: [Option] = [
-        .pull, .push, .sync, .every, .settle, .daily, .install, .remove, .list, .test, .format,
-    ]
-
-    static let ofObjects: [Option] = [
-        .long, .humanReadable, .versions, .top, .headURL, .storageClass, .sse, .acl, .header,
-        .callbackURL, .callbackBody, .method, .expires, .abort, .olderThan,
-    ]
-
-    static let ofOutput: [Option] = [
+    /// In the order of the help.
+    static let ofMostCommands: [Option] = [
         .progress, .color, .json, .jsonInterval, .quiet, .verbose, .logFile, .metricsFile,
-        .notifyURL, .notifyOn,
-    ]
-
-    static let ofConnections: [Option] = [
-        .profile, .config, .region, .endpoint, .addressing, .provider, .signature,
-        .stateDirectory, .caFile, .insecureHTTP, .timeout, .retries, .retryWait, .help,
+        .notifyURL, .notifyOn, .profile, .config, .region, .endpoint, .addressing, .provider,
+        .signature, .stateDirectory, .caFile, .insecureHTTP, .timeout, .retries, .retryWait, .help,
     ]
 
     // MARK: - What earlier runs did
@@ -155,21 +143,21 @@ extension Option {
         .of([.get])
         .help("a URL signed for HEAD, in addition to a SOURCE signed for GET")
     static let storageClass = Option("storage-class", "CLASS", .object, .kept)
-        .of([.push, .sync, .watch, .put, .schedule])
+        .of(.writers)
         .help("write objects with this storage class, such as IA (default: the bucket's)")
         .run(.text(\.properties.storageClass))
     static let sse = Option("sse", "aes256|kms[:KEY]", .object, .kept)
-        .of([.push, .sync, .watch, .put, .schedule])
+        .of(.writers)
         .help("let the store encrypt objects that are written (default: the bucket's setting)")
         .run(.optional(\.properties.encryption, .encryption))
     static let acl = Option("acl", "NAME", .object, .kept)
-        .of([.push, .sync, .watch, .put, .schedule])
+        .of(.writers)
         .help(
             "write objects with this access control list, such as private (default: the bucket's)"
         )
         .run(.text(\.properties.accessControl))
     static let header = Option("header", "'NAME: VALUE'", .object, .kept, .repeats)
-        .of([.push, .sync, .watch, .put, .schedule])
+        .of(.writers)
         .help(
             "write objects with this header: Cache-Control, Content-Disposition, "
                 + "Content-Encoding, Content-Language, Content-Type, Expires or metadata "

@@ -133,8 +133,7 @@ extension Option: Hashable {
 extension Option {
     /// All options, in the order in which the help shows them.
     static let all =
-        ofMirrors + ofHistory + ofShards + ofSchedules + ofObjects + ofTransfers
-        + ofOutput + ofConnections
+        ofMirrors + ofSingleCommands + ofTransfers + ofMostCommands
 
     /// The name without dashes, as configuration files have it.
     var word: String { String(name.dropFirst(2)) }

@@ -43,7 +43,7 @@ struct CommandContext: Sendable {
         // A user at a terminal may have misspelled the address; a timer should wait for the
         // network.
         options.givesUpSoon = isatty(STDERR_FILENO) != 0 || arguments.command == .doctor
-        let isRun = [.pull, .push, .sync].contains(arguments.command)
+        let isRun = [CommandName].runs.contains(arguments.command)
         let reporter = Reporter(
             options: output,
             isDryRun: arguments.has(.dryRun),

@@ -19,7 +19,7 @@ struct StatusCommand: Sendable {
             onDetail: { details.add($0) }
         )
         details.finish()
-        for command in [CommandName.pull, .push, .sync]
+        for command in [CommandName].runs
         where context.defaults?.hasOwnFilters(command) == true {
             let text =
                 "the filters of [\(command.rawValue)] in DIR/.osssync/config are not "
