@@ -61,6 +61,20 @@ def _(place):
             expect(not name.startswith(".osssync-"), f"{name} is left in {folder}")
 
 
+@case("F273", "an undo brings a replaced file back where no rename leads to it")
+def _(place):
+    if not pretending(place, apart="1"):
+        return
+    place.put("a/f", OLD)
+    place.in_step(place.pull())
+    place.write("a/f", NEW)
+    place.in_step(place.pull("--force"))
+    equal(place.tree(), {"a/f": OLD}, "the tree of the run")
+    equal(place.start("undo", place.directory).status, 0, "the undo")
+    equal(place.tree(), {"a/f": NEW}, "the tree after it")
+    equal(place.start("undo", place.directory).status, 1, "a second undo")
+
+
 @case("F274", "files are published where their times or permissions cannot be set")
 def _(place):
     for what, word in (("notimes", "times"), ("nomodes", "permissions")):

@@ -234,6 +234,9 @@ private struct Restoration {
             )
             if !isExchanged { try renameOver(present) }
         } catch {
+            if error.errno == EXDEV, old.kind == .file, try directory.noteOutOfReach(parent) {
+                return try replaceByCopy(present)
+            }
             keeper.undo(kept)
             throw error
         }
@@ -247,6 +250,15 @@ private struct Restoration {
         try directory.synchronize()
         try calls.unlink(at: place.descriptor, name)
         try prune()
+    }
+
+    /// Where no rename leads to the path. A kill in between leaves both files in the trash.
+    private func replaceByCopy(_ present: FileStatus) throws(LocalError) {
+        guard try parent.status(of: newName)?.isSameVersion(as: present) == true else {
+            throw .targetChanged(target)
+        }
+        try calls.unlink(at: parent.descriptor, newName)
+        guard try move() else { throw .targetChanged(target) }
     }
 
     /// Where names cannot be exchanged.
