@@ -29,12 +29,14 @@ func carriedMode(
     guard isChanged || isRewritten, !base.isLink, !base.isThroughLink else { return nil }
     // No store writes an archived object anew.
     guard !object.needsRestore else { return isChanged ? .neither : nil }
-    return switch policy.direction {
-    case .push: .object
-    case .sync: isChanged ? .object : .file
-    // What was changed here stays, and a push sends it.
-    case .pull: isRewritten || policy.replacesLocalChanges ? .file : .neither
-    }
+    let target: ModeTarget? =
+        switch policy.direction {
+        case .push: .object
+        case .sync: isChanged ? .object : .file
+        // What was changed here stays, and a push sends it.
+        case .pull: isRewritten || policy.replacesLocalChanges ? .file : .neither
+        }
+    return policy.possible(target)
 }
 
 /// The same of a directory and its marker, whose row has the time of the object only once that was
@@ -54,14 +56,16 @@ func carriedDirectoryMode(
         && base.mode.map { $0 != found } ?? !policy.isOrdinary(found)
     let isUnasked =
         base.lastModified == nil ? object.lastModified != nil : isRewritten(object, since: base)
-    return switch policy.direction {
-    case .push: isChanged ? .object : nil
-    case .sync where isChanged && (base.mode != nil || !isUnasked): .object
-    case .sync: isUnasked ? .file : nil
-    case .pull where isUnasked || isChanged && policy.replacesLocalChanges: .file
-    // What the directory had before the mirror is not a change of what that made.
-    case .pull: isChanged && base.mode != nil ? .neither : nil
-    }
+    let target: ModeTarget? =
+        switch policy.direction {
+        case .push: isChanged ? .object : nil
+        case .sync where isChanged && (base.mode != nil || !isUnasked): .object
+        case .sync: isUnasked ? .file : nil
+        case .pull where isUnasked || isChanged && policy.replacesLocalChanges: .file
+        // What the directory had before the mirror is not a change of what that made.
+        case .pull: isChanged && base.mode != nil ? .neither : nil
+        }
+    return policy.possible(target)
 }
 
 /// True if nothing but the permissions here differ from what is recorded.
@@ -87,6 +91,10 @@ package func hasOwnMode(_ local: LocalEntry, _ policy: DecisionPolicy) -> Bool {
 }
 
 extension DecisionPolicy {
+    fileprivate func possible(_ target: ModeTarget?) -> ModeTarget? {
+        target == .object && !sendsModes ? nil : target
+    }
+
     /// True for permissions of a directory that nobody needs to have chosen.
     ///
     /// A process whose umask allows less finds the directories of others as the usual one makes

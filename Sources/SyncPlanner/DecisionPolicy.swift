@@ -25,6 +25,8 @@ package struct DecisionPolicy: Sendable, Hashable {
     package var keepsEmptyDirectories = true
     /// Permissions are carried where nothing else changed.
     package var carriesModes = false
+    /// False at a store that drops them from the copies by which they are sent.
+    package var sendsModes = true
     /// The permissions that a new directory has here, which no marker needs to record; nil where
     /// the disk does not keep those of directories, or the store not those of markers.
     package var ordinaryDirectory: UInt32?

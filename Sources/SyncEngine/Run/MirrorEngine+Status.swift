@@ -178,6 +178,7 @@ extension MirrorEngine {
             policy.judgesInodes = judgesInodes
             policy.knowsDirectory = session.known.isSame
             policy.ordinaryDirectory = session.known.ordinaryDirectory
+            policy.sendsModes = session.known.sendsModes
             return policy
         }
         return (policy(.pull), policy(.push), policy(.sync))

@@ -75,6 +75,7 @@ extension MirrorRun {
         policy.judgesInodes = try session.directory.keepsInodeNumbers()
         policy.knowsDirectory = session.known.isSame
         policy.ordinaryDirectory = session.known.ordinaryDirectory
+        policy.sendsModes = session.known.sendsModes
         let scope = scope(judgesInodes: policy.judgesInodes) { key in
             executor.skipWithoutDoubt(key, size: 0, message: Self.costlyMessage)
         }

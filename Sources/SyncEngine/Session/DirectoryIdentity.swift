@@ -25,6 +25,8 @@ struct DirectoryIdentity: Sendable, Hashable {
     private(set) var acceptsMounts = false
     /// See ``DecisionPolicy/ordinaryDirectory``.
     let ordinaryDirectory: UInt32?
+    /// See ``DecisionPolicy/sendsModes``.
+    let sendsModes: Bool
 
     /// False if the directory is another one than last time: a copy, or another disk's, or one
     /// that was rolled back.
@@ -69,7 +71,8 @@ struct DirectoryIdentity: Sendable, Hashable {
             unmounted: unmounted,
             mounted: mounted,
             replaced: replaced,
-            ordinaryDirectory: try await ordinaryDirectory(directory, manifest)
+            ordinaryDirectory: try await ordinaryDirectory(directory, manifest),
+            sendsModes: try await KeptModes.ofCopies.areKnown(to: manifest) != false
         )
     }
 

@@ -211,6 +211,9 @@ struct ModeTests {
         #expect(log.warnings.count == 2)
         try set("a/g", 0o600)
         try set("a/d", 0o750)
+        let status = try await fixture.engine("a").status(options: .standard)
+        #expect(status.push.modes == 0 && status.differences.localChanges == 0)
+        #expect(try await fixture.run("a", .push) { $0.isDryRun = true }.modes == 0)
         fixture.server.clearRequestLog()
         let later = EventLog()
         for _ in 0..<2 {
