@@ -157,6 +157,7 @@ extension NetworkSettings {
         connectTimeout = .seconds(5)
         self.stallTimeout = stallTimeout
         connectionLimit = 4
+        userAgent = "osssync-test"
         self.retry = retry
     }
 }
