@@ -93,7 +93,7 @@ clean:
 soak:
 	@MINUTES=$${MINUTES:-10} Tests/Simulator/run
 	@Tests/CrashPoints/run --programs .build/release
-	@SEEDS='100..<5000' WIDE='40..<1000' NODES='16..<1000' LEASES=3 Tests/Simulator/run
+	@SEEDS='60..<5000' WIDE='30..<1000' NODES='12..<1000' LEASES=3 Tests/Simulator/run
 	@OSSSYNC_PLAN_WORLDS=1000 swift test --filter PlanAgreementTests
 	@OSSSYNC_KILLS=1000 swift test --filter 'Killed(Transfer|Process)Tests'
 	@OSSSYNC_RACES=1000 swift test --filter TransferManagerOrderTests
