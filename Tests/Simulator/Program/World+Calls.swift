@@ -212,7 +212,10 @@ extension World {
                 continue
             }
             let isInTrash = tree.trash.contains(held.content) || run.options.trashDays == 0
-            let isRepaired = run.options.tool == .repair && wide.spoiled.contains(held.content)
+            // What was written over a file that is known to be damaged goes to the trash, too.
+            let isTold = rows[held.path]?.isDamaged == true && isInTrash
+            let isRepaired =
+                run.options.tool == .repair && (wide.spoiled.contains(held.content) || isTold)
             if visible.contains(held.content) || run.mayTakeUserData && isInTrash || isRepaired {
                 model.giveUp(held)
                 continue

@@ -51,7 +51,8 @@ extension World {
         // What has no room, or no name beside an old one, waits for what is deleted.
         let isShort = setup.capacity != nil || run.hadFullDisk
         let mayWait = setup.has(.tight) || setup.has(.folders) || isShort
-        if !mayWait, let other = run.underWay.min(), other != name {
+        let others = run.underWay.filter { $0 != name && !mayBeBlocked($0, run) }
+        if !mayWait, let other = others.min() {
             report(.noDeletionOnDoubt, "'\(name)' went while '\(other)' was under way")
         }
         if let recorded = run.recordedHost, recorded != host {
@@ -64,6 +65,13 @@ extension World {
         }
         if run.options.direction != .pull, run.isDirectoryEmpty {
             report(.noDeletionOnDoubt, "'\(name)' went after a walk that found nothing")
+        }
+    }
+
+    /// An upload that fails waits for the deletion of what is above or beneath it.
+    private func mayBeBlocked(_ name: String, _ run: RunState) -> Bool {
+        run.serialsAtStart.keys.contains { key in
+            key.display.hasPrefix(name + "/") || name.hasPrefix(key.display + "/")
         }
     }
 

@@ -191,6 +191,8 @@ extension World {
         {
             return
         }
+        // Without conditions, what comes after the listing is not seen.
+        if setup.hasNoConditions == true, atStart == nil, what == "overwrote" { return }
         let content = model.contents.identify(object.bytes)
         // A store whose listings lag, and lag again, is believed.
         if what == "deleted", run.hadStaleListing { return }
