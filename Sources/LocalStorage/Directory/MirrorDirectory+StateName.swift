@@ -16,6 +16,21 @@ extension MirrorDirectory {
         beginning(of: directory, identityMark.count).map { $0 == identityMark } ?? false
     }
 
+    /// Fails for a path in the state of another mirror, where nothing is mirrored.
+    ///
+    /// - Throws: `unsafeDirectory`.
+    package func requireNoState(above path: RelativePath) throws(LocalError) {
+        for place in sequence(first: path, next: \.parent) {
+            guard let opened = try? root.directory(beneath: place), Self.isState(opened) else {
+                continue
+            }
+            throw .unsafeDirectory(
+                path: place.display,
+                reason: "it is the state directory of a mirror, in which nothing is mirrored"
+            )
+        }
+    }
+
     /// Refuses to give a file a name by which its directory would be taken for a state: whoever may
     /// write to the bucket must not end the mirroring of a directory.
     func refuseIdentity(

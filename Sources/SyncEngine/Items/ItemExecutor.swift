@@ -116,6 +116,7 @@ struct ItemExecutor: Sendable {
         case .skip(let reason) where reason.isOfName:
             skipName(entry, reason)
         case .skip(let reason):
+            if case .needsRestore = reason { ledger.countSkipped() }
             skip(entry.key, size: entry.remote?.size ?? 0, message: reason.message)
         case .nothing(let reason):
             leave(reason, entry)
@@ -129,6 +130,8 @@ struct ItemExecutor: Sendable {
     /// Making it takes the store minutes to days; a later run sees in its listing that it is there.
     private func askToRestore(_ entry: JoinedEntry, _ storageClass: StorageClass) async {
         guard let object = entry.remote else { return }
+        // A file that was renamed in the bucket may have its content there only.
+        ledger.countSkipped()
         let archived = SkipReason.needsRestore(storageClass, isOngoing: false)
         guard let days = context.options.restoreDays else {
             return skip(entry.key, size: object.size, message: archived.message)

@@ -102,6 +102,9 @@ extension MirrorEngine {
             if !isUndo, !request.isDryRun, request.outside == nil {
                 try session.directory.requireOwn()
             }
+            if let target, request.outside == nil {
+                try session.directory.requireNoState(above: target)
+            }
             let mark = session.trashMark(settings.environment)
             let trash = remoteTrash
             let runs = isUndo || request.replaces ? try await trash.runs() : []
