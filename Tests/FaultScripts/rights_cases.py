@@ -221,6 +221,18 @@ def _(place):
     equal((permissions(place), place.tree()), (CLOSED, tree), "a repaired mirror")
     place.in_step(under(place, wrapper, "sync", "--delete"))
     equal((permissions(place), place.tree()), (CLOSED, tree), "the end")
+    # What a run deletes there comes back.
+    place.delete("closed/moved")
+    place.in_step(under(place, wrapper, "pull", "--delete"))
+    equal(other(place, wrapper, "undo", place.directory).status, 0, "the undo")
+    equal((permissions(place), place.tree()), (CLOSED, tree), "what the undo restored")
+    place.in_step(under(place, wrapper, "sync"))
+    # A directory that goes with all that it holds.
+    for key in ("closed/inner/", *[name for name in tree if name.startswith("closed/inner/")]):
+        place.delete(key)
+    place.in_step(under(place, wrapper, "pull", "--delete"))
+    expect(not os.path.exists(place.path("closed/inner")), "the directory is gone")
+    equal(os.stat(place.path("closed")).st_mode & 0o777, 0o555, "the permissions above it")
 
 
 def held(place):

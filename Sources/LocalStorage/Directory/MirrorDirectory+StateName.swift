@@ -1,4 +1,4 @@
-internal import SyncModel
+package import SyncModel
 
 // A state directory is known by the file ``identityName`` in it, whatever its own name is.
 extension MirrorDirectory {

@@ -34,7 +34,7 @@ extension MirrorDirectory {
         _ replaceable: FileIdentity? = nil,
         unless interruption: Interruption
     ) throws(LocalError) -> RestorationOutcome {
-        do throws(LocalError) {
+        func carryOut() throws(LocalError) -> RestorationOutcome {
             let restoration = try Restoration(
                 directory: self,
                 run: run,
@@ -46,9 +46,32 @@ extension MirrorDirectory {
                 replaceable,
                 unless: interruption
             )
+        }
+        do throws(LocalError) {
+            do throws(LocalError) {
+                return try carryOut()
+            } catch {
+                guard error.isAccessDenied, let parent = target.parent else { throw error }
+                return try whileWritable(parent, carryOut, orElse: error)
+            }
         } catch {
             throw explained(error, neededBytes: nil)
         }
+    }
+
+    /// Runs `body` while this user may write to a directory of its own: what a run deleted in one
+    /// that it had to open for that comes back, too.
+    private func whileWritable<Value>(
+        _ path: RelativePath,
+        _ body: () throws(LocalError) -> Value,
+        orElse refusal: LocalError
+    ) throws(LocalError) -> Value {
+        guard let opened = try? root.directory(beneath: path), let status = try? opened.status(),
+            status.owner == SystemCalls.effectiveUser, status.permissions & 0o200 == 0
+        else { throw refusal }
+        try calls.setMode(opened.descriptor, status.permissions | 0o200)
+        defer { try? calls.setMode(opened.descriptor, status.permissions) }
+        return try body()
     }
 }
 
@@ -252,7 +275,9 @@ private struct Restoration {
         try prune()
     }
 
-    /// Where no rename leads to the path. A kill in between leaves both files in the trash.
+    /// Where no rename leads to the path.
+    ///
+    /// A kill in between leaves both files in the trash.
     private func replaceByCopy(_ present: FileStatus) throws(LocalError) {
         guard try parent.status(of: newName)?.isSameVersion(as: present) == true else {
             throw .targetChanged(target)

@@ -20,6 +20,8 @@ final class ClosedDirectories: Sendable {
         let path: RelativePath
         /// What it is to be.
         let row: ManifestEntry
+        /// False where the marker is gone, and its row with it.
+        let keepsRow: Bool
     }
 
     private let manifest: ManifestStore
@@ -30,6 +32,8 @@ final class ClosedDirectories: Sendable {
     /// False in a shard.
     private let closesAtEnd: Bool
     private let opened = Mutex<[ObjectKey: Closing]>([:])
+    /// Rows of those that go with what they hold.
+    private let going = Mutex<[ObjectKey: ManifestEntry]>([:])
     private let turn = SingleFlight()
 
     init(
@@ -86,8 +90,10 @@ final class ClosedDirectories: Sendable {
     }
 
     private func open(_ path: RelativePath) async -> Bool {
-        guard let row = try? await manifest.entry(path.key), let mode = row.mode,
-            mode & 0o200 == 0, opened.withLock({ $0.count < limit })
+        let going = going.withLock { $0[path.key] }
+        let recorded = going == nil ? (try? await manifest.entry(path.key)) ?? nil : nil
+        guard let row = going ?? recorded, let mode = row.mode, mode & 0o200 == 0,
+            opened.withLock({ $0.count < limit })
         else { return false }
         let open = Self.opened(mode)
         let pending = ManifestEntry(
@@ -97,26 +103,34 @@ final class ClosedDirectories: Sendable {
             mode: open
         )
         do {
-            try await manifest.record([.upsert(pending)])
+            if recorded != nil { try await manifest.record([.upsert(pending)]) }
             guard try await set(open, of: path, expected: mode) == open else {
-                try await manifest.record([.upsert(row)])
+                if recorded != nil { try await manifest.record([.upsert(row)]) }
                 return false
             }
         } catch {
             // The next run asks the marker.
             return false
         }
-        return closeAtEnd(path, row)
+        return closeAtEnd(path, row, keepsRow: recorded != nil)
+    }
+
+    /// Notes the row of a directory whose marker is gone, and which the deletions are to empty.
+    func note(_ row: ManifestEntry) {
+        guard let mode = row.mode, mode & 0o200 == 0 else { return }
+        going.withLock { going in
+            if going.count < limit { going[row.key] = row }
+        }
     }
 
     private static func opened(_ mode: UInt32) -> UInt32 { mode | 0o200 }
 
     /// Has it closed as its row says, while the manifest has the one that asks the marker again;
     /// false if there are too many.
-    func closeAtEnd(_ path: RelativePath, _ row: ManifestEntry) -> Bool {
+    func closeAtEnd(_ path: RelativePath, _ row: ManifestEntry, keepsRow: Bool = true) -> Bool {
         opened.withLock { opened in
             guard opened.count < limit else { return false }
-            opened[path.key] = Closing(path: path, row: row)
+            opened[path.key] = Closing(path: path, row: row, keepsRow: keepsRow)
             return true
         }
     }
@@ -135,7 +149,7 @@ final class ClosedDirectories: Sendable {
             do throws(LocalError) {
                 let found = try await set(mode, of: closing.path, expected: Self.opened(mode))
                 // By its own row, what a user gave it meanwhile is the user's change.
-                rows.append(closing.row.replacing(mode: found ?? mode))
+                if closing.keepsRow { rows.append(closing.row.replacing(mode: found ?? mode)) }
             } catch {
                 // One that is gone was deleted by this run, or is the next one's to find.
                 if case .absent = error { continue }

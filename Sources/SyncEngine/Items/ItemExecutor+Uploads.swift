@@ -232,7 +232,9 @@ extension ItemExecutor {
             largestWholeCopy: context.store.dialect.maximumCopySize
         )
         let mode = entry.local?.permissions
-        guard let copy = try await copier.copy(row, of: file, mode: mode, to: entry.key) else {
+        // Those that the object stands for here may be fewer than it has.
+        let changed = mode == row.mode ? nil : mode
+        guard let copy = try await copier.copy(row, of: file, mode: changed, to: entry.key) else {
             return .none
         }
         let record = ManifestEntry(

@@ -11,10 +11,10 @@ struct RemoteCopier: Sendable {
 
     /// Copies the object that `row` records, if it is still that version.
     ///
-    /// `source` is the file that the copy stands for, and `mode` its permissions; the copy notes
-    /// them and its mtime, and keeps what other tools put on the object. The result is what the
-    /// copy is, confirmed by its headers; nil if the source is gone or another version, or the
-    /// destination is another's.
+    /// `source` is the file that the copy stands for, and `mode` its permissions if they are others
+    /// than those that the source stands for here. The copy notes them and the file's mtime, and
+    /// keeps what other tools put on the object. The result is what the copy is, confirmed by its
+    /// headers; nil if the source is gone or another version, or the destination is another's.
     func copy(
         _ row: ManifestEntry,
         of source: FileIdentity,

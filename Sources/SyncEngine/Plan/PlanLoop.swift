@@ -164,7 +164,12 @@ struct PlanLoop {
             isWalkFinished = true
             return
         }
-        for entry in entries where entry.countsAsContent {
+        for entry in entries {
+            guard entry.countsAsContent else {
+                // It shows that something is there, and not that the rest was deleted.
+                scan.leftOut.add([UInt8](entry.path.bytes.dropLast()), isDirectory: true)
+                continue
+            }
             walkedEntries += 1
             tallies?.walked.add(entry.path)
         }
