@@ -20,8 +20,11 @@ final class ClosedDirectories: Sendable {
         let path: RelativePath
         /// What it is to be.
         let row: ManifestEntry
-        /// False where the marker is gone, and its row with it.
-        let keepsRow: Bool
+    }
+
+    private struct Going: Sendable {
+        var keys: Set<ObjectKey> = []
+        var areForgotten = false
     }
 
     private let manifest: ManifestStore
@@ -32,8 +35,8 @@ final class ClosedDirectories: Sendable {
     /// False in a shard.
     private let closesAtEnd: Bool
     private let opened = Mutex<[ObjectKey: Closing]>([:])
-    /// Rows of those that go with what they hold.
-    private let going = Mutex<[ObjectKey: ManifestEntry]>([:])
+    /// Those that go with what they hold.
+    private let goingKeys = Mutex(Going())
     private let turn = SingleFlight()
 
     init(
@@ -90,10 +93,8 @@ final class ClosedDirectories: Sendable {
     }
 
     private func open(_ path: RelativePath) async -> Bool {
-        let going = going.withLock { $0[path.key] }
-        let recorded = going == nil ? (try? await manifest.entry(path.key)) ?? nil : nil
-        guard let row = going ?? recorded, let mode = row.mode, mode & 0o200 == 0,
-            opened.withLock({ $0.count < limit })
+        guard let row = try? await manifest.entry(path.key), let mode = row.mode,
+            mode & 0o200 == 0, opened.withLock({ $0.count < limit })
         else { return false }
         let open = Self.opened(mode)
         let pending = ManifestEntry(
@@ -103,34 +104,44 @@ final class ClosedDirectories: Sendable {
             mode: open
         )
         do {
-            if recorded != nil { try await manifest.record([.upsert(pending)]) }
+            try await manifest.record([.upsert(pending)])
             guard try await set(open, of: path, expected: mode) == open else {
-                if recorded != nil { try await manifest.record([.upsert(row)]) }
+                try await manifest.record([.upsert(row)])
                 return false
             }
         } catch {
             // The next run asks the marker.
             return false
         }
-        return closeAtEnd(path, row, keepsRow: recorded != nil)
+        return closeAtEnd(path, row)
     }
 
-    /// Notes the row of a directory whose marker is gone, and which the deletions are to empty.
-    func note(_ row: ManifestEntry) {
-        guard let mode = row.mode, mode & 0o200 == 0 else { return }
-        going.withLock { going in
-            if going.count < limit { going[row.key] = row }
+    /// Keeps the row of a directory whose marker is gone, and which the deletions are to empty.
+    ///
+    /// If they come in a later run, that is to open it, too. False for one that needs no opening.
+    func keepForDeletions(_ row: ManifestEntry) -> Bool {
+        guard let mode = row.mode, mode & 0o200 == 0 else { return false }
+        return goingKeys.withLock { going in
+            guard going.keys.count < limit else { return false }
+            going.keys.insert(row.key)
+            return true
         }
     }
+
+    /// Those whose rows were kept.
+    var going: Set<ObjectKey> { goingKeys.withLock { $0.keys } }
+
+    /// To be called once their rows are gone.
+    func noteForgotten() { goingKeys.withLock { $0.areForgotten = true } }
 
     private static func opened(_ mode: UInt32) -> UInt32 { mode | 0o200 }
 
     /// Has it closed as its row says, while the manifest has the one that asks the marker again;
     /// false if there are too many.
-    func closeAtEnd(_ path: RelativePath, _ row: ManifestEntry, keepsRow: Bool = true) -> Bool {
+    func closeAtEnd(_ path: RelativePath, _ row: ManifestEntry) -> Bool {
         opened.withLock { opened in
             guard opened.count < limit else { return false }
-            opened[path.key] = Closing(path: path, row: row, keepsRow: keepsRow)
+            opened[path.key] = Closing(path: path, row: row)
             return true
         }
     }
@@ -142,6 +153,7 @@ final class ClosedDirectories: Sendable {
             defer { opened = [:] }
             return opened.values
         }
+        let forgotten = goingKeys.withLock { $0.areForgotten ? $0.keys : [] }
         var rows: [ManifestEntry] = []
         var failures: [(key: ObjectKey, LocalError)] = []
         for closing in closings {
@@ -149,7 +161,8 @@ final class ClosedDirectories: Sendable {
             do throws(LocalError) {
                 let found = try await set(mode, of: closing.path, expected: Self.opened(mode))
                 // By its own row, what a user gave it meanwhile is the user's change.
-                if closing.keepsRow { rows.append(closing.row.replacing(mode: found ?? mode)) }
+                if forgotten.contains(closing.row.key) { continue }
+                rows.append(closing.row.replacing(mode: found ?? mode))
             } catch {
                 // One that is gone was deleted by this run, or is the next one's to find.
                 if case .absent = error { continue }

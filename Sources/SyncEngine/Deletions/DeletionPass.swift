@@ -203,6 +203,7 @@ struct DeletionPass: Sendable {
     private func deleteFiles() async throws -> Bool {
         var isComplete = true
         var last: ObjectKey?
+        let going = context.closed.going
         while true {
             try Task.checkCancellation()
             let batch = try await context.manifest.plannedDeletions(
@@ -211,7 +212,11 @@ struct DeletionPass: Sendable {
                 before: last,
                 limit: context.limits.batch
             )
-            guard let end = batch.last else { return isComplete }
+            guard let end = batch.last else {
+                try await context.manifest.record(going.map { .forget($0) })
+                context.closed.noteForgotten()
+                return isComplete
+            }
             last = end.key
             try await watch.check()
             var forgotten: Set<ObjectKey> = []
@@ -251,7 +256,8 @@ struct DeletionPass: Sendable {
             // a killed run's empty directories are found again. A row lost in a power cut before
             // its file would leave a file that looks like the user's own.
             let pruner = DirectoryPruner(context: context)
-            for (path, failure) in try await pruner.prune(emptied, forgetting: forgotten) {
+            let unneeded = forgotten.union(going)
+            for (path, failure) in try await pruner.prune(emptied, forgetting: unneeded) {
                 executor.fail(.deleteLocal, path.key, size: 0, failure)
                 isComplete = false
             }

@@ -45,8 +45,10 @@ struct Dispatcher {
             if executor.forgets(reason, entry) { try await append(.forget(entry.key)) }
             executor.leave(reason, entry)
         case .forget:
-            if let row = entry.base, entry.local?.isDirectory == true { context.closed.note(row) }
-            try await append(.forget(entry.key))
+            let isKept =
+                entry.local?.isDirectory == true
+                && entry.base.map(context.closed.keepForDeletions) ?? false
+            if !isKept { try await append(.forget(entry.key)) }
         case .deleteLocal, .deleteRemote:
             guard let deletion = decision.plannedDeletion(of: entry) else { return }
             deletions.append(deletion)

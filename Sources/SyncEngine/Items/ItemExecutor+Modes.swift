@@ -103,9 +103,12 @@ extension ItemExecutor {
         _ file: FileIdentity
     ) async throws {
         let seen = row.replacing(lastModified: entry.remote?.lastModified)
-        guard let mode = try await modeOfObject(entry) else {
-            await record([.upsert(seen)], .mode, entry)
-            return leave(.unchanged, entry)
+        let allowed = try await permissionsOfObject(entry)
+        guard let mode = takenMode(entry, allowed) else {
+            // Somebody may have given both sides the same permissions.
+            let isSame = allowed != nil && allowed == entry.local?.permissions
+            await record([.upsert(seen.replacing(mode: isSame ? allowed : nil))], .mode, entry)
+            return isOwn(entry) && !isSame ? keepLocalChange(entry) : leave(.unchanged, entry)
         }
         let (directory, path) = (context.directory, try context.path(of: entry))
         let found: (identity: FileIdentity, permissions: UInt32)
@@ -143,9 +146,24 @@ extension ItemExecutor {
             case .object(let mode), .directory(let mode): return mode
             }
         }
-        guard let base = entry.base, let found = entry.local?.permissions else { return nil }
-        let isOwn = base.mode.map { $0 != found } ?? false
-        guard !isOwn || context.options.replacesLocalChanges else { return nil }
+        return takenMode(entry, try await permissionsOfObject(entry))
+    }
+
+    private func isOwn(_ entry: JoinedEntry) -> Bool {
+        entry.base?.mode.map { $0 != entry.local?.permissions } ?? false
+    }
+
+    /// What the file gets of what its object allows; nil for nothing.
+    private func takenMode(_ entry: JoinedEntry, _ allowed: UInt32?) -> UInt32? {
+        guard let found = entry.local?.permissions, allowed != found,
+            !isOwn(entry) || context.options.replacesLocalChanges
+        else { return nil }
+        return allowed
+    }
+
+    /// What the object says of a file here; nil if nothing, or if it is another version by now.
+    private func permissionsOfObject(_ entry: JoinedEntry) async throws -> UInt32? {
+        guard let base = entry.base else { return nil }
         let metadata = try await head(entry.key)
         guard metadata.etag == base.etag else {
             context.tracker.count { $0.unlistedSizes += 1 }
@@ -153,10 +171,9 @@ extension ItemExecutor {
         }
         guard let mode = FileMode.of(metadata) else { return nil }
         let directory = context.directory
-        let allowed = try await context.disk.run { () throws(LocalError) in
+        return try await context.disk.run { () throws(LocalError) in
             try directory.permissions(ofObject: mode)
         }
-        return allowed == found ? nil : allowed
     }
 
     /// Another writer's version by now, which the next run sees in its listing.

@@ -168,7 +168,7 @@ struct MirrorRun: Sendable {
             transfer,
             session.manifest,
             limit: settings.limits.waiting * 10,
-            closesAtEnd: settings.shard == nil
+            closesAtEnd: settings.shard.map { $0.whole != nil } ?? true
         )
     }
 

@@ -116,6 +116,18 @@ struct ModeTests {
         #expect(try mode("b/g") == 0o644)
     }
 
+    @Test(arguments: [true, false])
+    func `that both sides changed in the same way are equal`(isForced: Bool) async throws {
+        try set("a/f", 0o600)
+        try await fixture.run("a", .push)
+        try set("b/f", 0o600)
+        let first = try await fixture.run("b", .pull) { $0.replacesLocalChanges = isForced }
+        #expect(first.localChanges == 0 && first.isInStep)
+        fixture.server.clearRequestLog()
+        #expect(try await fixture.run("b", .sync).isInStep)
+        #expect(fixture.operations.isEmpty, "\(fixture.operations)")
+    }
+
     @Test func `that changed with the name are on the copy`() async throws {
         try fixture.write("a/big", MirrorFixture.ramp(300_000, 8))
         try set("a/big", 0o644)
