@@ -180,6 +180,14 @@ package enum SkipReason: Sendable, Hashable {
         }
     }
 
+    /// True for what throws doubt on the whole listing, or what may have another object's content.
+    package var isOfStore: Bool {
+        switch self {
+        case .needsRestore, .impossibleSize: true
+        default: false
+        }
+    }
+
     /// True for what a name alone cannot be here, and a filter can leave out.
     package var isOfName: Bool {
         switch self {

@@ -77,7 +77,9 @@ def _(place):
     equal((result.count("deleted"), result.count("skipped")), (1, 0), f"{result}")
     equal(place.tree(), {"f": OLD, f"d/{TEMPORARY}": OTHER}, "the tree")
     os.remove(place.path("f"))
-    result = place.in_step(place.push("--delete", "--max-delete", "100%"))
+    # Such a name is not what shows that the rest was deleted.
+    equal(place.push("--delete", "--max-delete", "100%").status, 3, "an empty directory")
+    result = place.in_step(place.push("--delete", "--max-delete", "100%", "--allow-empty"))
     equal((result.count("deleted"), place.get("f")), (1, None), f"{result}")
     equal(place.get(TEMPORARY.upper()), NEW, "somebody's object")
     # A single transfer makes no such file from a key's name either.

@@ -116,7 +116,7 @@ struct ItemExecutor: Sendable {
         case .skip(let reason) where reason.isOfName:
             skipName(entry, reason)
         case .skip(let reason):
-            if case .needsRestore = reason { ledger.countSkipped() }
+            if reason.isOfStore { ledger.countSkipped() }
             skip(entry.key, size: entry.remote?.size ?? 0, message: reason.message)
         case .nothing(let reason):
             leave(reason, entry)

@@ -230,7 +230,8 @@ struct DirectoryModeTests {
     @Test func `are no difference where no run sends them`() async throws {
         try await fixture.run("a", .push) { $0.keepsEmptyDirectories = false }
         let leftOut = MirrorFixture.options { $0.keepsEmptyDirectories = false }
-        #expect(try await fixture.engine("a").status(options: leftOut).isInStep)
+        let status = try await fixture.engine("a").status(options: leftOut)
+        #expect(status.isInStep, "\(status)")
         #expect(try await !fixture.engine("a").status(options: .standard).isInStep)
         try await fixture.run("b", .pull)
         try set("b/plain", 0o711)
