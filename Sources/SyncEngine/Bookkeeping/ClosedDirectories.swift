@@ -32,8 +32,8 @@ final class ClosedDirectories: Sendable {
     private let disk: BlockingQueue
     /// More are closed by the next run.
     private let limit: Int
-    /// False in a shard.
-    private let closesAtEnd: Bool
+    /// False for a task of a shard, beside which others may write.
+    let closesAtEnd: Bool
     private let opened = Mutex<[ObjectKey: Closing]>([:])
     /// Those that go with what they hold.
     private let goingKeys = Mutex(Going())

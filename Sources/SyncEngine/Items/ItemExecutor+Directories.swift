@@ -217,7 +217,7 @@ extension ItemExecutor {
                     + "next one sets its permissions"
             )
         }
-        return found != entry.local?.permissions
+        return context.closed.closesAtEnd || found != entry.local?.permissions
     }
 
     /// Closes the directories that were opened for this run.
