@@ -49,11 +49,12 @@ struct DirectoryChangesTests {
 
     private func begin(
         calls: SystemCalls = .standard,
+        tags: DirectoryTags = DirectoryTags(),
         leavingOut isExcluded: @escaping DirectoryWalk.Exclusion = { _, _ in false }
     ) throws -> DirectoryChanges {
         DirectoryChanges(
             in: try temporary.mirror(calls: calls),
-            rules: .init(shared: ".osssyncignore", own: "ignore"),
+            rules: .init(shared: ".osssyncignore", own: "ignore", tags: tags),
             leavingOut: isExcluded,
             onChange: log.add
         )
@@ -133,6 +134,19 @@ struct DirectoryChangesTests {
         try temporary.write("end", "x")
         #expect(try !(await log.until("end")).contains(Self.changed("c/b/f")))
         #expect(changes.count == 2)
+    }
+
+    @Test func `of tags are other rules, wherever they are`() async throws {
+        var tags = DirectoryTags()
+        (tags.names, tags.recognizesCaches) = ([".nobackup"], true)
+        let changes = try begin(tags: tags)
+        for name in ["a/.nobackup", "a/b/CACHEDIR.TAG"] {
+            try temporary.write(name, "")
+            _ = try await log.until(.loss(.rules))
+            try temporary.remove(name)
+            _ = try await log.until(.loss(.rules))
+        }
+        withExtendedLifetime(changes) {}
     }
 
     @Test func `of rules, and of the place of the directory, are losses`() async throws {
