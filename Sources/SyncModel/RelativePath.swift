@@ -266,7 +266,7 @@ package struct RelativePath: Sendable, Hashable, Comparable {
     /// The key, relative to the remote's prefix, that this path is mirrored under.
     package var key: ObjectKey {
         if isEscaped, let key = EscapedName.key(ofPath: bytes) { return key }
-        if isLink { return ObjectKey(bytes + ObjectKey.linkSuffix.utf8) }
+        if isLink { return ObjectKey(bytes).ofLink }
         return ObjectKey(isDirectory ? bytes + [UInt8(ascii: "/")] : bytes)
     }
 

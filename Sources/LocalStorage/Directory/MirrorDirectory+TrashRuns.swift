@@ -35,7 +35,12 @@ extension MirrorDirectory {
         }
 
         /// What names the trash of a restoration, after the time.
-        package static let restorationSuffix = "-restore"
+        private static let restorationSuffix = "-restore"
+
+        /// The name for what a restoration replaces that began at `stamp`.
+        package static func nameOfRestoration(stamp: String) -> String {
+            stamp + restorationSuffix
+        }
 
         /// The name for a run that began at `stamp`.
         package static func name(stamp: String, number: Int64, isOfShard: Bool) -> String {

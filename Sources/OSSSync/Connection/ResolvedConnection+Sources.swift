@@ -174,8 +174,6 @@ extension NetworkSettings {
     fileprivate init(_ options: ConnectionOptions) {
         self = .ofThisVersion
         if let timeout = options.timeout { stallTimeout = timeout }
-        // No connection takes as long as a slow answer may.
-        connectTimeout = min(stallTimeout, connectTimeout)
         if let retries = options.retries { retry.attempts = retries + 1 }
         if options.givesUpSoon { retry.firstAttempts = Self.hastyAttempts }
         if let longest = options.retryWait {

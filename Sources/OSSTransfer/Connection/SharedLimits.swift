@@ -67,8 +67,7 @@ extension ConnectionSettings {
     /// The same for a client; each has a bandwidth of its own, if none is shared.
     var network: NetworkSettings {
         var network = NetworkSettings.ofThisVersion
-        // No connection takes as long as a slow answer may.
-        network.connectTimeout = min(stallTimeout, connectTimeout)
+        network.connectTimeout = connectTimeout
         network.stallTimeout = stallTimeout
         network.retry.attempts = retries + 1
         network.retry.cap = longestRetryPause

@@ -104,7 +104,9 @@ internal import Darwin
         try set(CURLOPT_PROXY, text: settings.proxy ?? "")
         try set(CURLOPT_NOPROXY, text: "")
         try set(CURLOPT_SUPPRESS_CONNECT_HEADERS, 1)
-        try set(CURLOPT_CONNECTTIMEOUT_MS, max(1, settings.connectTimeout.milliseconds))
+        // No connection takes as long as a slow answer may.
+        let connectTimeout = min(settings.stallTimeout, settings.connectTimeout)
+        try set(CURLOPT_CONNECTTIMEOUT_MS, max(1, connectTimeout.milliseconds))
         try set(CURLOPT_TCP_KEEPALIVE, 1)
         try set(CURLOPT_TCP_NODELAY, 1)
     }

@@ -17,10 +17,8 @@ extension StorageClient {
         environment: StorageEnvironment
     ) throws(StorageError) {
         var configuration = StorageConfiguration(
-            dialect: first.dialect,
+            withoutKeys: first.dialect,
             endpoint: first.endpoint,
-            bucket: "",
-            credentials: NoCredentials(),
             network: network
         )
         configuration.urls = urls
@@ -28,8 +26,21 @@ extension StorageClient {
     }
 }
 
+extension StorageConfiguration {
+    /// Of a client that has no keys.
+    init(withoutKeys dialect: StorageDialect, endpoint: Endpoint, network: NetworkSettings) {
+        self.init(
+            dialect: dialect,
+            endpoint: endpoint,
+            bucket: "",
+            credentials: NoCredentials(),
+            network: network
+        )
+    }
+}
+
 /// What signs nothing has no keys.
-struct NoCredentials: CredentialsProvider {
+private struct NoCredentials: CredentialsProvider {
     let name = "signed addresses"
 
     func credentials() async throws(CredentialsError) -> Credentials {

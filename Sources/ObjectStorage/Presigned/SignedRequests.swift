@@ -119,10 +119,8 @@ extension StorageClient {
         environment: StorageEnvironment
     ) throws(StorageError) {
         var configuration = StorageConfiguration(
-            dialect: dialect,
+            withoutKeys: dialect,
             endpoint: .signedElsewhere,
-            bucket: "",
-            credentials: NoCredentials(),
             network: network
         )
         configuration.signing = signing

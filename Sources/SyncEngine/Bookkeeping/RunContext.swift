@@ -72,7 +72,7 @@ struct RunContext: Sendable {
     /// Where damaged files go that good content replaces: as what a restoration replaced, which no
     /// undo brings back.
     var damagedTrashName: String {
-        clocks.stamp + MirrorDirectory.TrashOfRun.restorationSuffix
+        MirrorDirectory.TrashOfRun.nameOfRestoration(stamp: clocks.stamp)
     }
 
     /// Where this run's removed objects go; other mirrors may have a run of this number and time,

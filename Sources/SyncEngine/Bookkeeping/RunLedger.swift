@@ -51,7 +51,6 @@ final class RunLedger: Sendable {
         var smallUploads: WaitingItems<JoinedEntry>
         /// For the objects in their directories.
         var markers: WaitingItems<JoinedEntry>
-        /// For the end of the run; more of them are closed by the next one.
 
         /// Directories and their markers are small, and often many.
         init(limit: Int) {

@@ -213,8 +213,10 @@ struct DeletionPass: Sendable {
                 limit: context.limits.batch
             )
             guard let end = batch.last else {
-                try await context.manifest.record(going.map { .forget($0) })
-                context.closed.noteForgotten()
+                if !going.isEmpty {
+                    try await context.manifest.record(going.map { .forget($0) })
+                    context.closed.noteForgotten()
+                }
                 return isComplete
             }
             last = end.key

@@ -127,7 +127,7 @@ extension MirrorEngine {
                 mark: isUndo || request.version.isOfRun ? mark : nil,
                 bringsFiles: !isUndo,
                 traces: traces,
-                trashName: stamp + MirrorDirectory.TrashOfRun.restorationSuffix + mark,
+                trashName: MirrorDirectory.TrashOfRun.nameOfRestoration(stamp: stamp) + mark,
                 past: past,
                 readsBucket: readsBucket,
                 names: paths.contains { $0?.isEscaped == true } ? .escape : names,

@@ -109,9 +109,8 @@ package struct MirrorTrash: Sendable {
             if writes { try directory.requireOwn() }
             let runs = try directory.trashOfRuns()
             let newest = runs.last?.time ?? now
-            let replacing =
-                CivilTime(max(now, newest)).basicText
-                + MirrorDirectory.TrashOfRun.restorationSuffix
+            let stamp = CivilTime(max(now, newest)).basicText
+            let replacing = MirrorDirectory.TrashOfRun.nameOfRestoration(stamp: stamp)
             let work = TrashRestorer(
                 directory: directory,
                 runs: runs,
