@@ -5,18 +5,33 @@ internal import SyncPlanner
 /// Marks the rows that a run leaves out: if one side loses them meanwhile, nobody deleted them.
 ///
 /// Each is written once, however many runs leave it out, and a run that sees the key on both sides
-/// takes the mark away. What is outside the paths of a limited run is not looked at and not marked.
+/// takes the mark away. A limited run neither looks at nor marks what lies elsewhere: that is marked
+/// by the next run of the whole mirror, where one side has lost it.
 struct LeftOutRows {
     private static let batch = 1_000
 
     private let manifest: ManifestStore
     private let records: Bool
+    /// What earlier limited runs looked at; nil if there were none.
+    private let seen: KeyRanges?
     private var changes: [ManifestChange] = []
 
     /// With `records` false nothing is written.
-    init(_ manifest: ManifestStore, records: Bool) {
+    init(_ manifest: ManifestStore, after limited: LimitedRuns, records: Bool) {
         self.manifest = manifest
         self.records = records
+        seen = limited.seen
+    }
+
+    /// The same entry, marked if one side lost it where limited runs did not look.
+    func marking(_ entry: JoinedEntry) async throws(ManifestError) -> JoinedEntry {
+        guard let seen, let base = entry.base, !base.isLeftOut,
+            (entry.local == nil) != (entry.remote == nil), !seen.contains(entry.key)
+        else { return entry }
+        let row = base.leftOut(true)
+        // Before anything is done with it: the run may end in between.
+        if records { try await manifest.record([.upsert(row)]) }
+        return JoinedEntry(key: entry.key, base: row, local: entry.local, remote: entry.remote)
     }
 
     mutating func add(_ entry: JoinedEntry) async throws(ManifestError) {

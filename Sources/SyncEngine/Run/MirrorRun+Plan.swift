@@ -168,9 +168,11 @@ extension MirrorRun {
         // Where the ignore file cannot be used, nothing is looked at.
         var leftOut = LeftOutRows(
             session.manifest,
+            after: try await limitedRuns(),
             records: notesMounts && session.rulesProblem == nil
         )
         func give(_ entry: JoinedEntry, _ loop: inout PlanLoop) async throws {
+            let entry = try await leftOut.marking(entry)
             let chosen = scope.choose(entry, issues)
             loop.note(entry, isSelected: chosen != nil)
             if let chosen { return try await onEntry(chosen) }

@@ -307,6 +307,10 @@ extension MirrorRun {
         let rows = try await recordedRows()
         // What other patterns exclude elsewhere, a limited run cannot say.
         if !paths.isLimited { try await announceFilter(hasRows: rows.count > 0) }
+        // One that follows changes, as a watch does, leaves out what has none.
+        if paths.isLimited, !options.allowsMissingPaths {
+            try await LimitedRuns.note(paths, in: session.manifest)
+        }
         let coverage = try await transfer(parts, rows: rows)
         if coverage.hasRemoteTrash || options.remoteTrash == .ownPrefix {
             try await RemoteTrash.note(in: session.directory, parts.context.disk)
@@ -329,7 +333,11 @@ extension MirrorRun {
         let isKnown = session.known.isSame && !parts.executor.issues.hasForeignMounts
         let mayRecord = isKnown || options.allowsRebinding || planned.remote == 0
         // A limited run knows nothing of the rest.
-        if mayRecord, !paths.isLimited, coverage.isScanProven, coverage.isListingProven {
+        let sawAll = !paths.isLimited && coverage.isScanProven && coverage.isListingProven
+        if sawAll, session.rulesProblem == nil {
+            try await LimitedRuns.forget(in: session.manifest)
+        }
+        if mayRecord, sawAll {
             let leftOut = try await leftOutMounts()
             try await session.known.record(
                 in: session.manifest,

@@ -44,7 +44,9 @@ struct DirectoryIdentity: Sendable, Hashable {
         _ directory: MirrorDirectory,
         _ manifest: ManifestStore
     ) async throws -> DirectoryIdentity {
-        let mountPoints = paths(try await manifest.setting(Setting.mountPoints) ?? "")
+        let mountPoints = try await RecordedPaths(
+            text: manifest.setting(Setting.mountPoints) ?? ""
+        ).paths
         var (mounted, unmounted): ([[UInt8]], [[UInt8]]) = ([], [])
         for path in mountPoints {
             // What cannot be looked at, like a network disk whose server is gone, is as good as
@@ -52,7 +54,9 @@ struct DirectoryIdentity: Sendable, Hashable {
             let isMounted = try? directory.isMountPoint(RelativePath(key: ObjectKey(path)))
             if isMounted == true { mounted.append(path) } else { unmounted.append(path) }
         }
-        let recorded = paths(try await manifest.setting(Setting.mountIdentities) ?? "")
+        let recorded = try await RecordedPaths(
+            text: manifest.setting(Setting.mountIdentities) ?? ""
+        ).paths
         var replaced: [[UInt8]] = []
         for index in stride(from: 0, to: recorded.count - 1, by: 2) {
             let path = recorded[index]
@@ -149,18 +153,20 @@ struct DirectoryIdentity: Sendable, Hashable {
         where leftOut.contains(self.identities[index]) {
             identities += self.identities[index...(index + 1)]
         }
-        if Self.text(identities) != (try await manifest.setting(Setting.mountIdentities) ?? "") {
+        if RecordedPaths(identities).text
+            != (try await manifest.setting(Setting.mountIdentities) ?? "")
+        {
             try await manifest.setSetting(
                 Setting.mountIdentities,
-                identities.isEmpty ? nil : Self.text(identities)
+                identities.isEmpty ? nil : RecordedPaths(identities).text
             )
         }
         let known = found + leftOut
         let recorded = try await manifest.setting(Setting.mountPoints) ?? ""
-        guard known != Self.paths(recorded) else { return }
+        guard known != RecordedPaths(text: recorded).paths else { return }
         try await manifest.setSetting(
             Setting.mountPoints,
-            known.isEmpty ? nil : Self.text(known)
+            known.isEmpty ? nil : RecordedPaths(known).text
         )
     }
 
@@ -183,31 +189,8 @@ struct DirectoryIdentity: Sendable, Hashable {
             return identity.map { [path, [UInt8]($0.text.utf8)] } ?? []
         }
         try await manifest.setSettings([
-            (Setting.mountPoints, Self.text(mountPoints + new)),
-            (Setting.mountIdentities, Self.text(identities + added)),
+            (Setting.mountPoints, RecordedPaths(mountPoints + new).text),
+            (Setting.mountIdentities, RecordedPaths(identities + added).text),
         ])
-    }
-
-    // No path has an empty segment.
-    private static let separator = "//"
-
-    private static func text(_ paths: [[UInt8]]) -> String {
-        paths.map { String(decoding: $0, as: UTF8.self) }.joined(separator: separator)
-    }
-
-    private static func paths(_ text: String) -> [[UInt8]] {
-        var paths: [[UInt8]] = []
-        var path: [UInt8] = []
-        for byte in text.utf8 {
-            if byte == UInt8(ascii: "/"), path.last == byte {
-                path.removeLast()
-                paths.append(path)
-                path = []
-            } else {
-                path.append(byte)
-            }
-        }
-        if !path.isEmpty { paths.append(path) }
-        return paths
     }
 }

@@ -33,6 +33,17 @@ struct RunPaths: Sendable {
             let path = try LocalSettings.path(text)
             all[path.bytes] = path
         }
+        self.init(all, links: links)
+    }
+
+    /// Paths that an earlier run had.
+    init(_ recorded: [[UInt8]], links: LinkPolicy) {
+        var all: [[UInt8]: RelativePath] = [:]
+        for bytes in recorded { all[bytes] = try? RelativePath(path: ObjectKey(bytes)) }
+        self.init(all, links: links)
+    }
+
+    private init(_ all: [[UInt8]: RelativePath], links: LinkPolicy) {
         paths = all.values.filter { path in
             !path.parents.contains { all[$0.bytes] != nil }
         }.sorted()
@@ -49,6 +60,20 @@ struct RunPaths: Sendable {
     }
 
     func contains(_ key: ObjectKey) -> Bool { ranges.contains(key) }
+
+    /// The paths of both that lie at or beneath one of the other.
+    func common(with others: [[UInt8]]) -> [[UInt8]] {
+        let (own, theirs) = (Set(paths.map(\.bytes)), Set(others))
+        return own.filter { Self.holds(theirs, $0) }
+            + theirs.subtracting(own).filter { Self.holds(own, $0) }
+    }
+
+    private static func holds(_ paths: Set<[UInt8]>, _ path: [UInt8]) -> Bool {
+        paths.contains(path)
+            || path.indices.contains {
+                path[$0] == UInt8(ascii: "/") && paths.contains([UInt8](path[..<$0]))
+            }
+    }
 }
 
 extension RunPaths {

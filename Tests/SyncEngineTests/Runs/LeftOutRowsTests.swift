@@ -1,5 +1,6 @@
 import Foundation
 import Glibc
+import ManifestStore
 import SyncModel
 import Testing
 
@@ -136,15 +137,97 @@ extension EngineRuns {
             #expect(try await fixture.objects() == ["films/b", "other/c", "other/d"])
         }
 
-        @Test func `a run of some paths makes nothing elsewhere unknown`() async throws {
+        /// Runs of "other" and of "films/a": only what both look at is known afterwards.
+        @Test(arguments: SyncDirection.allCases)
+        func `elsewhere while runs were limited is unknown`(direction: SyncDirection) async throws {
             let fixture = try await mirror()
-            try fixture.remove("a/films")
-            for _ in 1...3 { try await fixture.run("a", .push) { $0.paths = ["other"] } }
-            let summary = try await fixture.run("a", .push, EventLog(), Self.deleting)
-            #expect(summary.deleted == 2 && summary.isInStep)
+            try fixture.write("a/films/e", MirrorFixture.ramp(100))
+            try await fixture.run("a", .push)
+            for paths in [["films"], ["films/a", "films/b"], ["films/", "other/c"]] {
+                try await fixture.run("a", .push) { $0.paths = paths }
+            }
+            for name in ["films/a", "films/e", "other/c"] { try fixture.remove("a/" + name) }
+            let dry = try await fixture.run("a", direction) { options in
+                Self.deleting(&options)
+                options.isDryRun = true
+            }
+            let expected = direction == .pull ? 0 : 1
+            #expect(dry.deleted == expected, "\(dry)")
+            let status = try await fixture.engine("a").status(options: MirrorFixture.options())
+            #expect(status.differences.onlyRemote == 2 && status.differences.deletedHere == 1)
+            let summary = try await fixture.run("a", direction, EventLog(), Self.deleting)
+            #expect(summary.isComplete && summary.deleted == expected, "\(summary)")
+            if direction == .push { #expect(summary.onlyRemote == 2 && !summary.isInStep) }
+            #expect(try await fixture.objects().contains("films/a") == (direction == .pull))
+            #expect(fixture.exists("a/films/e") == (direction != .push))
+            #expect(fixture.exists("a/other/c") == (direction != .push))
+            // The run has seen all there is.
+            try fixture.remove("a/other/d")
+            let next = try await fixture.run("a", .sync, EventLog(), Self.deleting)
+            #expect(next.deleted == 1, "\(next)")
+            #expect(fixture.exists("a/films/e") && fixture.exists("a/other/c"))
         }
 
-        @Test func `what a limited run leaves out is unknown, and nothing else`() async throws {
+        @Test func `elsewhere is known to a run of its path`() async throws {
+            let fixture = try await mirror()
+            for _ in 1...3 { try await fixture.run("a", .push) { $0.paths = ["other"] } }
+            try fixture.remove("a/films/a")
+            let summary = try await fixture.run("a", .push) { options in
+                Self.deleting(&options)
+                options.paths = ["films"]
+            }
+            #expect(summary.deleted == 1 && summary.isComplete, "\(summary)")
+        }
+
+        @Test func `elsewhere stays unknown until a run has seen all`() async throws {
+            let fixture = try await mirror()
+            try await fixture.run("a", .push) { $0.paths = ["other"] }
+            try fixture.remove("a/films/a")
+            // It only looks, and the next one deletes nothing that one side has alone.
+            try await fixture.run("a", .push) { $0.isDryRun = true }
+            for _ in 1...2 {
+                let summary = try await fixture.run("a", .push) { options in
+                    Self.deleting(&options)
+                    options.deletesExtra = true
+                }
+                #expect(summary.deleted == 0 && summary.onlyRemote == 1, "\(summary)")
+            }
+        }
+
+        @Test func `elsewhere while changes were followed is known`() async throws {
+            let fixture = try await mirror()
+            try await fixture.run("a", .push) { options in
+                (options.paths, options.allowsMissingPaths) = (["other"], true)
+            }
+            try fixture.remove("a/films/a")
+            let summary = try await fixture.run("a", .push, EventLog(), Self.deleting)
+            #expect(summary.deleted == 1 && summary.isInStep, "\(summary)")
+        }
+
+        @Test func `is all unknown after a list of paths that is too long`() async throws {
+            let fixture = try await mirror()
+            let (manifest, _) = try await ManifestStore.open(
+                directory: fixture.directory("a") + "/.osssync",
+                now: MirrorFixture.now(),
+                usesWriteAheadLog: true,
+                threads: .system,
+                smallestSearchable: 0
+            )
+            let names = (0..<4_000).map { "films/\($0)-" + String(repeating: "n", count: 20) }
+            let paths = try RunPaths(["other"] + names, links: .skip)
+            try await LimitedRuns.note(paths, in: manifest)
+            #expect(try await LimitedRuns.recorded(in: manifest).seen == KeyRanges([]))
+            let few = try RunPaths(["other"], links: .skip)
+            try await LimitedRuns.note(few, in: manifest)
+            #expect(try await LimitedRuns.recorded(in: manifest).seen == KeyRanges([]))
+            try await LimitedRuns.forget(in: manifest)
+            try await LimitedRuns.note(few, in: manifest)
+            let seen = try #require(try await LimitedRuns.recorded(in: manifest).seen)
+            #expect(seen.contains("other/c") && !seen.contains("films/a"))
+            try await manifest.checkpointAndClose()
+        }
+
+        @Test func `and is left out of a limited run is unknown`() async throws {
             let fixture = try await mirror()
             for name in ["films", "other/c", "other/d"] { try fixture.remove("a/" + name) }
             try fixture.write("a/other/e", Data([1]))
@@ -153,8 +236,10 @@ extension EngineRuns {
                 try? options.filter.exclude("c")
             }
             let summary = try await fixture.run("a", .push, EventLog(), Self.deleting)
-            #expect(summary.deleted == 3 && summary.onlyRemote == 1, "\(summary)")
-            #expect(try await fixture.objects() == ["other/c", "other/e"])
+            #expect(summary.deleted == 1 && summary.onlyRemote == 3, "\(summary)")
+            #expect(
+                try await fixture.objects() == ["films/a", "films/b", "other/c", "other/e"]
+            )
         }
 
         @Test func `edits of what was left out are sent and fetched as ever`() async throws {
