@@ -59,6 +59,63 @@ package struct MultipartUploads: Sendable {
         }
     }
 
+    /// Begins an upload of an object of `size` bytes that no run resumes, and returns what `body`
+    /// makes of it, which completes it; after an error it is aborted.
+    ///
+    /// Recorded while it is open, unless its key is none of the mirror's.
+    package func uploading<Value: Sendable>(
+        _ request: PutRequest,
+        size: Int64,
+        _ partSize: Int64,
+        _ body: (UploadID) async throws -> Value
+    ) async throws -> Value {
+        let key =
+            request.key.hasPrefix(context.prefix)
+            ? ObjectKey(request.key.bytes.dropFirst(context.prefix.bytes.count)) : nil
+        let upload: UploadID
+        if let key {
+            if let earlier = try await context.records.upload(key) { try await abort(earlier) }
+            upload = try await initiate(request, checkpoint(key, size: size, partSize))
+        } else {
+            upload = try await context.store.initiateMultipartUpload(request)
+        }
+        let value: Value
+        do {
+            value = try await body(upload)
+        } catch {
+            let context = context
+            await finishing {
+                // What cannot be aborted now, the record leads the next run to.
+                do {
+                    try await context.store.abortMultipartUpload(request.key, upload)
+                    if let key { try await context.records.dropUpload(key) }
+                } catch {}
+            }
+            throw error
+        }
+        if let key { try await context.records.dropUpload(key) }
+        return value
+    }
+
+    private func checkpoint(
+        _ key: ObjectKey,
+        size: Int64,
+        _ partSize: Int64
+    ) -> UploadCheckpoint {
+        let now = context.environment.now()
+        // Of no file: none is taken for it.
+        let none = FileIdentity(size: size, modified: now, changed: now, inode: 0, device: 0)
+        return UploadCheckpoint(
+            key: key,
+            uploadID: nil,
+            partSize: partSize,
+            source: none,
+            token: context.environment.randomName(Uploader.tokenLength),
+            started: now,
+            parts: []
+        )
+    }
+
     private func pause(after attempt: Int) -> Duration {
         .milliseconds(100 << attempt) * context.environment.randomUnit()
     }

@@ -58,11 +58,8 @@ extension ItemExecutor {
         let areKept = try await keepsCopies()
         // Recorded all the same: it would be tried in each run.
         guard areKept != false else { return (row.replacing(mode: mode), false) }
-        let copier = RemoteCopier(
-            context: context,
-            largestWholeCopy: context.store.dialect.maximumCopySize
-        )
-        let copy = try await copier.rewrite(row, of: file, mode: mode, looks: areKept == nil)
+        let copier = RemoteCopier(context: context)
+        let copy = try await copier.rewrite(row, mode: mode, looks: areKept == nil)
         guard let copy else { return nil }
         await learn(from: copy, knowing: areKept)
         if !copy.hasMetadata {

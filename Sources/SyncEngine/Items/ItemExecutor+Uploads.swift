@@ -227,10 +227,7 @@ extension ItemExecutor {
         from row: ManifestEntry,
         readSince start: Timestamp
     ) async throws -> RemoteCopy {
-        let copier = RemoteCopier(
-            context: context,
-            largestWholeCopy: context.store.dialect.maximumCopySize
-        )
+        let copier = RemoteCopier(context: context)
         let mode = entry.local?.permissions
         // Those that the object stands for here may be fewer than it has.
         let changed = mode == row.mode ? nil : mode

@@ -6,8 +6,6 @@ internal import SyncModel
 /// Copies within the bucket, so that a renamed file moves no bytes.
 struct RemoteCopier: Sendable {
     let context: RunContext
-    /// The largest object in bytes that is copied by one request.
-    let largestWholeCopy: Int64
 
     /// Copies the object that `row` records, if it is still that version.
     ///
@@ -24,16 +22,9 @@ struct RemoteCopier: Sendable {
         var answered: ETag?
         let original = try await context.transfer.metadata(row.key, knownSize: row.size)
         guard original.etag == row.etag else { return nil }
-        let notes = Notes(file: source, mode: mode)
+        let copying = copying(row, original, Notes(file: source, mode: mode), to: key)
         do {
-            if row.size <= largestWholeCopy {
-                answered = try await copyWhole(row, original, notes, to: key).etag
-            } else {
-                guard let copied = try await copyParts(row, original, notes, to: key) else {
-                    return nil
-                }
-                answered = copied.etag
-            }
+            answered = try await copying.make(at: context.objectKey(key)).etag
         } catch let error as StorageError {
             if error.isPreconditionFailed || error.isNotFound { return nil }
             // An answer that was lost, or the repeated request that then met its own copy.
@@ -45,12 +36,12 @@ struct RemoteCopier: Sendable {
         let metadata = try await context.transfer.metadata(key, knownSize: row.size)
         guard metadata.size == row.size, let etag = metadata.etag else { return nil }
         // Another writer was there in between, and may have kept our metadata.
-        if let answered, answered != etag { return nil }
-        if let recorded = row.crc64, let found = metadata.crc64 {
-            guard found == recorded else { return nil }
+        if let answered {
+            guard answered == etag else { return nil }
         } else {
-            guard answered != nil else { return nil }
+            guard copying.isProven(by: metadata, row.crc64) else { return nil }
         }
+        if let recorded = row.crc64, let found = metadata.crc64, found != recorded { return nil }
         let hasTime = metadata.userMetadata[ModificationTime.metadataName] != nil
         return Copied(
             etag: etag,
@@ -72,11 +63,9 @@ struct RemoteCopier: Sendable {
     ///
     /// The result is what it is then, confirmed as by ``copy(_:of:to:)``; nil if it is another
     /// version than the one of `row`. An object that has the permissions already is not written.
-    /// `file` is nil for the marker of a directory. With `looks`, no answer is trusted to mean that
-    /// the permissions are there.
+    /// With `looks`, no answer is trusted to mean that the permissions are there.
     func rewrite(
         _ row: ManifestEntry,
-        of file: FileIdentity?,
         mode: UInt32,
         looks: Bool
     ) async throws -> Copied? {
@@ -85,14 +74,14 @@ struct RemoteCopier: Sendable {
         if FileMode.of(original, row.modeKind) == mode {
             return Copied(etag: row.etag, lastModified: original.lastModified, hasMetadata: true)
         }
-        var copied = try await rewrite(row, original, file, mode, looks: looks)
+        var copied = try await rewrite(row, original, mode, looks: looks)
         if let copy = copied, copy.hasMetadata,
             copy.lastModified?.seconds == original.lastModified?.seconds
         {
             // By its time others see that there is something new.
             try await context.environment.sleep(.seconds(1))
             let again = row.replacing(etag: copy.etag)
-            copied = try await rewrite(again, original, file, mode, looks: looks)
+            copied = try await rewrite(again, original, mode, looks: looks)
         }
         return copied
     }
@@ -100,17 +89,13 @@ struct RemoteCopier: Sendable {
     private func rewrite(
         _ row: ManifestEntry,
         _ original: ObjectMetadata,
-        _ file: FileIdentity?,
         _ mode: UInt32,
         looks: Bool
     ) async throws -> Copied? {
         var answer: PutResult?
         do {
-            if let file, row.size > largestWholeCopy {
-                answer = try await copyPartsInPlace(row, original, file, mode)
-            } else {
-                answer = try await context.store.copy(inPlace(row, original, mode))
-            }
+            let copying = inPlace(row, original, mode)
+            answer = try await copying.make(at: copying.source)
         } catch let error as StorageError {
             if error.isPreconditionFailed || error.isNotFound { return nil }
             guard error.mayHaveReachedServer, !error.isCancelled else { throw error }
@@ -135,18 +120,25 @@ struct RemoteCopier: Sendable {
         _ row: ManifestEntry,
         _ original: ObjectMetadata,
         _ mode: UInt32
-    ) -> CopyRequest {
-        let key = context.objectKey(row.key)
-        var request = CopyRequest(
-            source: key,
-            sourceETag: row.etag,
-            destination: key,
+    ) -> BucketCopy {
+        var copying = copying(of: row)
+        copying.replaced = row.etag
+        copying.metadata = .init(
             userMetadata: Self.metadata(original, row, mode),
-            contentType: original.contentType
+            contentType: original.contentType,
+            kept: original
         )
-        request.kept = original
-        request.properties.encryption = properties.encryption
-        return request
+        copying.properties.encryption = properties.encryption
+        return copying
+    }
+
+    private func copying(of row: ManifestEntry) -> BucketCopy {
+        BucketCopy(
+            context: context.transfer,
+            source: context.objectKey(row.key),
+            etag: row.etag,
+            size: row.size
+        )
     }
 
     /// Those of the object, of old content and all, with other permissions.
@@ -162,23 +154,6 @@ struct RemoteCopier: Sendable {
         }
         metadata[FileMode.metadataName] = FileMode.text(mode, row.modeKind)
         return metadata.sorted { $0.key < $1.key }.map { ($0.key, $0.value) }
-    }
-
-    private func copyPartsInPlace(
-        _ row: ManifestEntry,
-        _ original: ObjectMetadata,
-        _ file: FileIdentity,
-        _ mode: UInt32
-    ) async throws -> PutResult? {
-        var request = PutRequest(
-            key: context.objectKey(row.key),
-            contentType: original.contentType,
-            userMetadata: Self.metadata(original, row, mode),
-            replaced: row.etag
-        )
-        request.source = original
-        request.encryption = properties.encryption
-        return try await copyParts(row, request, of: file, to: row.key)
     }
 
     private var properties: ObjectProperties { context.options.properties }
@@ -231,92 +206,26 @@ struct RemoteCopier: Sendable {
         return kept
     }
 
-    private func copyWhole(
+    private func copying(
         _ row: ManifestEntry,
         _ original: ObjectMetadata,
         _ notes: Notes,
         to key: ObjectKey
-    ) async throws -> PutResult {
+    ) -> BucketCopy {
+        var copying = copying(of: row)
+        copying.properties = properties
         let isRight =
             context.options.keepsFileMetadata && notes.areThose(of: original)
             && properties == .none
-        var request = CopyRequest(
-            source: context.objectKey(row.key),
-            sourceETag: row.etag,
-            destination: context.objectKey(key),
-            // The copy keeps its source's metadata where they are right already.
-            userMetadata: isRight ? nil : metadata(row, original, notes),
-            contentType: isRight ? nil : ContentType.guess(for: key),
-            forbidsOverwrite: true
-        )
-        request.kept = kept(original, row)
-        request.properties = properties
-        return try await context.store.copy(request)
-    }
-
-    private func copyParts(
-        _ row: ManifestEntry,
-        _ original: ObjectMetadata,
-        _ notes: Notes,
-        to key: ObjectKey
-    ) async throws -> PutResult? {
-        var request = PutRequest(
-            key: context.objectKey(key),
-            contentType: ContentType.guess(for: key),
+        // The copy keeps its source's metadata where they are right already. One in parts would
+        // have the token of another upload, too.
+        if isRight, row.size <= context.store.dialect.maximumCopySize { return copying }
+        copying.metadata = .init(
             userMetadata: metadata(row, original, notes),
-            forbidsOverwrite: true
+            contentType: ContentType.guess(for: key),
+            kept: kept(original, row)
         )
-        request.source = kept(original, row)
-        request.set(properties)
-        return try await copyParts(row, request, of: notes.file, to: key)
-    }
-
-    private func copyParts(
-        _ row: ManifestEntry,
-        _ request: PutRequest,
-        of file: FileIdentity,
-        to key: ObjectKey
-    ) async throws -> PutResult? {
-        let source = context.objectKey(row.key)
-        let copies = PartCopies(
-            store: context.store,
-            source: source,
-            etag: row.etag,
-            size: row.size
-        )
-        guard let layout = copies.layout else { return nil }
-        // The row by which a run that was killed here leaves no upload behind.
-        let checkpoint = UploadCheckpoint(
-            key: key,
-            uploadID: nil,
-            partSize: layout.partSize,
-            source: file,
-            token: try await context.uploads.transferToken(of: key, size: row.size),
-            started: context.environment.now(),
-            parts: []
-        )
-        let uploads = MultipartUploads(context: context.transfer)
-        if let earlier = try await context.manifest.uploadCheckpoint(key) {
-            try await uploads.abort(earlier)
-        }
-        let upload = try await uploads.initiate(request, checkpoint)
-        let copied: PutResult
-        do {
-            copied = try await copies.make(
-                request.key,
-                upload,
-                accessControl: properties.accessControl,
-                replacing: request.replaced
-            )
-        } catch {
-            // What cannot be aborted now, the row leads the next run to.
-            if (try? await context.store.abortMultipartUpload(request.key, upload)) != nil {
-                try await context.manifest.dropUpload(key)
-            }
-            throw error
-        }
-        try await context.manifest.dropUpload(key)
-        return copied
+        return copying
     }
 }
 

@@ -113,8 +113,16 @@ extension MirrorEngine {
             if isUndo, !request.replaces {
                 traces = try await RunTraces(of: runs, in: session.manifest)
             }
+            let run = try MirrorRun(
+                settings: settings,
+                session: session,
+                direction: .push,
+                options: .standard,
+                onEvent: { _ in }
+            )
             let outcome = try await ObjectRestorer(
                 trash: trash,
+                transfer: run.parts(RunID(0)).context.transfer,
                 directory: session.directory,
                 manifest: session.manifest,
                 ignored: session.ignored,

@@ -42,12 +42,11 @@ extension ObjectRestorer {
         }
         let place = RemoteTrash.ownPrefix.place(of: trashName, prefix: trash.prefix)
         let kept = ObjectKey((place ?? trash.prefix).bytes + key.bytes)
-        let keeping = ObjectCopy(
-            store: trash.store,
+        let keeping = BucketCopy(
+            context: transfer,
             source: whole,
             etag: etag,
-            size: found.size,
-            encryption: nil
+            size: found.size
         )
         do throws(ItemFailure) {
             try await keeping.makeProven(at: kept)
@@ -59,14 +58,13 @@ extension ObjectRestorer {
         _ = try await copying.make(at: whole)
     }
 
-    func copying(_ copy: TrashedObjects.Copy) async throws(StorageError) -> ObjectCopy {
-        ObjectCopy(
-            store: trash.store,
+    func copying(_ copy: TrashedObjects.Copy) async throws(StorageError) -> BucketCopy {
+        BucketCopy(
+            context: transfer,
             source: copy.object.key,
             etag: copy.object.etag,
             size: copy.object.size,
-            version: try await past?.version(of: copy.object.key),
-            encryption: nil
+            version: try await past?.version(of: copy.object.key)
         )
     }
 

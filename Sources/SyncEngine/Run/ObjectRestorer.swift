@@ -21,6 +21,8 @@ struct ObjectRestorer: Sendable {
     private static let downloadsAtOnce = 4
 
     let trash: TrashedObjects
+    /// For copies.
+    let transfer: TransferContext
     let directory: MirrorDirectory
     let manifest: ManifestStore
     /// What no pull fetches.
@@ -306,11 +308,10 @@ struct ObjectRestorer: Sendable {
         _ copy: TrashedObjects.Copy,
         at whole: ObjectKey
     ) async throws -> RestoredFile.State {
-        let copying = try await self.copying(copy)
-        do throws(StorageError) {
-            _ = try await copying.make(at: whole)
+        do {
+            _ = try await copying(copy).make(at: whole)
             return .restored
-        } catch {
+        } catch let error as StorageError {
             guard error.isAlreadyExists || error.isPreconditionFailed || error.mayHaveReachedServer
             else { throw error }
             // A lost answer, or another writer.
@@ -323,10 +324,10 @@ struct ObjectRestorer: Sendable {
         _ found: ObjectMetadata,
         _ copy: TrashedObjects.Copy
     ) async throws(StorageError) -> Bool {
-        guard found.size == copy.object.size else { return false }
-        if found.etag == copy.object.etag { return true }
-        guard trash.store.dialect.computesChecksum, let checksum = found.crc64 else { return false }
-        let version = try await past?.version(of: copy.object.key)
-        return try await trash.store.head(copy.object.key, versionID: version).crc64 == checksum
+        let copying = try await copying(copy)
+        if copying.isProven(by: found, nil) { return true }
+        guard found.size == copy.object.size, found.crc64 != nil else { return false }
+        let original = try await trash.store.head(copying.source, versionID: copying.version)
+        return copying.isProven(by: found, original.crc64)
     }
 }

@@ -1,0 +1,186 @@
+internal import ObjectStorage
+internal import ObjectTransfer
+internal import SyncModel
+
+/// A copy within the bucket of one version of an object, of any size.
+///
+/// 1. One request, or for what is too large for one a multipart upload of ranges, which is recorded
+///    while it is open: the next run aborts what a killed one left.
+/// 2. Each request names the version, so no other one is copied.
+/// 3. After an answer that was lost, ``isProven(by:_:)`` says whether the object is that copy.
+///
+/// Not guaranteed: tags and access rights, which a copy does not have.
+struct BucketCopy: Sendable {
+    /// What the copy has instead of its source's metadata.
+    struct Metadata: Sendable {
+        var userMetadata: [(name: String, value: String)]
+        var contentType: String?
+        /// What else it keeps.
+        var kept: ObjectMetadata
+    }
+
+    private static let preferredPartSize: Int64 = 256 << 20
+
+    let context: TransferContext
+    let source: ObjectKey
+    let etag: ETag
+    let size: Int64
+    /// Nil for the current version of the source.
+    var version: VersionID?
+    /// The version that the copy replaces; nil if there must be no object.
+    var replaced: ETag?
+    /// Nil for that of the source.
+    var metadata: Metadata?
+    /// Without `metadata`, only how it is encrypted counts.
+    var properties = ObjectProperties.none
+
+    private var store: LimitedStore { context.store }
+
+    /// Makes the object, if the key has none, or the version that is to be replaced.
+    func make(at copy: ObjectKey) async throws -> PutResult {
+        guard size > store.dialect.maximumCopySize else { return try await copyWhole(to: copy) }
+        return try await copyParts(to: copy)
+    }
+
+    private func copyWhole(to copy: ObjectKey) async throws(StorageError) -> PutResult {
+        var request = CopyRequest(
+            source: source,
+            sourceETag: etag,
+            destination: copy,
+            userMetadata: metadata?.userMetadata,
+            contentType: metadata?.contentType,
+            // In its own place, the source's version is condition enough.
+            forbidsOverwrite: copy != source && replaced == nil
+        )
+        request.sourceVersion = version
+        if copy != source { request.replaced = replaced }
+        request.kept = metadata?.kept
+        request.properties = properties
+        return try await store.copy(request)
+    }
+
+    private func copyParts(to copy: ObjectKey) async throws -> PutResult {
+        let layout = PartLayout(objectSize: size, preferredPartSize: Self.preferredPartSize)
+        guard let layout else {
+            throw StorageError(
+                kind: .invalidRequest("it is too large for a copy"),
+                operation: "UploadPartCopy",
+                key: source
+            )
+        }
+        var request = PutRequest(
+            key: copy,
+            contentType: metadata?.contentType,
+            forbidsOverwrite: replaced == nil,
+            replaced: replaced
+        )
+        if let metadata {
+            request.userMetadata = metadata.userMetadata
+            request.source = metadata.kept
+            request.set(properties)
+        } else {
+            let original = try await store.head(source, versionID: version)
+            request.contentType = original.contentType
+            request.userMetadata = original.userMetadata.sorted { $0.key < $1.key }
+                .map { (name: $0.key, value: $0.value) }
+            request.source = original
+            request.encryption = properties.encryption
+        }
+        let uploads = MultipartUploads(context: context)
+        return try await uploads.uploading(request, size: size, layout.partSize) { upload in
+            try await copyParts(layout, request, upload)
+        }
+    }
+
+    private func copyParts(
+        _ layout: PartLayout,
+        _ request: PutRequest,
+        _ upload: UploadID
+    ) async throws(StorageError) -> PutResult {
+        var parts: [UploadedPart] = []
+        for index in 0..<layout.partCount {
+            var part = PartCopyRequest(
+                source: source,
+                sourceETag: etag,
+                sourceRange: layout.range(ofPartAt: index),
+                destination: request.key,
+                upload: upload,
+                number: PartNumber(index: index)
+            )
+            part.sourceVersion = version
+            parts.append(try await store.uploadPartCopy(part))
+        }
+        var completing = CompleteRequest(
+            key: request.key,
+            upload: upload,
+            parts: parts,
+            forbidsOverwrite: request.forbidsOverwrite,
+            replaced: request.replaced
+        )
+        completing.accessControl = request.accessControl
+        return try await store.completeMultipartUpload(completing)
+    }
+
+    /// True if an object that is at the copy's key has this version's content: it has its ETag, or
+    /// a checksum that the store itself computed of both.
+    ///
+    /// What a writer claims in the metadata proves nothing: a copy that another writer changed
+    /// keeps it.
+    func isProven(by found: ObjectMetadata, _ checksum: CRC64?) -> Bool {
+        guard found.size == size else { return false }
+        if found.etag == etag { return true }
+        guard store.dialect.computesChecksum, let checksum else { return false }
+        return found.crc64 == checksum
+    }
+}
+
+extension BucketCopy {
+    /// Makes the object, and proves that it is of exactly this version of its source.
+    ///
+    /// - Throws: Why there is none; `alreadyExists` if the source is another version by now.
+    func makeProven(at copy: ObjectKey) async throws(ItemFailure) {
+        var answered: ETag?
+        var cause = Self.failure("the store does not have the copy that it reported")
+        do {
+            do {
+                answered = try await make(at: copy).etag
+            } catch let error as StorageError {
+                cause = Self.explained(error)
+                let isThere = error.isAlreadyExists || error.isPreconditionFailed
+                // A lost answer, or a repeated request that met its own copy.
+                guard isThere || error.mayHaveReachedServer, !error.isCancelled else { throw cause }
+            }
+            let found = try await store.head(copy, knownSize: size)
+            if let answered, found.size == size, found.etag == answered { return }
+            let original = try await store.head(source, versionID: version)
+            guard original.etag == etag else { throw ItemFailure.alreadyExists(nil) }
+            guard isProven(by: found, original.crc64) else { throw cause }
+        } catch let error as StorageError {
+            throw error.isNotFound ? cause : ItemFailure(error)
+        } catch {
+            throw ItemFailure(any: error)
+        }
+    }
+
+    static func failure(_ reason: String) -> ItemFailure {
+        .storage(
+            message: "no copy could be made in the bucket, so the object was kept: \(reason)",
+            answer: nil,
+            stops: nil
+        )
+    }
+
+    private static func explained(_ error: StorageError) -> ItemFailure {
+        if error.isPreconditionFailed { return .alreadyExists(error.answer) }
+        let failure = ItemFailure(error)
+        guard case .storage(let message, let answer, let stops, let cause) = failure else {
+            return failure
+        }
+        return .storage(
+            message: "no copy could be made in the bucket, so the object was kept: \(message)",
+            answer: answer,
+            stops: stops,
+            cause: cause
+        )
+    }
+}
