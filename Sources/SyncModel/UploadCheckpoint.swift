@@ -1,5 +1,7 @@
 /// What is known of one unfinished multipart upload.
 package struct UploadCheckpoint: Sendable, Hashable {
+    package static let tokenLength = 26
+
     /// Relative to the remote's prefix.
     package let key: ObjectKey
     /// Nil until the service has answered: the row is older than the upload it stands for.

@@ -70,7 +70,7 @@ package struct SingleTransfer: Sendable {
             disk: disk,
             hashing: hashing,
             observer: observer,
-            uploadToken: { _, _ in environment.randomName(Uploader.tokenLength) }
+            uploadToken: { _, _ in environment.randomName(UploadCheckpoint.tokenLength) }
         )
     }
 }

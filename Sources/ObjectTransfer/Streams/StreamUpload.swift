@@ -85,7 +85,7 @@ package struct StreamUpload: Sendable {
         _ sizes: GrowingParts,
         _ context: TransferContext
     ) async throws -> ObjectUpload.Finished {
-        let token = services.environment.randomName(Uploader.tokenLength)
+        let token = services.environment.randomName(UploadCheckpoint.tokenLength)
         var beginning = [try await read(sizes.size(ofPartAt: 0))]
         if beginning[0].count == sizes.size(ofPartAt: 0) {
             let second = try await read(sizes.size(ofPartAt: 1))

@@ -110,7 +110,7 @@ package struct MultipartUploads: Sendable {
             uploadID: nil,
             partSize: partSize,
             source: none,
-            token: context.environment.randomName(Uploader.tokenLength),
+            token: context.environment.randomName(UploadCheckpoint.tokenLength),
             started: now,
             parts: []
         )

@@ -91,7 +91,6 @@ package struct Uploader: Sendable {
     /// The metadata that names the upload which made an object, so that a lost answer can be
     /// settled.
     package static let tokenMetadataName = StorageDialect.tokenMetadataName
-    package static let tokenLength = 26
 
     let context: TransferContext
     let key: ObjectKey

@@ -5,8 +5,8 @@ internal import SyncPlanner
 /// Marks the rows that a run leaves out: if one side loses them meanwhile, nobody deleted them.
 ///
 /// Each is written once, however many runs leave it out, and a run that sees the key on both sides
-/// takes the mark away. A limited run neither looks at nor marks what lies elsewhere: that is marked
-/// by the next run of the whole mirror, where one side has lost it.
+/// takes the mark away. A limited run neither looks at nor marks what lies elsewhere: the next run
+/// of the whole mirror marks it, where one side has lost it.
 struct LeftOutRows {
     private static let batch = 1_000
 

@@ -38,10 +38,3 @@ struct LimitedRuns {
         try await manifest.setSetting(Setting.name, nil)
     }
 }
-
-extension MirrorRun {
-    /// What limited runs before this one did not look at; a limited run does not ask.
-    func limitedRuns() async throws(ManifestError) -> LimitedRuns {
-        paths.isLimited ? LimitedRuns(seen: nil) : try await .recorded(in: session.manifest)
-    }
-}

@@ -35,6 +35,11 @@ extension MirrorRun {
         )
     }
 
+    /// What limited runs before this one looked at; a limited run does not ask.
+    private func limitedRuns() async throws(ManifestError) -> LimitedRuns {
+        paths.isLimited ? LimitedRuns(seen: nil) : try await .recorded(in: session.manifest)
+    }
+
     /// Notes the mounts that the walk has met so far.
     private func note(
         _ found: [[UInt8]],

@@ -327,25 +327,7 @@ extension MirrorRun {
             parts.context.tracker.planIsIncomplete()
             throw error
         }
-        // Also if deletions are refused, which they are in just that run that comes to know another
-        // directory. But what is to be deleted for being there only would go in the next one.
-        let planned = try await session.manifest.plannedDeletionCount(run: parts.context.run)
-        let isKnown = session.known.isSame && !parts.executor.issues.hasForeignMounts
-        let mayRecord = isKnown || options.allowsRebinding || planned.remote == 0
-        // A limited run knows nothing of the rest.
-        let sawAll = !paths.isLimited && coverage.isScanProven && coverage.isListingProven
-        if sawAll, session.rulesProblem == nil {
-            try await LimitedRuns.forget(in: session.manifest)
-        }
-        if mayRecord, sawAll {
-            let leftOut = try await leftOutMounts()
-            try await session.known.record(
-                in: session.manifest,
-                parts.executor.issues.mountPoints,
-                of: session.directory,
-                leavingOut: { leftOut.contains($0) }
-            )
-        }
+        try await recordWhatWasSeen(parts, coverage)
         try await delete(parts, coverage, rows: rows, watch)
         await parts.publications.flush()
         if let stop = parts.ledger.stop { throw stop }
@@ -374,5 +356,28 @@ extension MirrorRun {
         guard let doubt = coverage.listingDoubt else { return }
         parts.context.tracker.count { $0.failed += 1 }
         onEvent(.warning(message: doubt))
+    }
+
+    /// After a plan of the whole mirror: which directory it was, and that limited runs are over.
+    private func recordWhatWasSeen(_ parts: Parts, _ coverage: PlanCoverage) async throws {
+        // Also if deletions are refused, which they are in just that run that comes to know another
+        // directory. But what is to be deleted for being there only would go in the next one.
+        let planned = try await session.manifest.plannedDeletionCount(run: parts.context.run)
+        let isKnown = session.known.isSame && !parts.executor.issues.hasForeignMounts
+        let mayRecord = isKnown || options.allowsRebinding || planned.remote == 0
+        // A limited run knows nothing of the rest.
+        let sawAll = !paths.isLimited && coverage.isScanProven && coverage.isListingProven
+        if sawAll, session.rulesProblem == nil {
+            try await LimitedRuns.forget(in: session.manifest)
+        }
+        if mayRecord, sawAll {
+            let leftOut = try await leftOutMounts()
+            try await session.known.record(
+                in: session.manifest,
+                parts.executor.issues.mountPoints,
+                of: session.directory,
+                leavingOut: { leftOut.contains($0) }
+            )
+        }
     }
 }

@@ -50,7 +50,7 @@ actor OwnUploads {
             try await record(earlier + [name])
             isNoted = true
         }
-        let rest = Uploader.tokenLength - Self.nameLength - Self.markLength
+        let rest = UploadCheckpoint.tokenLength - Self.nameLength - Self.markLength
         return name + Self.mark(key, size) + environment.randomName(rest)
     }
 
@@ -65,13 +65,14 @@ actor OwnUploads {
 
     /// True for a token that an earlier run gave to an upload of this key and size.
     nonisolated func isEarlier(_ token: String, of key: ObjectKey, size: Int64) -> Bool {
-        token.utf8.count == Uploader.tokenLength
+        token.utf8.count == UploadCheckpoint.tokenLength
             && earlier.contains { token.hasPrefix($0 + Self.mark(key, size)) }
     }
 
     /// True for a token that this run gave to an upload of this key and size.
     nonisolated func isOwn(_ token: String, of key: ObjectKey, size: Int64) -> Bool {
-        token.utf8.count == Uploader.tokenLength && token.hasPrefix(name + Self.mark(key, size))
+        token.utf8.count == UploadCheckpoint.tokenLength
+            && token.hasPrefix(name + Self.mark(key, size))
     }
 
     private static func mark(_ key: ObjectKey, _ size: Int64) -> String {
