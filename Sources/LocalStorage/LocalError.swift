@@ -57,6 +57,8 @@ package enum LocalError: Error, Sendable, Hashable {
     case identityOfState(RelativePath)
     /// Other users can access our own state.
     case unsafeDirectory(path: String, reason: String)
+    /// What was chosen for the state of a mirror holds files of the user's.
+    case notAState(path: String)
     /// This component of a path is a symbolic link, and links are never followed.
     case symlinkInPath(RelativePath)
     /// This component of a path should be a directory and is something else.
@@ -106,6 +108,9 @@ package enum LocalError: Error, Sendable, Hashable {
         case .identityOfState(let path):
             "'\(path.display)' is a file of the state of a mirror, and is not downloaded."
         case .unsafeDirectory(let path, let reason): "'\(path)' is not safe to use: \(reason)"
+        case .notAState(let path):
+            "'\(path)' is not the state of a mirror and is not empty: it would not be mirrored any "
+                + "more. Choose an empty or new directory with --state-dir"
         case .symlinkInPath(let path):
             "'\(path.display)' is a symbolic link, and links are never followed"
         case .parentIsFile(let path):
@@ -123,7 +128,7 @@ package enum LocalError: Error, Sendable, Hashable {
         case .targetChanged(let path):
             "'\(path.display)' changed during the run and is skipped; run again"
         case .nameTaken(let path, let other):
-            "'\(path.display)' and '\(other)' are the same name on this disk; the existing file"
+            "'\(path.display)' and '\(other)' are the same name on this disk; the existing one"
                 + " is kept; rename one of them, or mirror to a disk that distinguishes them"
         case .nameRefused(let path, let reason):
             "'\(path.display)' cannot have this name on this disk (\(reason))"
@@ -192,7 +197,7 @@ package enum LocalError: Error, Sendable, Hashable {
     package var endsRun: Bool {
         switch self {
         case .diskFull, .missingDirectory, .missingParent, .refusedDirectory, .unsafeDirectory,
-            .lockHeld, .leaseLost:
+            .notAState, .lockHeld, .leaseLost:
             true
         case .systemCall(let error): error.errno == EROFS
         default: false

@@ -19,9 +19,10 @@
 //   PRETEND_NODIRSYNC 1: directories cannot be synchronized (EINVAL)
 //   PRETEND_APART    1: nothing can be renamed or linked from one directory to another (EXDEV)
 //   PRETEND_NAMES    characters that no new name may have (EINVAL)
-//   PRETEND_LONGEST  how many bytes a new name may have (ENAMETOOLONG)
+//   PRETEND_LONGEST  how many bytes a name may have (ENAMETOOLONG)
 //   PRETEND_QUOTA    1: nothing can be written to temporary files (EDQUOT)
-//   PRETEND_FOLDING  1: in a directory, names that differ by the case of ASCII letters are one
+//   PRETEND_FOLDING  1: in a directory, names that differ by the case of ASCII letters, or by how
+//                    an "e" with an acute accent is spelled, are one
 #define _GNU_SOURCE
 #include <dirent.h>
 #include <dlfcn.h>
@@ -173,28 +174,53 @@ static void trace(int directory, const char *name) {
     errno = kept;
 }
 
-/// The name that `name` has in its directory, if another one that is the same there exists.
+/// True if the names are one where names fold.
+static int alike(const char *a, const char *b) {
+    while (*a && *b) {
+        int composed[2] = {strncmp(a, "\xC3\xA9", 2) == 0, strncmp(b, "\xC3\xA9", 2) == 0},
+            apart[2] = {strncmp(a, "e\xCC\x81", 3) == 0, strncmp(b, "e\xCC\x81", 3) == 0};
+        if ((composed[0] || apart[0]) && (composed[1] || apart[1])) {
+            a += apart[0] ? 3 : 2;
+            b += apart[1] ? 3 : 2;
+        } else if (strncasecmp(a++, b++, 1) != 0) {
+            return 0;
+        }
+    }
+    return !*a && !*b;
+}
+
+/// The name that `name` has in its directory, if another one that is the same there exists; the
+/// same of each directory on the way.
 static const char *folded(int directory, const char *name, char *buffer) {
     struct stat status;
     trace(directory, name);
     if (!getenv("PRETEND_FOLDING") || !name || !*name || strlen(name) >= NAME / 2) return name;
     if (real(SYS_newfstatat, directory, (long)name, (long)&status, AT_SYMLINK_NOFOLLOW, 0) == 0)
         return name;
-    const char *last = strrchr(name, '/');
-    size_t length = last ? (size_t)(last - name) + 1 : 0;
-    memcpy(buffer, name, length);
-    strcpy(buffer + length, length ? "" : ".");
-    int file = (int)real(SYS_openat, directory, (long)buffer, O_RDONLY | O_DIRECTORY | O_CLOEXEC, 0, 0);
-    DIR *entries = file < 0 ? NULL : fdopendir(file);
-    const char *result = name;
-    for (struct dirent *entry; entries && (entry = readdir(entries));)
-        if (strcasecmp(entry->d_name, name + length) == 0) {
-            strcpy(buffer + length, entry->d_name);
-            result = buffer;
-            break;
+    size_t length = 0;
+    for (const char *start = name; *start;) {
+        size_t count = strcspn(start, "/");
+        char part[NAME];
+        memcpy(part, start, count);
+        part[count] = 0;
+        strcpy(buffer + length, length ? "" : ".");
+        int file = (int)real(SYS_openat, directory, (long)buffer, O_RDONLY | O_DIRECTORY | O_CLOEXEC, 0, 0);
+        DIR *entries = file < 0 || !count ? NULL : fdopendir(file);
+        const char *found = part;
+        for (struct dirent *entry; entries && (entry = readdir(entries));) {
+            if (!alike(entry->d_name, part)) continue;
+            found = entry->d_name;
+            if (strcmp(found, part) == 0) break;
         }
-    if (entries) closedir(entries);
-    return result;
+        strcpy(buffer + length, found);
+        length += strlen(buffer + length);
+        if (entries) closedir(entries);
+        else if (file >= 0) real(SYS_close, file, 0, 0, 0, 0);
+        start += count;
+        while (*start == '/') buffer[length++] = *start++;
+        buffer[length] = 0;
+    }
+    return buffer;
 }
 
 /// True, with `errno` set, once the disk is only to be read.
@@ -220,6 +246,13 @@ static int possible(const char *path) {
                *longest = getenv("PRETEND_LONGEST");
     if (refused && strpbrk(name, refused)) return errno = EINVAL, 0;
     if (longest && strlen(name) > strtoul(longest, NULL, 10)) return errno = ENAMETOOLONG, 0;
+    return 1;
+}
+/// The same for a look, which tells no more than that a name is too long.
+static int thinkable(const char *path) {
+    const char *longest = getenv("PRETEND_LONGEST");
+    if (longest && strlen(last_part(path)) > strtoul(longest, NULL, 10))
+        return errno = ENAMETOOLONG, 0;
     return 1;
 }
 
@@ -277,12 +310,14 @@ EXPORT int fstat(int descriptor, struct stat *status) {
 }
 EXPORT int fstatat(int directory, const char *restrict name, struct stat *restrict status, int flags) {
     char buffer[NAME];
+    if (!thinkable(name)) return -1;
     return seconds_only((int)real(SYS_newfstatat, directory, (long)folded(directory, name, buffer),
                                   (long)status, flags, 0), status);
 }
 EXPORT int statx(int directory, const char *restrict name, int flags, unsigned mask,
                  struct statx *restrict status) {
     char buffer[NAME];
+    if (!thinkable(name)) return -1;
     const char *found = *name ? folded(directory, name, buffer) : name;
     int result = (int)real(SYS_statx, directory, (long)found, flags, mask, (long)status);
     const char *moved = getenv("PRETEND_INODES");

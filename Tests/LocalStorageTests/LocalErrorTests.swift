@@ -68,7 +68,7 @@ struct LocalErrorTests {
         ),
         Example(
             error: .nameTaken(path, by: "B"),
-            message: "'a/\\x1Bb' and 'B' are the same name on this disk; the existing file is"
+            message: "'a/\\x1Bb' and 'B' are the same name on this disk; the existing one is"
                 + " kept; rename one of them, or mirror to a disk that distinguishes them"
         ),
         Example(

@@ -1,16 +1,146 @@
 package import SyncModel
+internal import Synchronization
 
 // File systems that take `A` and `a`, or an accented letter and the letter followed by its accent,
 // for one name.
 
 extension MirrorDirectory {
-    /// Why `path` cannot be made though the walk did not find it: its name is one with another that
-    /// is there; nil if it is free, or if there is a file of just this name by now.
+    /// Why `path` cannot be made though the walk did not find it: its name, or that of a directory
+    /// that it lies in, is one with another that is there; nil if it is free, or if there is a file
+    /// of just this name by now.
     package func nameCollision(_ path: RelativePath) throws(LocalError) -> LocalError? {
+        do throws(LocalError) {
+            try requireOwnNames(path.parent, makes: false)
+        } catch {
+            guard case .nameTaken = error else { throw error }
+            return error
+        }
         guard case .file = try identity(of: path),
             let other = try parent(of: path).nameFound(by: path.name)
         else { return nil }
         return .nameTaken(path, by: displayText(other))
+    }
+
+    /// Fails if a directory on the way to `path`, or it itself, is there under another name only:
+    /// what is put there would be found beneath that one.
+    ///
+    /// What is absent is free. With `makes`, the caller makes it next.
+    func requireOwnNames(_ path: RelativePath?, makes: Bool) throws(LocalError) {
+        guard let path else { return }
+        try ownNames.withLock { known throws(LocalError) in
+            try known.require(path, in: root, makes: makes)
+        }
+    }
+}
+
+/// The names of the directories on the way to the one that was asked for last.
+struct OwnNames {
+    private struct Level {
+        let path: RelativePath
+        let number: OutOfReach.Number
+        /// The directories in it, by what its file system may take for one name; nil until a name
+        /// needs them.
+        var names: [String: [[UInt8]]]?
+    }
+
+    /// Each directory lies in the one before it; the first one lies in the root.
+    private var levels: [Level] = []
+    private var namesOfRoot: [String: [[UInt8]]]?
+
+    mutating func require(
+        _ path: RelativePath,
+        in root: OpenDirectory,
+        makes: Bool
+    ) throws(LocalError) {
+        let components = Array(sequence(first: path, next: \.parent).reversed())
+        var directory = openShared(components, root)
+        for component in components.dropFirst(levels.count) {
+            let name = PathBytes(component.name)
+            guard let status = try directory.status(of: name) else {
+                if makes { note(component.name) }
+                return
+            }
+            let isDirectory = status.kind == .directory
+            if let other = isDirectory
+                ? found(component.name, directory) : directory.nameFound(by: component.name)
+            {
+                throw .nameTaken(component, by: displayText(other))
+            }
+            // Whatever else is in the way is met where the directory is opened.
+            guard isDirectory, let next = try? directory.subdirectory(name) else { return }
+            levels.append(Level(path: component, number: OutOfReach.Number(status)))
+            directory = next
+        }
+    }
+
+    /// Keeps the directories that are on the way to this path, too, and returns the last of them:
+    /// another one may have its name by now.
+    private mutating func openShared(
+        _ components: [RelativePath],
+        _ root: OpenDirectory
+    ) -> OpenDirectory {
+        let shared = zip(levels, components).prefix { level, component in
+            level.path.bytes.elementsEqual(component.bytes)
+        }
+        levels.removeSubrange(shared.count...)
+        guard let last = levels.last else { return root }
+        if let directory = try? root.directory(beneath: last.path),
+            let status = try? directory.status(), OutOfReach.Number(status) == last.number
+        {
+            return directory
+        }
+        levels = []
+        return root
+    }
+
+    /// The other directory that `name`, which leads to one, leads to.
+    private mutating func found(
+        _ name: ArraySlice<UInt8>,
+        _ directory: OpenDirectory
+    ) -> ArraySlice<UInt8>? {
+        guard directory.mayFold(name) else { return nil }
+        let folded = Self.folded(name)
+        // What came since they were read is looked for once more.
+        for isFresh in [false, true] {
+            if isFresh || names == nil { read(directory) }
+            guard let alike = names?[folded] else { continue }
+            return alike.contains { $0.elementsEqual(name) } ? nil : alike.first?[...]
+        }
+        return nil
+    }
+
+    private mutating func read(_ directory: OpenDirectory) {
+        var read: [String: [[UInt8]]] = [:]
+        // One that may not be read is as if names did not fold in it.
+        try? unsafe directory.calls.readNames(in: directory.descriptor) { name, type in
+            guard type == .directory || type == .unknown else { return true }
+            let name = unsafe [UInt8](name)
+            read[Self.folded(name[...]), default: []].append(name)
+            return true
+        }
+        names = read
+    }
+
+    /// Remembers a name that is about to be made in the last directory, where others were read.
+    private mutating func note(_ name: ArraySlice<UInt8>) {
+        guard names != nil else { return }
+        names?[Self.folded(name), default: []].append([UInt8](name))
+    }
+
+    private var names: [String: [[UInt8]]]? {
+        get { levels.isEmpty ? namesOfRoot : levels[levels.count - 1].names }
+        set {
+            if levels.isEmpty {
+                namesOfRoot = newValue
+            } else {
+                levels[levels.count - 1].names = newValue
+            }
+        }
+    }
+
+    /// Texts are compared regardless of normalization.
+    private static func folded(_ name: ArraySlice<UInt8>) -> String {
+        String(decoding: name, as: UTF8.self).lowercased()
     }
 }
 
@@ -33,7 +163,7 @@ extension OpenDirectory {
 
     /// False if `name` is certainly the entry that it leads to: in ASCII only the case can fold,
     /// and then the name leads to the same entry with each letter in its other case.
-    private func mayFold(_ name: some Collection<UInt8>) -> Bool {
+    func mayFold(_ name: some Collection<UInt8>) -> Bool {
         guard name.allSatisfy({ $0 < 0x80 }) else { return true }
         let turned = name.map { byte -> UInt8 in
             switch byte {

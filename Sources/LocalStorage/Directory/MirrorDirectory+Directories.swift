@@ -9,10 +9,11 @@ internal import Darwin
 extension MirrorDirectory {
     /// Makes a directory with its parents; it may exist.
     ///
-    /// - Throws: `parentIsFile` or `symlinkInPath` with the component that is in the way, which may
-    ///   be `path` itself.
+    /// - Throws: `parentIsFile`, `symlinkInPath` or `nameTaken` with the component that is in the
+    ///   way, which may be `path` itself.
     package func makeDirectory(_ path: RelativePath) throws(LocalError) {
         do throws(LocalError) {
+            try requireOwnNames(path, makes: true)
             _ = try root.directory(beneath: path, creatingWithMode: 0o777)
         } catch {
             throw explained(error.naming(path), neededBytes: nil)

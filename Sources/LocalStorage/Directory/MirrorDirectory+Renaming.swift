@@ -22,6 +22,7 @@ extension MirrorDirectory {
             let (parent, status) = try unchanged(path, expected)
             var target = root
             if let directory = newPath.parent {
+                try requireOwnNames(directory, makes: true)
                 target = try root.directory(beneath: directory, creatingWithMode: 0o777)
             }
             let (name, newName) = (PathBytes(path.name), PathBytes(newPath.name))

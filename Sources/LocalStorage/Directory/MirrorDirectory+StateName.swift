@@ -16,6 +16,31 @@ extension MirrorDirectory {
         beginning(of: directory, identityMark.count).map { $0 == identityMark } ?? false
     }
 
+    /// Fails for a directory within the mirror that is no state and holds something: as a state it
+    /// would not be walked, and what it holds not be mirrored.
+    ///
+    /// - Throws: `notAState`.
+    static func requireState(_ path: String, within root: OpenDirectory) throws(LocalError) {
+        let (calls, flags) = (root.calls, SystemCalls.directoryFlags)
+        let here = SystemCalls.workingDirectory
+        // Whatever else is wrong with it is found where it is opened.
+        guard let opened = try? calls.open(at: here, PathBytes(path.utf8), flags: flags, mode: 0)
+        else { return }
+        let directory = OpenDirectory(adopting: opened, calls: calls)
+        let ordinary = try root.status(of: PathBytes(RelativePath.stateDirectoryName.utf8))
+        guard try directory.isWithin(root), !isState(directory),
+            try ordinary?.isSameObject(as: directory.status()) != true,
+            try directory.status(of: PathBytes("manifest.db")) == nil
+        else { return }
+        var isForeign = false
+        try unsafe calls.readNames(in: directory.descriptor) { name, _ in
+            // What a killed process left that made it.
+            isForeign = unsafe PartialName(String(decoding: name, as: UTF8.self)) == nil
+            return !isForeign
+        }
+        if isForeign { throw .notAState(path: displayText(path.utf8)) }
+    }
+
     /// Fails for a path in the state of another mirror, where nothing is mirrored.
     ///
     /// - Throws: `unsafeDirectory`.
@@ -94,6 +119,18 @@ extension MirrorDirectory {
     package static func newStateName() -> String {
         let digits = SystemCalls.randomNumbers(3).map { String($0, radix: 36) }.joined()
         return String(digits.prefix(nameLength))
+    }
+
+    /// True if both paths lead to one directory.
+    package static func isSameDirectory(
+        _ path: String,
+        _ other: String
+    ) throws(LocalError) -> Bool {
+        let (one, another) = (
+            try openRoot(path, createsIfMissing: false, calls: .standard),
+            try openRoot(other, createsIfMissing: false, calls: .standard)
+        )
+        return try one.status().isSameObject(as: another.status())
     }
 
     /// The content of the first file of the state directory at `path`; nil if that is none.

@@ -1,5 +1,11 @@
 internal import SyncModel
 
+#if canImport(Glibc)
+internal import Glibc
+#else
+internal import Darwin
+#endif
+
 extension MirrorDirectory {
     /// True if there is a place for temporary files and trash.
     var hasWork: Bool { workRefusal == nil }
@@ -7,7 +13,27 @@ extension MirrorDirectory {
     /// Why there is no such place; nil if there is, or it can be made.
     package var placeRefusal: LocalError? {
         if case .missingDirectory = workRefusal { return nil }
-        return workRefusal
+        if let workRefusal { return workRefusal }
+        let name = PathBytes("partial")
+        guard (try? work.status(of: name))??.kind == .directory,
+            let directory = try? work.subdirectory(name)
+        else { return nil }
+        do throws(LocalError) {
+            try requireReach(of: directory)
+            return nil
+        } catch {
+            return error
+        }
+    }
+
+    /// Fails if no rename leads from the directory of temporary files to the mirror.
+    func requireReach(of partials: OpenDirectory) throws(LocalError) {
+        guard try !partials.status().isSameMount(as: root.status()) else { return }
+        throw .unsafeDirectory(
+            path: displayText((stateDirectoryPath + "/partial").utf8),
+            reason: "it is on another disk or mount than the directory, so that no download could "
+                + "get its name; unmount it"
+        )
     }
 
     /// A directory of our own in the mirror; where it cannot be made, the root itself, whose file
@@ -118,12 +144,17 @@ struct Places {
         for name in ["partial", "trash", "shards"] {
             let bytes = PathBytes(name.utf8)
             guard try holder.status(of: bytes) != nil else { continue }
-            _ = try calls.renameExclusively(
-                from: holder.descriptor,
-                bytes,
-                to: work.descriptor,
-                bytes
-            )
+            do throws(LocalError) {
+                _ = try calls.renameExclusively(
+                    from: holder.descriptor,
+                    bytes,
+                    to: work.descriptor,
+                    bytes
+                )
+            } catch {
+                // Where no rename leads there, it stays and takes only room.
+                guard error.errno == EXDEV else { throw error }
+            }
         }
     }
 

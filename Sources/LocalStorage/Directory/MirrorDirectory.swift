@@ -61,6 +61,7 @@ package final class MirrorDirectory: Sendable {
     let sharedFiles = SharedFiles()
     let outOfReach = Mutex(OutOfReach())
     let knownNames = Mutex(KnownNames())
+    let ownNames = Mutex(OwnNames())
     let backups = Mutex<OpenDirectory?>(nil)
     let failedToSynchronize = Atomic(false)
 
@@ -134,6 +135,7 @@ package final class MirrorDirectory: Sendable {
             throw .missingDirectory(path: displayText(topPath.utf8))
         }
         stateDirectoryPath = ([topPath] + shard).joined(separator: "/")
+        if stateDirectory != nil { try Self.requireState(topPath, within: root) }
         top = try PrivateDirectory.open(
             at: stateDirectory == nil ? root.descriptor : SystemCalls.workingDirectory,
             PathBytes((stateDirectory ?? defaultName).utf8),
@@ -332,13 +334,7 @@ extension MirrorDirectory {
             return try opened.withLock { opened throws(LocalError) in
                 if let directory = opened.partials { return directory }
                 let directory = try privateDirectory("partial")
-                guard try directory.status().isSameMount(as: root.status()) else {
-                    throw .unsafeDirectory(
-                        path: displayText((stateDirectoryPath + "/partial").utf8),
-                        reason: "it is on another disk or mount than the directory, so that no "
-                            + "download could get its name; unmount it"
-                    )
-                }
+                try requireReach(of: directory)
                 try directory.passNothingOn()
                 opened.partials = directory
                 return directory

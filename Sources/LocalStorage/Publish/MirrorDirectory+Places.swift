@@ -24,7 +24,8 @@ extension MirrorDirectory {
     /// A place is asked once for the files of a directory that come one after the other; of names,
     /// only those are tried that not every disk takes, and one of each kind.
     ///
-    /// - Throws: `nameRefused`, `otherFileSystem`, or why nothing can be written there.
+    /// - Throws: `nameRefused`, `nameTaken` by another directory, `otherFileSystem`, or why nothing
+    ///   can be written there.
     package func requirePlace(of path: RelativePath, replaces: Bool) throws(LocalError) {
         for name in path.bytes.split(separator: UInt8(ascii: "/")) {
             try requireName(name, path)
@@ -38,6 +39,29 @@ extension MirrorDirectory {
         let isOthers = place.isShared && user != 0 && old.owner != user
         guard place.isFixed || old.isFixed || isOthers else { return }
         throw .systemCall(SystemCallError(call: "renameat2", errno: EPERM, path: path.display))
+    }
+
+    /// Fails where a new file or directory could not get its name, as far as a look tells: nothing
+    /// is written.
+    ///
+    /// - Throws: `nameRefused` or `nameTaken`; whatever else it meets, the run itself reports.
+    package func requireSeenPlace(of path: RelativePath) throws(LocalError) {
+        for name in path.bytes.split(separator: UInt8(ascii: "/"))
+        where !knownNames.withLock({ $0.contains(name) }) {
+            do throws(LocalError) {
+                _ = try root.status(of: PathBytes(name))
+            } catch {
+                guard case .nameRefused = error.naming(path) else { continue }
+                throw error.naming(path)
+            }
+        }
+        let collision = path.isDirectory ? nil : try? nameCollision(path)
+        if let collision = collision ?? nil { throw collision }
+        do throws(LocalError) {
+            if path.isDirectory { try requireOwnNames(path, makes: false) }
+        } catch {
+            if case .nameTaken = error { throw error }
+        }
     }
 
     /// True if ``requirePlace(of:replaces:)`` has nothing to ask for a new file.
@@ -56,6 +80,7 @@ extension MirrorDirectory {
         if let known = opened.withLock({ $0.place }), known.path == path { return known }
         let place: KnownPlace
         do throws(LocalError) {
+            try requireOwnNames(path, makes: false)
             let directory =
                 try path.map { (path) throws(LocalError) in
                     try root.directory(beneath: path)
@@ -72,6 +97,8 @@ extension MirrorDirectory {
                     isShared: false,
                     isFixed: false
                 )
+            case .nameTaken:
+                place = KnownPlace(path: path, refusal: error, isShared: false, isFixed: false)
             // What is in the way is looked at where files get their names.
             default: return KnownPlace(path: path, refusal: nil, isShared: false, isFixed: false)
             }

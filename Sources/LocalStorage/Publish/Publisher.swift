@@ -225,12 +225,12 @@ struct Publisher {
     mutating func parent(of path: RelativePath) throws(LocalError) -> OpenDirectory {
         let parent = path.parent
         if let lastParent, lastParent.path == parent { return lastParent.directory }
-        var opened = directory.root
-        if let parent {
-            opened = try directory.root.directory(beneath: parent, creatingWithMode: 0o777)
+        try directory.requireOwnNames(parent, makes: true)
+        let opened = try parent.map { (path) throws(LocalError) in
+            try directory.root.directory(beneath: path, creatingWithMode: 0o777)
         }
-        lastParent = (parent, opened)
-        return opened
+        lastParent = (parent, opened ?? directory.root)
+        return opened ?? directory.root
     }
 
     private func placeWhereAbsent(

@@ -125,6 +125,7 @@ private struct Restoration {
             self.parent = directory.root
             return
         }
+        try directory.requireOwnNames(parent, makes: true)
         self.parent = try directory.root.directory(beneath: parent, creatingWithMode: 0o777)
     }
 

@@ -187,13 +187,11 @@ private struct Preview {
             break
         case .download(let reason), .downloadAfterDeletions(let reason):
             try await showDownload(entry, reason)
+        case .makeDirectory where entry.local == nil:
+            try await showDownload(entry, .new)
         case .makeDirectory:
-            if entry.local == nil {
-                show(.download, entry, size: 0, "a new directory")
-            } else {
-                // Only the manifest changes, but a plan has it.
-                shown = .adopt
-            }
+            // Only the manifest changes, but a plan has it.
+            shown = .adopt
         case .upload(let reason):
             try await showUpload(entry, reason)
         case .uploadMarker:
@@ -307,6 +305,9 @@ private struct Preview {
     private mutating func showDownload(_ entry: JoinedEntry, _ reason: DownloadReason) async throws
     {
         guard let object = entry.remote else { return }
+        if let failure = await executor.seenRefusal(entry) {
+            return executor.fail(.download, entry.key, size: object.size, failure)
+        }
         guard !RelativePath.isDirectory(entry.key) else {
             return show(.download, entry, size: 0, "a new directory")
         }

@@ -66,6 +66,8 @@ struct DirectoryCheck {
     func run() async throws -> Finding {
         var facts = try await facts()
         guard facts.isExpected || allowsRebinding else { throw missing }
+        // Copied with its directory, a state gets a name of its own.
+        if facts.isSameRoot { try MirrorLink.requireOriginal(settings.stateDirectory) }
         let marked = facts.marker?.number(of: state)
         if settings.shard != nil { return try await runOfShard(facts) }
         let isSameNumber = !facts.isMarked || facts.number.accepts(marked)

@@ -92,6 +92,26 @@ package enum MirrorLink {
         return owner
     }
 
+    /// Fails if a chosen state directory is a copy of one that is still there: both would have one
+    /// place for unfinished downloads and trash, and count the runs of one directory.
+    static func requireOriginal(_ stateDirectory: String?) throws(SyncError) {
+        guard let stateDirectory,
+            let identity = MirrorDirectory.identity(at: stateDirectory)
+                .flatMap({ StateIdentity(content: $0) }),
+            let place = identity.place,
+            let other = MirrorDirectory.identity(at: place)
+                .flatMap({ StateIdentity(content: $0) }),
+            other.state == identity.state,
+            (try? MirrorDirectory.isSameDirectory(place, stateDirectory)) == false
+        else { return }
+        throw SyncError(
+            code: .refused,
+            message: "'\(displayText(stateDirectory.utf8))' is a copy of the state "
+                + "'\(displayText(place.utf8))', which still exists, and only one of them can be "
+                + "used; nothing was changed. Use that one, or delete it if this copy replaces it"
+        )
+    }
+
     /// Why a state is not used for a second directory.
     package static func refusal(
         of directory: String,

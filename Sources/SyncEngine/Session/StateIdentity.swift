@@ -26,17 +26,21 @@ struct StateIdentity: Sendable, Hashable {
     var confirmed: RemoteIdentity?
     /// Where the directory was, for messages.
     var directory: String?
+    /// Where the state itself was, if that was chosen; a copy of it says where the original is.
+    var place: String?
 
     init(
         state: String,
         remote: RemoteIdentity? = nil,
         confirmed: RemoteIdentity? = nil,
-        directory: String? = nil
+        directory: String? = nil,
+        place: String? = nil
     ) {
         self.state = state
         self.remote = remote
         self.confirmed = confirmed
         self.directory = directory
+        self.place = place
     }
 
     /// Nil for what was never written.
@@ -48,6 +52,7 @@ struct StateIdentity: Sendable, Hashable {
         remote = Self.remote(in: record, "")
         confirmed = Self.remote(in: record, Self.confirmed)
         directory = record.text("directory")
+        place = record.text("place")
     }
 
     private static func remote(in record: StateRecord, _ beginning: String) -> RemoteIdentity? {
@@ -79,6 +84,7 @@ struct StateIdentity: Sendable, Hashable {
             }
         }
         if let directory { record.add("directory", directory) }
+        if let place { record.add("place", place) }
         return record.content
     }
 

@@ -1,0 +1,90 @@
+internal import LocalStorage
+internal import ObjectTransfer
+internal import SyncModel
+internal import SyncPlanner
+internal import Synchronization
+
+/// A directory that was not there when a file of it was about to be fetched.
+///
+/// The files of a new directory come one after the other, and each would look whether something is
+/// in its way. What this run puts there is not; what others put there is found when the file gets
+/// its name.
+final class AbsentDirectory: Sendable {
+    let last = Mutex<RelativePath?>(nil)
+}
+
+/// Whether a new file or directory can have its name, asked before its content is fetched.
+extension ItemExecutor {
+    /// What is in the place of a file or link that the walk did not see; nil if nothing is.
+    func obstacle(of entry: JoinedEntry, at path: RelativePath) async -> SkipReason? {
+        guard entry.local == nil else { return nil }
+        if await isDirectory(path) { return .shadowedByDirectory }
+        if path.isLink, await isFile(path) { return .fileAtLink }
+        return nil
+    }
+
+    /// Why a file could not get its name, found before it is fetched; nil if nothing is known.
+    func placeRefusal(_ path: RelativePath, replaces: Bool) async -> LocalError? {
+        let directory = context.directory
+        if !replaces, directory.isKnownPlace(of: path) { return nil }
+        do {
+            try await context.closed.writing([path]) { () throws(LocalError) in
+                try directory.requirePlace(of: path, replaces: replaces)
+            }
+            return nil
+        } catch {
+            return error
+        }
+    }
+
+    /// The same for a dry run, by looks only: not every disk tells in this way what names it
+    /// refuses. Nil for a directory that is there.
+    func seenRefusal(_ entry: JoinedEntry) async -> ItemFailure? {
+        guard entry.local == nil, let path = try? context.path(of: entry) else { return nil }
+        let directory = context.directory
+        do {
+            try await context.disk.run { () throws(LocalError) in
+                try directory.requireSeenPlace(of: path)
+            }
+            return nil
+        } catch {
+            return ItemFailure(ofChange: error)
+        }
+    }
+
+    /// True where something that is excluded, or came since the walk, is in the way of a new file:
+    /// seen before its content is fetched.
+    private func isDirectory(_ path: RelativePath) async -> Bool {
+        guard absent.last.withLock({ $0 == nil || $0 != path.parent }) else { return false }
+        let directory = context.directory
+        do {
+            let found = try await context.disk.run { () throws(LocalError) in
+                try directory.state(at: path)
+            }
+            if found == nil { absent.last.withLock { $0 = path.parent } }
+            return found == .directory
+        } catch {
+            return false
+        }
+    }
+
+    /// True if a file has the name of a link.
+    private func isFile(_ path: RelativePath) async -> Bool {
+        guard let name = try? RelativePath(key: ObjectKey(path.bytes)) else { return false }
+        let directory = context.directory
+        let found = try? await context.disk.run { () throws(LocalError) in
+            try directory.identity(of: name)
+        }
+        if case .file? = found { return true }
+        return false
+    }
+
+    /// Why a new key's file cannot be made; nil if its name is free.
+    func nameCollision(_ path: RelativePath) async -> LocalError? {
+        let directory = context.directory
+        let collision = try? await context.disk.run { () throws(LocalError) in
+            try directory.nameCollision(path)
+        }
+        return collision ?? nil
+    }
+}

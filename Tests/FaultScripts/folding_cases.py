@@ -1,0 +1,81 @@
+"""Row F360: directories whose names are one on this disk."""
+
+import os
+
+from case_table import case, equal, expect
+from machine import pretending
+from scenes import FRESH, NEW, OLD, OTHER
+
+COMPOSED, APART = "caf\u00e9", "cafe\u0301"
+
+
+def objects(place, names):
+    return {name: place.get(name) for name in names}
+
+
+@case("F360", "where names fold, what lies beneath one of two directories is named, and nothing is sent or deleted")
+def _(place):
+    twins = {"A/x": NEW, "a/y": OTHER, "d/B/e/one": FRESH, "d/b/e/two": OLD,
+             f"{COMPOSED}/one": NEW, f"{APART}/two": OTHER, "Empty/": b"", "empty/": b""}
+    for name, content in {**twins, "plain": OTHER, "gone": OLD}.items():
+        place.put(name, content)
+    if not pretending(place, folding="1"):
+        return
+    trees = []
+    for turn in range(3):
+        if turn == 1:
+            place.delete("gone")
+        result = place.pull("--delete", "--jobs", "1")
+        equal((result.status, result.count("skipped"), result.count("failed"), result.count("deleted")),
+              (1, 4, 0, int(turn == 1)), f"the end of {result}")
+        if turn:
+            equal(result.count("bytes"), 0, f"bytes that were fetched again by {result}")
+        trees.append(place.tree())
+    trees[0].pop("gone")
+    expect(trees[0] == trees[1] == trees[2], f"the files changed: {trees}")
+    equal(len(trees[2]), 4, f"files of {trees[2]}")
+    for name, content in trees[2].items():
+        equal(content, {**twins, "plain": OTHER}[name], f"the file '{name}'")
+    missing = [name for name in twins if name not in trees[2] and not name.endswith("/")]
+    equal(len(missing), 3, f"the other names: {missing}")
+    for name in missing:
+        expect("the same name on this disk" in result.said(name), f"said of {name}: {result.said(name)}")
+    dry = place.pull("--delete", "--dry-run")
+    equal((dry.status, dry.count("skipped"), dry.count("transferred"), dry.summary["in_step"]),
+          (1, 4, 0, False), f"the dry run {dry}")
+    sent = place.push("--delete")
+    equal((sent.count("transferred"), sent.count("deleted")), (0, 0), f"what a push did: {sent}")
+    equal(objects(place, twins), twins, "the objects")
+    both = place.run("sync", "--delete")
+    equal((both.status, both.count("transferred"), both.count("deleted")), (1, 0, 0), f"a sync: {both}")
+    equal(objects(place, twins), twins, "the objects after a sync")
+
+
+@case("F360", "a directory that gets the same name in other letters is renamed in the bucket by a push")
+def _(place):
+    for name, content in {"a/x": NEW, "a/b/y": OTHER}.items():
+        place.put(name, content)
+    if not pretending(place, folding="1"):
+        return
+    place.in_step(place.pull())
+    os.rename(place.path("a"), place.path("between"))
+    os.rename(place.path("between"), place.path("A"))
+    place.in_step(place.push("--delete"))
+    equal((place.get("A/x"), place.get("A/b/y"), place.get("a/x"), place.get("a/b/y")),
+          (NEW, OTHER, None, None), "the objects")
+    place.in_step(place.run("sync", "--delete"))
+    equal(place.tree(), {"A/x": NEW, "A/b/y": OTHER}, "the tree")
+
+
+@case("F360", "a restoration puts nothing beneath a directory of another name")
+def _(place):
+    place.put("a/y", OTHER)
+    if not pretending(place, folding="1"):
+        return
+    place.in_step(place.pull())
+    place.put("other", NEW)
+    place.delete("a/y")
+    place.in_step(place.pull("--delete"))
+    place.write("A/x", NEW)
+    result = place.start("restore", place.directory, "a/y", "--json")
+    equal((result.status, place.tree()), (1, {"A/x": NEW, "other": NEW}), f"the end of {result}")
