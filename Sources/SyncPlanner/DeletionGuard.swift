@@ -110,6 +110,9 @@ package struct DeletionGuard: Sendable, Hashable {
     package var renames = 0
     /// Rows of the manifest when the run began.
     package var rows: Int
+    /// How many of them are of links or escaped names that the run has no option for: neither side
+    /// need have anything else.
+    package var heldRows = 0
     /// Objects that the run selects.
     package var listedObjects: Int
     /// Objects that filters left out.
@@ -225,7 +228,7 @@ package struct DeletionGuard: Sendable, Hashable {
         }
         guard let branches else {
             return emptiness(
-                rows,
+                rows - heldRows,
                 found(listedObjects, leftOutObjects),
                 found(walkedEntries, leftOutNames),
                 of: nil

@@ -136,6 +136,16 @@ struct DeletionGuardTests {
         #expect(facts.verdict == expected)
     }
 
+    @Test func `what the run has no option for is missing nowhere`() {
+        var facts = content(deletions: 0, rows: 7)
+        (facts.listedObjects, facts.walkedEntries, facts.heldRows) = (0, 0, 7)
+        #expect(facts.verdict == .allowed)
+        facts.heldRows = 6
+        #expect(facts.verdict == .refused(.emptyListing(rows: 1)))
+        (facts.heldRows, facts.deletions) = (7, 1)
+        #expect(facts.verdict == .refused(.emptyListing(rows: 0)), "it was never mirrored")
+    }
+
     @Test func `an empty side matters only where it is read from`() {
         var push = content(.push)
         push.listedObjects = 0

@@ -15,15 +15,10 @@ extension ItemExecutor {
     /// Reports what the disk changed, and marks its row: later runs keep the object as this one
     /// does.
     ///
-    /// As long as such a file is there, nothing is deleted; what became of it holds back what has
-    /// its name.
+    /// It holds back only deletions at or beneath its name.
     func reportDamage(_ entry: JoinedEntry, _ reason: SkipReason) async {
         context.tracker.count { $0.damaged += 1 }
-        if case .damaged = reason {
-            ledger.countSkipped()
-        } else {
-            ledger.countSkippedName(entry.key)
-        }
+        ledger.countSkippedName(entry.key)
         if let base = entry.base, !base.isDamaged, base.crc64 != nil, !context.options.isDryRun {
             await record([.upsert(base.replacing(isDamaged: true))], .skip, entry)
         }

@@ -83,14 +83,22 @@ struct PlanLine: Sendable, Hashable {
 
     private static func facts(of item: PlannedItem) -> [UInt8] {
         let entry = item.entry
+        let mode = entry.local?.permissions.map { ",\"mode\":\"\(String($0, radix: 8))\"" } ?? ""
         var text = ",\"size\":\(size(of: item)),\"decision\":\"\(item.decision.name)\""
         switch entry.local?.kind {
-        case .file(let file)?: text += ",\"here\":{\(form(file.size, file.modified, file.inode))}"
-        case .directory(let isEmpty)?: text += ",\"here\":{\"directory\":true,\"empty\":\(isEmpty)}"
+        case .file(let file)?:
+            text += ",\"here\":{\(form(file.size, file.modified, file.inode))\(mode)}"
+        case .directory(let isEmpty)?:
+            text += ",\"here\":{\"directory\":true,\"empty\":\(isEmpty)\(mode)}"
         case nil: break
         }
         if let object = entry.remote {
-            text += ",\"there\":{\"size\":\(object.size),\(form(object.etag))}"
+            text += ",\"there\":{\"size\":\(object.size),\(form(object.etag))"
+            // Permissions that change there leave the tag as it is.
+            if item.decision.outcomes.contains(.carryMode(.file)), let time = object.lastModified {
+                text += ",\"written\":\"\(time.seconds)\""
+            }
+            text += "}"
         }
         if let row = entry.base {
             text +=

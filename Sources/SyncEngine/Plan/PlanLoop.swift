@@ -50,10 +50,12 @@ struct PlanLoop {
         var entries: RangeTally
         /// What one side lost while it was left out, which is selected again.
         var unseen: RangeTally
+        /// Recorded links and escaped names, which the options of the run leave as they are.
+        var held: RangeTally
 
         init(_ paths: RunPaths) {
             let tally = RangeTally(paths.isLimited ? paths.ranges : .all)
-            (unsafe, objects, entries, unseen) = (tally, tally, tally, tally)
+            (unsafe, objects, entries, unseen, held) = (tally, tally, tally, tally, tally)
         }
     }
 
@@ -125,7 +127,7 @@ struct PlanLoop {
     }
 
     /// Counts what of an entry is not selected; what no run takes is as good as nothing.
-    mutating func note(_ entry: JoinedEntry, isSelected: Bool) {
+    mutating func note(_ entry: JoinedEntry, isSelected: Bool, isHeld: Bool) {
         if entry.remote != nil {
             if !takes(entry.key) {
                 unselected.unsafe.add(entry.key)
@@ -139,6 +141,7 @@ struct PlanLoop {
             unselected.entries.add(entry.key)
         }
         if isSelected, entry.hasVanishedUnseen { unselected.unseen.add(entry.key) }
+        if isHeld { unselected.held.add(entry.key) }
     }
 
     /// False for a key that no run takes.

@@ -121,6 +121,9 @@ struct RunPlan {
         case .deleteRemote where isRecorded, .nothing(.deletedLocally) where isRecorded,
             .nothing(.onlyRemote) where isRecorded:
             item.replacing(skipped)
+        // A link is counted itself, and a state is not.
+        case .deleteRemote where cover.isOfMirror:
+            item.replacing(.nothing(item.entry.base == nil ? .onlyRemote : .deletedLocally))
         case .forget, .deleteLocal, .deleteRemote: item.replacing(.nothing(.hidden))
         default: item
         }

@@ -34,6 +34,7 @@ extension MirrorRun {
             allowsEmpty: options.allowsEmpty,
             limit: options.deletionLimit
         )
+        check.heldRows = coverage.unselected.held.total
         check.leftOutObjects = coverage.unselected.objects.total
         check.leftOutNames = coverage.leftOut.total + coverage.unselected.entries.total
         check.branches = branches(coverage, rows: rows)

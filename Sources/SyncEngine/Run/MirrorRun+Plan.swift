@@ -179,7 +179,8 @@ extension MirrorRun {
         func give(_ entry: JoinedEntry, _ loop: inout PlanLoop) async throws {
             let entry = try await leftOut.marking(entry)
             let chosen = scope.choose(entry, issues)
-            loop.note(entry, isSelected: chosen != nil)
+            let isHeld = chosen == nil && scope.holds(entry)
+            loop.note(entry, isSelected: chosen != nil, isHeld: isHeld)
             if let chosen { return try await onEntry(chosen) }
             try await leftOut.add(entry)
         }

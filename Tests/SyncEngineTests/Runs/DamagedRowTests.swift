@@ -152,6 +152,27 @@ struct DamagedRowTests {
         #expect(try await fixture.object("photos/one.jpg") == good)
     }
 
+    @Test(arguments: [true, false])
+    func `hold back no deletions of other files`(isPlanned: Bool) async throws {
+        try fixture.remove("a/other/f1")
+        var plan: SavedPlan?
+        if isPlanned {
+            let path = fixture.directory("plan")
+            try await fixture.run("a", .push) {
+                ($0.isDryRun, $0.deletesKnown) = (true, true)
+                $0.plan = .save(path: path, command: ["push", "DIR"])
+            }
+            plan = try SavedPlan(reading: path)
+        }
+        let saved = plan
+        let run = try await fixture.run("a", .push) { options in
+            options.deletesKnown = true
+            options.plan = saved.map { .apply($0) }
+        }
+        #expect((run.deleted, run.damaged, run.isComplete) == (1, 1, false))
+        #expect(try await fixture.object("photos/one.jpg") == good)
+    }
+
     @Test func `come back with a pull when they are gone`() async throws {
         try fixture.remove("a/photos/one.jpg")
         #expect(try await fixture.run("a", .pull).transferred == 1)

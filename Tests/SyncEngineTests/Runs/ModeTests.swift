@@ -233,4 +233,23 @@ struct ModeTests {
         }
         #expect(later.warnings.isEmpty)
     }
+
+    @Test(arguments: [SyncDirection.push, .sync])
+    func `of an archived object stay here, and are counted`(_ direction: SyncDirection) async throws
+    {
+        try fixture.write("a/cold", content)
+        try set("a/cold", 0o644)
+        try await fixture.run("a", .push) { $0.properties.storageClass = "Archive" }
+        #expect(try await fixture.run("a", direction).isInStep)
+        try set("a/cold", 0o600)
+        fixture.server.clearRequestLog()
+        for _ in 0..<2 {
+            let log = EventLog()
+            let run = try await fixture.run("a", direction, log)
+            #expect((run.modes, run.localChanges, run.isInStep) == (0, 1, false))
+            #expect(log.skipped("cold")?.contains("its object is archived") == true)
+        }
+        #expect(!fixture.operations.contains("CopyObject"))
+        #expect(try await head("cold").userMetadata["mode"] == "100644")
+    }
 }

@@ -269,5 +269,30 @@ extension EngineRuns {
             // The path exists nowhere any more.
             #expect(try await Self.apply(fixture, .push, log, inGone).isComplete)
         }
+
+        @Test func `send no other permissions than those that were planned`() async throws {
+            let fixture = try MirrorFixture()
+            func set(_ name: String, _ mode: Int) throws {
+                try FileManager.default.setAttributes(
+                    [.posixPermissions: mode],
+                    ofItemAtPath: fixture.directory("a/" + name)
+                )
+            }
+            for name in ["changed", "left"] {
+                try fixture.write("a/" + name, MirrorFixture.ramp(500))
+                try set(name, 0o644)
+            }
+            try await fixture.run("a", .push)
+            for name in ["changed", "left"] { try set(name, 0o600) }
+            try fixture.write("a/new", MirrorFixture.ramp(30))
+            #expect(try await Self.save(fixture, .push).modes == 2)
+            for name in ["changed", "new"] { try set(name, 0o666) }
+            let log = EventLog()
+            let applied = try await Self.apply(fixture, .push, log)
+            #expect((applied.modes, applied.failed, applied.transferred) == (1, 2, 0))
+            let failed = log.items.filter { $0.state == .failed }
+            #expect(Set(failed.map(\.key)) == ["changed", "new"])
+            #expect(failed.allSatisfy { $0.message?.contains("since the plan was saved") == true })
+        }
     }
 }

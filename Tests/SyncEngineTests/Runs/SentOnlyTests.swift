@@ -110,5 +110,20 @@ extension EngineRuns {
             #expect(copied.missing == ["f"])
             #expect(try fixture.tree("a").keys.sorted() == ["g"])
         }
+
+        @Test func `cutting is refused, because runs of shards need a marker`() async throws {
+            try await push()
+            var options = CutOptions()
+            options.bounds = [[UInt8]("g".utf8)]
+            let cut = options
+            let error = await #expect(throws: SyncError.self) {
+                try await engine().cut(cut) { _ in }
+            }
+            #expect(error?.code == .refused)
+            // As before.
+            try fixture.write("a/h", MirrorFixture.ramp(10))
+            try await push()
+            #expect(try await objects() == ["f", "g", "h"])
+        }
     }
 }

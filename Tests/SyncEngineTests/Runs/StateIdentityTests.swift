@@ -163,5 +163,41 @@ extension EngineRuns {
             try loseManifest(fixture, isDamaged: true)
             #expect(try await state("a") == first)
         }
+
+        @Test func `what the bucket has beneath another state is counted, and nothing goes there`()
+            async throws
+        {
+            let fixture = try await pushed()
+            try fixture.write("a/inner/identity", Data("osssync-state 1\nstate x\n".utf8))
+            try await fixture.put("inner/x", MirrorFixture.ramp(10))
+            for deletesExtra in [false, true] {
+                let run = try await fixture.run("a", .push) { $0.deletesExtra = deletesExtra }
+                #expect((run.onlyRemote, run.deleted, run.isInStep) == (1, 0, false))
+            }
+            #expect(try await fixture.object("inner/x") == MirrorFixture.ramp(10))
+            var request = RestoreRequest(
+                paths: ["f0"],
+                version: .latest,
+                target: "inner/f0",
+                replaces: false
+            )
+            for isDryRun in [true, false] {
+                request.isDryRun = isDryRun
+                fixture.server.clearRequestLog()
+                let asked = request
+                await #expect(throws: SyncError.self) {
+                    try await fixture.engine("a")
+                        .restoreObjects(
+                            asked,
+                            isUndo: false,
+                            from: nil,
+                            readsBucket: true,
+                            names: .skip
+                        ) { _ in }
+                }
+                #expect(fixture.server.requestLog.isEmpty)
+            }
+            #expect(try fixture.names(in: "a/inner") == ["identity"])
+        }
     }
 }
