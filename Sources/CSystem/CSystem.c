@@ -155,10 +155,11 @@ int osssync_renameat_exchange(int fromDirectory, const char *from, int toDirecto
     return renameat2(fromDirectory, from, toDirectory, to, RENAME_EXCHANGE);
 }
 
-void osssync_birth_time(int descriptor, int64_t *seconds, int64_t *nanoseconds) {
+void osssync_birth_time(int directory, const char *path, int64_t *seconds, int64_t *nanoseconds) {
     struct statx status;
     *seconds = *nanoseconds = 0;
-    if (statx(descriptor, "", AT_EMPTY_PATH, STATX_BTIME, &status) != 0) return;
+    int flags = AT_SYMLINK_NOFOLLOW | AT_EMPTY_PATH;
+    if (statx(directory, path, flags, STATX_BTIME, &status) != 0) return;
     if (!(status.stx_mask & STATX_BTIME)) return;
     *seconds = status.stx_btime.tv_sec;
     *nanoseconds = status.stx_btime.tv_nsec;
@@ -398,10 +399,10 @@ int osssync_renameat_exchange(int fromDirectory, const char *from, int toDirecto
     return renameatx_np(fromDirectory, from, toDirectory, to, RENAME_SWAP);
 }
 
-void osssync_birth_time(int descriptor, int64_t *seconds, int64_t *nanoseconds) {
+void osssync_birth_time(int directory, const char *path, int64_t *seconds, int64_t *nanoseconds) {
     struct stat status;
     *seconds = *nanoseconds = 0;
-    if (fstat(descriptor, &status) != 0) return;
+    if (*path ? fstatat(directory, path, &status, AT_SYMLINK_NOFOLLOW) : fstat(directory, &status)) return;
     *seconds = status.st_birthtimespec.tv_sec;
     *nanoseconds = status.st_birthtimespec.tv_nsec;
 }

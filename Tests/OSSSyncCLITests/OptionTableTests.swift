@@ -67,21 +67,54 @@ struct OptionTableTests {
         }
     }
 
-    @Test func `what one command switches off is off, whatever all commands have`() throws {
+    /// What these lines of `DIR/.osssync/config` stand for.
+    private static func defaults(_ text: String) throws -> DirectoryDefaults {
         let folder = FileManager.default.temporaryDirectory.appending(path: UUID().uuidString)
         defer { try? FileManager.default.removeItem(at: folder) }
         let state = folder.appending(path: ".osssync")
         try FileManager.default.createDirectory(at: state, withIntermediateDirectories: true)
-        let text = "[mirror]\nrestore = 3\nchecksum = yes\n[pull]\nrestore = no\nchecksum = no\n"
         try Data(text.utf8).write(to: state.appending(path: "config"))
         let configuration = try #require(
             try DirectoryConfiguration(directory: folder.path(), stateDirectory: nil)
         )
-        let defaults = try DirectoryDefaults(configuration, of: folder.path())
+        return try DirectoryDefaults(configuration, of: folder.path())
+    }
+
+    @Test func `what one command switches off is off, whatever all commands have`() throws {
+        let defaults = try Self.defaults(
+            "[mirror]\nrestore = 3\nchecksum = yes\n[pull]\nrestore = no\nchecksum = no\n"
+        )
         let pull = ParsedArguments(command: .pull, positionals: [])
         #expect(try RunOptions(defaults.filling(pull)).restoreDays == nil)
         #expect(try !RunOptions(defaults.filling(pull)).comparesContent)
         #expect(try RunOptions(defaults.filling(pull, as: .sync)).restoreDays == 3)
+    }
+
+    @Test(arguments: ["delete-extra", "delete-excluded"])
+    func `a command without deletions has none of those that include them`(
+        name: String
+    ) throws {
+        let defaults = try Self.defaults("[mirror]\n\(name) = yes\n[push]\ndelete = no\n")
+        let (push, pull) = (
+            try RunOptions(defaults.filling(ParsedArguments(command: .push, positionals: []))),
+            try RunOptions(defaults.filling(ParsedArguments(command: .pull, positionals: [])))
+        )
+        #expect(!push.deletesKnown && !push.deletesExtra && !push.deletesExcluded)
+        #expect(pull.deletesKnown)
+        var typed = ParsedArguments(command: .push, positionals: [])
+        typed.counts[.deleteExtra] = 1
+        #expect(try RunOptions(defaults.filling(typed)).deletesExtra)
+    }
+
+    @Test(arguments: ["json-interval = x", "color = x", "jobs = x", "max-delete = x"])
+    func `a value that no run takes is named with its line`(line: String) throws {
+        let error = #expect(throws: UsageError.self) {
+            try Self.defaults("[mirror]\n\n\(line)\n")
+        }
+        guard case .configuration(_, line: 3, _) = error else {
+            Issue.record("another error: \(String(describing: error))")
+            return
+        }
     }
 
     // MARK: - The manual

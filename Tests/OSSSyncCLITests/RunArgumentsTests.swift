@@ -88,6 +88,11 @@ struct RunArgumentsTests {
         #expect(try !options("--no-empty-dirs").keepsEmptyDirectories)
     }
 
+    @Test func `of empty directories, the last word counts`() throws {
+        #expect(try options("--no-empty-dirs", "--empty-dirs").keepsEmptyDirectories)
+        #expect(try !options("--empty-dirs", "--no-empty-dirs").keepsEmptyDirectories)
+    }
+
     @Test func `deleting extra items includes deleting known ones`() throws {
         #expect(try options("--delete-extra").deletesKnown)
         #expect(try !options("--delete").deletesExtra)

@@ -45,7 +45,7 @@ int osssync_renameat_exclusive(int fromDirectory, const char *from, int toDirect
 /// renameat2 with RENAME_EXCHANGE: both names stay, each with what the other had; fails with ENOENT if either is missing.
 int osssync_renameat_exchange(int fromDirectory, const char *from, int toDirectory, const char *to);
 /// When the file was made, 0 for seconds and nanoseconds where the file system does not tell.
-void osssync_birth_time(int descriptor, int64_t *seconds, int64_t *nanoseconds);
+void osssync_birth_time(int directory, const char *path, int64_t *seconds, int64_t *nanoseconds);
 /// Writes everything of the file system that holds `descriptor` to the disk, and waits for it.
 int osssync_sync_file_system(int descriptor);
 /// Reserves blocks for `size` bytes and makes that the size; where blocks cannot be reserved, sets the size alone.

@@ -106,6 +106,15 @@ extension MirrorDirectory {
         return try place.status(of: PathBytes(path.name))?.isKept == true
     }
 
+    /// When the inode of a file in the trash was made; nil where that is not known.
+    package func birth(
+        of path: RelativePath,
+        in run: TrashOfRun
+    ) throws(LocalError) -> Timestamp? {
+        guard let place = try trashIfPresent()?.ifPresent(run.name, path.parent) else { return nil }
+        return calls.birth(at: place.descriptor, PathBytes(path.name))
+    }
+
     /// Hands each file that a run left in the trash to `body`, by the path that it had, until
     /// `body` returns false.
     ///

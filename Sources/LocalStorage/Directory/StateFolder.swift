@@ -112,13 +112,24 @@ extension MirrorDirectory {
         _ name: String,
         from folder: StateFolder
     ) throws(LocalError) {
-        let bytes = PathBytes(name.utf8)
-        try calls.rename(
-            from: folder.directory.descriptor,
-            bytes,
-            to: top.descriptor,
-            bytes
-        )
+        let (bytes, source) = (PathBytes(name.utf8), folder.directory)
+        do throws(LocalError) {
+            try calls.rename(from: source.descriptor, bytes, to: top.descriptor, bytes)
+        } catch {
+            // A disk that is one mount, and yet lets nothing be renamed to another directory.
+            guard error.errno == EXDEV, let status = try source.status(of: bytes) else {
+                throw error
+            }
+            // One that a kill leaves there is swept.
+            let copy = newNames.next().bytes
+            do throws(LocalError) {
+                _ = try self.copy(bytes, in: source, to: copy, in: top, status)
+                try calls.rename(from: top.descriptor, copy, to: top.descriptor, bytes)
+            } catch {
+                _ = try? calls.unlink(at: top.descriptor, copy)
+                throw explained(error, neededBytes: status.identity.size)
+            }
+        }
         try calls.synchronize(top.descriptor)
     }
 

@@ -143,10 +143,15 @@ extension SystemCalls {
     }
 
     /// Nil if the file system does not provide it.
-    func birth(of descriptor: Int32) -> Timestamp? {
+    func birth(of descriptor: Int32) -> Timestamp? { birth(at: descriptor, PathBytes("")) }
+
+    /// The same of a name in a directory; links are not followed.
+    func birth(at directory: Int32, _ name: PathBytes) -> Timestamp? {
         var seconds: Int64 = 0
         var nanoseconds: Int64 = 0
-        unsafe osssync_birth_time(descriptor, &seconds, &nanoseconds)
+        unsafe name.withPointer {
+            unsafe osssync_birth_time(directory, $0, &seconds, &nanoseconds)
+        }
         guard seconds != 0 || nanoseconds != 0 else { return nil }
         return Timestamp(seconds, nanoseconds)
     }

@@ -83,6 +83,9 @@ struct ArgumentParser {
         guard option.value != .none else {
             guard value == nil else { throw .unexpectedValue(name) }
             arguments.counts[option, default: 0] += 1
+            // Of these two, the last one counts.
+            if option == .emptyDirectories { arguments.counts[.noEmptyDirectories] = nil }
+            if option == .noEmptyDirectories { arguments.counts[.emptyDirectories] = nil }
             return
         }
         if case .optional = option.value { return arguments.add(option, value ?? "") }

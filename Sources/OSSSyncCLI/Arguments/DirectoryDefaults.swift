@@ -90,6 +90,7 @@ struct DirectoryDefaults: Sendable {
         do throws(UsageError) {
             try check(known)
         } catch {
+            if case .interrupted = error { throw error }
             throw problem(error.message)
         }
         return known
@@ -109,6 +110,7 @@ struct DirectoryDefaults: Sendable {
         arguments.add([known])
         _ = try RunOptions(arguments)
         _ = try ConnectionOptions(arguments)
+        _ = try OutputOptions(arguments)
     }
 
     /// True if a direction has filters of its own, which a command on all of them cannot apply.
@@ -163,6 +165,10 @@ extension ParsedArguments {
                 counts[known.option] = known.value.map { _ in 1 }
                 if known.option == .emptyDirectories {
                     counts[.noEmptyDirectories] = known.value == nil ? 1 : nil
+                }
+                // Each of these includes it.
+                if known.option == .delete, known.value == nil {
+                    (counts[.deleteExtra], counts[.deleteExcluded]) = (nil, nil)
                 }
             } else if let value = known.value {
                 add(known.option, value)

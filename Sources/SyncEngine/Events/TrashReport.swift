@@ -197,7 +197,8 @@ extension RestoreRequest {
 extension RestoredFile {
     /// Why a version is left out that is later than the time that was asked for.
     static let laterText =
-        "it changed after that time; the version of then is not kept, and --force restores this one"
+        "it changed or came after that time; the version of then is not kept, and --force restores "
+        + "this one"
 
     /// Why a file outside of the mirror stays.
     package static let outsideText = "a file is there; --force replaces it"

@@ -37,7 +37,7 @@ struct TrashRestorer: Sendable {
                     for other in better where try directory.holds(source, in: other) {
                         return true
                     }
-                    if let latest, file.modified.seconds > latest.secondsSince1970 {
+                    if let latest, try isLater(source, file, run, than: latest) {
                         leaveOut(source, file, run, &report)
                         return true
                     }
@@ -56,6 +56,24 @@ struct TrashRestorer: Sendable {
         }
         if !isDryRun, request.outside == nil { try directory.synchronize() }
         return report
+    }
+
+    /// True if the file changed or came after `time`, as far as the disk knows that.
+    ///
+    /// One that a run downloaded has the time of its object, which is of no use here; what tells
+    /// when this version came is when its inode was made. One that is not older than the run that
+    /// moved it is a copy that this run made, because no rename led to the trash.
+    private func isLater(
+        _ source: RelativePath,
+        _ file: FileIdentity,
+        _ run: MirrorDirectory.TrashOfRun,
+        than time: StoreTime
+    ) throws(LocalError) -> Bool {
+        if file.modified.seconds > time.secondsSince1970 { return true }
+        guard let born = try directory.birth(of: source, in: run), let moved = run.time else {
+            return false
+        }
+        return born.seconds > time.secondsSince1970 && born.seconds < moved.seconds
     }
 
     /// Copies the file to where it goes outside of the directory.

@@ -156,12 +156,14 @@ enum IgnoreFile {
 
         func isContent(of row: ManifestEntry) -> Bool { IgnoreFile.isContent(text, of: row) }
 
-        var asSyncError: SyncError {
-            SyncError(
-                code: .configuration,
-                message: "'\(IgnoreFile.name)' cannot be used: \(reason). Nothing was transferred."
-            )
-        }
+        var asSyncError: SyncError { IgnoreFile.unusable(reason) }
+    }
+
+    private static func unusable(_ reason: String) -> SyncError {
+        SyncError(
+            code: .configuration,
+            message: "'\(name)' cannot be used: \(reason). Nothing was transferred."
+        )
     }
 
     private static func read(
@@ -173,6 +175,7 @@ enum IgnoreFile {
             file = try directory.openForReading(path)
         } catch {
             if case .absent = error { return nil }
+            guard error.isMediaFailure else { throw unusable(error.message) }
             throw error
         }
         let identity = try file.identity()
@@ -228,7 +231,7 @@ enum IgnoreFile {
             try? await disk.run { () throws(LocalError) in
                 try directory.removePartial(partialName)
             }
-            throw unusable(error.message)
+            throw unusableObject(error.message)
         } catch {
             throw ItemFailure(any: error)
         }
@@ -236,10 +239,10 @@ enum IgnoreFile {
 
     /// Why an object is no ignore file, before it is fetched.
     static func check(_ object: RemoteObject) throws(ItemFailure) {
-        if object.size > maximumSize { throw unusable(tooLarge) }
+        if object.size > maximumSize { throw unusableObject(tooLarge) }
     }
 
-    private static func unusable(_ reason: String) -> ItemFailure {
+    private static func unusableObject(_ reason: String) -> ItemFailure {
         .local(
             message: "the bucket's ignore file cannot be used: \(reason). It was ignored, and "
                 + "the rules here stay in effect; fix the object",
