@@ -37,8 +37,9 @@ extension ItemExecutor {
         }
     }
 
-    /// The same for a dry run, by looks only: not every disk tells in this way what names it
-    /// refuses. Nil for a directory that is there.
+    /// The same for a dry run, by looks only; nil for what is there.
+    ///
+    /// Not every disk tells in this way what names it refuses.
     func seenRefusal(_ entry: JoinedEntry) async -> ItemFailure? {
         guard entry.local == nil, let path = try? context.path(of: entry) else { return nil }
         let directory = context.directory
