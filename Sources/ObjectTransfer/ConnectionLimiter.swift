@@ -48,13 +48,17 @@ package final class ConnectionLimiter: Sendable {
     ///     alone.
     ///   - monotonic: A clock that never steps.
     ///   - sleep: Throws if the task is cancelled.
+    /// What all requests under way may move together, unless it is said: with parts of gigabytes a
+    /// few of them are as much as a small machine's page cache should have to write.
+    private static let ordinaryBudget: Int64 = 1 << 30
+
     package init(
         maximum: Int,
-        byteBudget: Int64,
+        byteBudget: Int64? = nil,
         monotonic: @escaping @Sendable () -> Duration,
         sleep: @escaping @Sendable (Duration) async throws -> Void
     ) {
-        self.byteBudget = byteBudget
+        self.byteBudget = byteBudget ?? Self.ordinaryBudget
         self.monotonic = monotonic
         self.sleep = sleep
         let now = monotonic()

@@ -43,6 +43,17 @@ package struct Timestamp: Sendable, Hashable, Comparable {
     }
 }
 
+extension Duration {
+    package var inSeconds: Double {
+        Double(components.seconds) + Double(components.attoseconds) / 1e18
+    }
+
+    /// Without the rest.
+    package var milliseconds: Int {
+        Int(components.seconds) * 1_000 + Int(components.attoseconds / 1_000_000_000_000_000)
+    }
+}
+
 /// The fields of an instant in UTC, for the texts of the wire.
 package struct CivilTime: Sendable, Hashable {
     package let year: Int

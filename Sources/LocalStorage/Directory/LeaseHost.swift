@@ -1,4 +1,5 @@
 internal import Dispatch
+internal import SyncModel
 
 /// The clock of a lease, and a way to let time go by.
 package struct LeaseClock: Sendable {
@@ -15,9 +16,8 @@ package struct LeaseClock: Sendable {
     static let system = LeaseClock(
         now: { SystemCalls.bootTime },
         wait: { time in
-            let (seconds, attoseconds) = time.components
-            let milliseconds = Int(seconds) * 1_000 + Int(attoseconds / 1_000_000_000_000_000)
-            _ = DispatchSemaphore(value: 0).wait(timeout: .now() + .milliseconds(milliseconds))
+            let end = DispatchTime.now() + .milliseconds(time.milliseconds)
+            _ = DispatchSemaphore(value: 0).wait(timeout: end)
         }
     )
 }

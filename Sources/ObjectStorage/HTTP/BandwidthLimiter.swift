@@ -1,3 +1,4 @@
+internal import SyncModel
 internal import Synchronization
 
 /// Judges by byte counts and times whether the transport may move more now.
@@ -16,7 +17,7 @@ struct TokenBucket {
     /// `now` is an instant of a monotonic clock, as its distance from any fixed one.
     init(bytesPerSecond: Int64, now: Duration) {
         self.bytesPerSecond = Double(max(1, bytesPerSecond))
-        capacity = self.bytesPerSecond * Self.burst.secondsAsDouble
+        capacity = self.bytesPerSecond * Self.burst.inSeconds
         allowance = capacity
         last = now
     }
@@ -27,7 +28,7 @@ struct TokenBucket {
 
     /// How long nothing may move; zero if something may.
     mutating func pause(now: Duration) -> Duration {
-        allowance = min(allowance + (now - last).secondsAsDouble * bytesPerSecond, capacity)
+        allowance = min(allowance + (now - last).inSeconds * bytesPerSecond, capacity)
         last = now
         guard allowance < 0 else { return .zero }
         return .seconds(-allowance / bytesPerSecond)
@@ -178,10 +179,4 @@ final class BandwidthLimiter: @unchecked Sendable {
 
     /// Says whether some still wait.
     func letGo(someWait: Bool) { holdsBack = someWait }
-}
-
-extension Duration {
-    fileprivate var secondsAsDouble: Double {
-        Double(components.seconds) + Double(components.attoseconds) * 1e-18
-    }
 }

@@ -1,5 +1,6 @@
 #if SystemLibraries
 internal import CCurl
+internal import SyncModel
 
 #if canImport(Glibc)
 internal import Glibc

@@ -10,9 +10,3 @@ typealias HTTPTransport = CurlTransport
 #else
 typealias HTTPTransport = URLSessionTransport
 #endif
-
-extension Duration {
-    var milliseconds: Int {
-        Int(components.seconds * 1_000 + components.attoseconds / 1_000_000_000_000_000)
-    }
-}

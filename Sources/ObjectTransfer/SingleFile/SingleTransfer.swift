@@ -45,7 +45,6 @@ package struct SingleTransfer: Sendable {
         )
         limiter = ConnectionLimiter(
             maximum: streams,
-            byteBudget: 1 << 30,
             monotonic: environment.monotonic,
             sleep: environment.sleep
         )

@@ -164,7 +164,6 @@ extension MirrorEngine {
     private var remoteTrash: TrashedObjects {
         let limiter = ConnectionLimiter(
             maximum: RunOptions.standard.connectionLimit,
-            byteBudget: 1 << 30,
             monotonic: settings.environment.monotonic,
             sleep: settings.environment.sleep
         )

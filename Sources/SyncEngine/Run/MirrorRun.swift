@@ -17,10 +17,6 @@ internal import SyncPlanner
 /// target changed fails or is left for the next run. `docs/semantics.md` lists the gaps that remain
 /// under "What is not promised".
 struct MirrorRun: Sendable {
-    /// What all requests under way may move together: with parts of gigabytes a few of them are
-    /// as much as a small machine's page cache should have to write.
-    private static let bytesInFlight: Int64 = 1 << 30
-
     let settings: MirrorSettings
     private(set) var session: MirrorSession
     let direction: SyncDirection
@@ -54,7 +50,6 @@ struct MirrorRun: Sendable {
         self.onEvent = onEvent
         limiter = ConnectionLimiter(
             maximum: options.connectionLimit,
-            byteBudget: Self.bytesInFlight,
             monotonic: settings.environment.monotonic,
             sleep: settings.environment.sleep
         )
@@ -288,14 +283,6 @@ struct MirrorRun: Sendable {
 
     func seconds(since start: Duration) -> Double {
         (settings.environment.monotonic() - start).inSeconds
-    }
-}
-
-extension Duration {
-    /// As the summaries have it.
-    var inSeconds: Double {
-        let (seconds, attoseconds) = components
-        return Double(seconds) + Double(attoseconds) / 1e18
     }
 }
 
