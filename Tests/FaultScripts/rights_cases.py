@@ -193,6 +193,8 @@ def _(place):
     tree |= {"closed/f": NEW, "closed/inner/new/deep": FRESH}
     place.in_step(under(place, wrapper, "pull", "--", "closed/f", "closed/inner/new"))
     equal((permissions(place), place.tree()), (CLOSED, tree), "a pull of single paths")
+    # A run of the whole mirror knows what is there again.
+    place.in_step(under(place, wrapper, "pull"))
     # A plan, with a file and the directory that it leaves empty to delete.
     place.put("closed/f", OTHER)
     for name in ("closed/gone", "closed/inner/new/deep"):
