@@ -188,7 +188,10 @@ let package = Package(
         ),
         tests(
             "SyncEngineTests",
-            ["SyncEngine", "ObjectTransfer", "StorageServer", "StoreFixture", "SyncTestSupport"]
+            [
+                "SyncEngine", "OSSTransfer", "ObjectTransfer", "ObjectStorage", "StorageServer",
+                "StoreFixture", "SyncTestSupport",
+            ]
         ),
         tests("StorageServerTests", ["StorageServer", "SyncTestSupport"]),
         .target(

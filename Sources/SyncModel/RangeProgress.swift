@@ -1,5 +1,5 @@
 /// A beginning of a range as it was when so much of it had been received.
-package struct RangeMark: Sendable, Hashable, Codable {
+package struct RangeMark: Sendable, Hashable {
     package let length: Int64
     /// CRC-64 of so many bytes.
     package let crc64: UInt64

@@ -3,9 +3,9 @@ package struct UploadCheckpoint: Sendable, Hashable {
     package static let tokenLength = 26
 
     /// Relative to the remote's prefix.
-    package let key: ObjectKey
+    package var key: ObjectKey
     /// Nil until the service has answered: the row is older than the upload it stands for.
-    package let uploadID: UploadID?
+    package var uploadID: UploadID?
     package let partSize: Int64
     /// The file as it was when the upload began.
     package let source: FileIdentity
@@ -13,7 +13,7 @@ package struct UploadCheckpoint: Sendable, Hashable {
     package let token: String
     package let started: Timestamp
     /// By ascending number.
-    package let parts: [UploadedPart]
+    package var parts: [UploadedPart]
 
     package init(
         key: ObjectKey,

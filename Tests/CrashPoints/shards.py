@@ -1,5 +1,6 @@
 """Where the manifests of a mirror are, cut or not."""
 
+import json
 import os
 
 from Support.files import read
@@ -10,8 +11,7 @@ def cutting(state):
     path = os.path.join(state, "cuts")
     if not os.path.exists(path):
         return None
-    return next(line.split()[1] for line in read(path).decode().splitlines()
-                if line.startswith("cutting "))
+    return json.loads(read(path).decode().splitlines()[1])["cutting"]
 
 
 def manifests(state, name):

@@ -142,7 +142,7 @@ class SingleTrial(Trial):
         name = os.path.basename(path.removesuffix(" (deleted)"))
         if name.startswith(PARTIAL):
             return "partial file"
-        for suffix in (".lock", ".tmp", ".download.json", ".upload.json"):
+        for suffix in (".lock", ".tmp", ".download", ".upload"):
             if name.endswith(suffix):
                 return "record" + suffix
         return "mirror" if name in ("mirror", KEY) else "records"

@@ -53,7 +53,7 @@ struct StatePlaceTests {
         let state = temporary.path + "/state"
         _ = try open(temporary.mirrorPath, state: state)
         let text = try #require(TemporaryDirectory.content(of: state + "/identity"))
-        #expect(text.hasPrefix("osssync-state 1\nstate "))
+        #expect(text.hasPrefix("osssync-state 1\n{\"state\":\""))
         _ = try open(temporary.mirrorPath, state: state)
         #expect(TemporaryDirectory.content(of: state + "/identity") == text)
         let error = #expect(throws: LocalError.self) { try open(state, state: nil) }

@@ -24,7 +24,7 @@ struct FoundTransferTests {
         try fixture.setFaults(
             #"[{"match": {"operation": "\#(operation)"}, "effect": {"hold": true}}]"#
         )
-        let names = fixture.names(in: "transfers").filter { $0.hasSuffix(".transfer.json") }
+        let names = fixture.names(in: "transfers").filter { $0.hasSuffix(".transfer") }
         let record = fixture.path("transfers/" + (try #require(names.first)))
         try await fixture.running(manager) {
             await fixture.server.untilHeld(count)
@@ -71,7 +71,7 @@ struct FoundTransferTests {
         #expect(try await nextProcess(fixture, job) == .finished)
         #expect(fixture.server.requestLog.map(\.operation) == ["HeadObject"])
         #expect(fixture.content("a") == Self.content)
-        let records = fixture.names(in: "transfers").filter { $0.hasSuffix(".download.json") }
+        let records = fixture.names(in: "transfers").filter { $0.hasSuffix(".download") }
         #expect(records == [])
     }
 
@@ -110,7 +110,7 @@ struct FoundTransferTests {
         #expect(try await nextProcess(fixture, job) == .finished)
         #expect(fixture.server.requestLog.map(\.operation) == ["ListParts", "HeadObject"])
         #expect(try await fixture.client().get("k", maxBytes: 1 << 21).value?.bytes == Self.content)
-        let records = fixture.names(in: "transfers").filter { $0.hasSuffix(".upload.json") }
+        let records = fixture.names(in: "transfers").filter { $0.hasSuffix(".upload") }
         #expect(records == [])
     }
 }

@@ -115,7 +115,7 @@ struct SignedUploadTests {
         var left: [String: [UInt8]] = [:]
         _ = try await fixture.interrupt(killed) { upload in
             // What is on the disk in this moment is what a kill leaves.
-            for name in fixture.names(in: "records") where name.hasSuffix(".json") {
+            for name in fixture.names(in: "records") where name.hasSuffix(".upload") {
                 left[name] = fixture.content("records/" + name)
             }
             upload.transfer.cancel(keepingParts: true)
@@ -269,6 +269,6 @@ struct SignedUploadTests {
         // Of the parts that were under way when the first process ended some may have arrived.
         #expect(Set(fixture.storedParts) == Set(1...15) && fixture.storedParts.count <= 19)
         #expect(try await fixture.client().get("k", maxBytes: 1 << 22).value?.bytes == Self.content)
-        #expect(fixture.names(in: "transfers").filter { $0.hasSuffix(".upload.json") } == [])
+        #expect(fixture.names(in: "transfers").filter { $0.hasSuffix(".upload") } == [])
     }
 }

@@ -228,14 +228,17 @@ struct TransferManagerFaultTests {
         try await client.put(Self.content, to: "a")
         try await firstProcess(fixture)
         // As a process leaves it that is killed while it cancels.
-        for name in fixture.names(in: "transfers") where name.hasSuffix(".transfer.json") {
+        for name in fixture.names(in: "transfers") where name.hasSuffix(".transfer") {
             let text = String(
                 decoding: try #require(fixture.content("transfers/" + name)),
                 as: UTF8.self
             )
             #expect(text.contains(#""state":"paused""#))
-            let changed = text.replacing(#""state":"paused""#, with: #""state":"cancelled""#)
-            try fixture.write("transfers/" + name, Array(changed.utf8))
+            var lines = text.split(separator: "\n").map(String.init)
+            lines[1] = lines[1].replacing(#""state":"paused""#, with: #""state":"cancelled""#)
+            let changed = lines[0] + "\n" + lines[1] + "\n"
+            let check = "check \(CRC64(of: Array(changed.utf8)).value)\n"
+            try fixture.write("transfers/" + name, Array((changed + check).utf8))
         }
         let second = try await fixture.nextManager { name in
             try fixture.upload("file", to: name == "up" ? "k" : "other")
@@ -314,7 +317,7 @@ struct TransferManagerFaultTests {
         }
         #expect(await next?.transfers.count == 2)
         next = nil
-        let records = fixture.names(in: "transfers").filter { $0.hasSuffix(".transfer.json") }
+        let records = fixture.names(in: "transfers").filter { $0.hasSuffix(".transfer") }
         #expect(records.count == 2)
         try fixture.write("transfers/" + records[0], [UInt8]("{\"number\":1".utf8))
         let second = try await fixture.nextManager { try await fixture.download($0) }

@@ -213,7 +213,7 @@ struct UploadFaultTests {
         let killed = try upload(fixture, StoreFixture.ramp(2_000_000), options)
         let attempt = Task { try await killed.run() }
         await fixture.server.untilHeld(1)
-        let name = try #require(fixture.names(in: "records").first { $0.hasSuffix(".json") })
+        let name = try #require(fixture.names(in: "records").first { $0.hasSuffix(".upload") })
         let record = try #require(fixture.content("records/" + name))
         attempt.cancel()
         _ = await attempt.result

@@ -45,6 +45,19 @@ struct RuleTests {
         #expect(found == [])
     }
 
+    @Test func `every form of a small file is in the test that damages each byte`() throws {
+        let test = try everything().first { $0.path.hasSuffix("/StateFileTests.swift") }
+        let known = try #require(test).code.map(\.1).joined(separator: "\n")
+        let names = try sources().flatMap(\.code).compactMap { _, line -> Substring? in
+            guard let found = line.firstMatch(of: /(?:struct|extension) (\w+): StateFile\b/) else {
+                return nil
+            }
+            return found.1
+        }
+        #expect(names.count > 8)
+        #expect(names.filter { !known.contains("\($0)(") } == [])
+    }
+
     @Test func `a task without a parent begins in three places only`() throws {
         let found = findings(of: ["Task {", "Task("], in: try sources())
         let places = [

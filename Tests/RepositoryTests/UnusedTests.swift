@@ -7,7 +7,7 @@ import Testing
 struct UnusedTests {
     /// Called by the language or the standard library, and cases that stand for raw values.
     private static let called: Set<String> = [
-        "enqueue", "unownedExecutor", "customMirror", "Main",
+        "enqueue", "unownedExecutor", "customMirror", "Main", "callAsFunction",
         "OSSSyncServer", "terminate", "hangUp", "urlSession",
     ]
 

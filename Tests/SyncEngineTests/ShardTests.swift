@@ -1,3 +1,4 @@
+import ObjectStorage
 import ObjectTransfer
 import SyncModel
 import SyncPlanner
@@ -43,26 +44,6 @@ struct ShardTests {
         for (one, other) in zip(numbers, numbers.dropFirst()) {
             #expect(abs(one - other) > 8)
         }
-    }
-
-    @Test func `a record is read as it was written, and not after any change of a byte`() {
-        var record = StateRecord("osssync-test 1")
-        record.add("key", [0x00, 0x0A, 0x25, 0x20, 0xFF, 0x2F])
-        record.add("empty", "")
-        record.add("number", 12)
-        record.add("flag", true)
-        let content = record.content
-        #expect(StateRecord("osssync-test 1", content: content) == record)
-        #expect(StateRecord("osssync-test 2", content: content) == nil)
-        for index in content.indices {
-            for bit in 0..<8 {
-                var other = content
-                other[index] ^= 1 << bit
-                #expect(StateRecord("osssync-test 1", content: other) == nil)
-            }
-            #expect(StateRecord("osssync-test 1", content: [UInt8](content[..<index])) == nil)
-        }
-        #expect(StateRecord("osssync-test 1", content: content + content) == nil)
     }
 
     @Test func `a result says what the guard of its shard was`() throws {

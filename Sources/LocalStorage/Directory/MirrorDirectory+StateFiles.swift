@@ -93,7 +93,7 @@ extension MirrorDirectory {
 }
 
 extension OpenDirectory {
-    private static let maximumLength = 1 << 20
+    private static let maximumLength = 4 << 20
 
     /// The content of a small file in the directory, which is called `path`; nil if there is none.
     func smallFile(_ name: String, path: String) throws(LocalError) -> StateFileContent? {

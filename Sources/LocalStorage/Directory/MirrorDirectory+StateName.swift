@@ -8,6 +8,8 @@ extension MirrorDirectory {
     package static let identityHeading = "osssync-state 1"
     /// The same of any form of the file.
     private static let identityMark = [UInt8]("osssync-state ".utf8)
+    /// What stands before the name of the state in the second line.
+    private static let stateMark = #"{"state":""#
     private static let nameLength = 26
     private static let maximumLength = 64 << 10
 
@@ -96,8 +98,8 @@ extension MirrorDirectory {
     static func stateName(of state: OpenDirectory, makes: Bool) -> String? {
         if let text = beginning(of: state, maximumLength) {
             let line = text.split(separator: UInt8(ascii: "\n")).dropFirst().first
-            guard let line, line.starts(with: "state ".utf8) else { return nil }
-            let name = line.dropFirst("state ".utf8.count)
+            guard let line, line.starts(with: stateMark.utf8) else { return nil }
+            let name = line.dropFirst(stateMark.utf8.count).prefix { $0 != UInt8(ascii: "\"") }
             let isPlain = name.allSatisfy { byte in
                 (UInt8(ascii: "a")...UInt8(ascii: "z")).contains(byte)
                     || (UInt8(ascii: "0")...UInt8(ascii: "9")).contains(byte)
@@ -107,7 +109,7 @@ extension MirrorDirectory {
         }
         guard makes else { return nil }
         let name = newStateName()
-        let text = [UInt8]("\(identityHeading)\nstate \(name)\n".utf8)
+        let text = [UInt8]("\(identityHeading)\n\(stateMark)\(name)\"}\n".utf8)
         let content = text + [UInt8]("check \(CRC64(of: text).value)\n".utf8)
         // Where nothing can be written, whatever is written next says so.
         let folder = StateFolder(directory: state, path: "")

@@ -25,7 +25,7 @@ extension Checkpoint: Codable {
         }
         let state = try container.decode(String.self, forKey: .state)
         guard let json = try? JSONText(parsing: [UInt8](state.utf8), maximumSize: 64 << 20),
-            let checkpoint = Checkpoint(json)
+            let checkpoint = Checkpoint(json: json)
         else {
             throw DecodingError.dataCorruptedError(
                 forKey: .state,

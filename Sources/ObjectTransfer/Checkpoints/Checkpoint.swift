@@ -26,14 +26,13 @@ public struct Checkpoint: Sendable, Hashable {
 
     /// The state of the partial file after a clean pause.
     struct Seal: Sendable, Hashable {
-        let size: Int64
-        let modifiedSeconds: Int64
-        let modifiedNanoseconds: Int32
-        let changedSeconds: Int64
-        let changedNanoseconds: Int32
-        let inode: UInt64
-        let device: UInt64
+        let identity: FileIdentity
         let bootID: String
+
+        /// True if the file is as it was when it was sealed, in the same boot of the machine.
+        func matches(_ identity: FileIdentity, bootID: String) -> Bool {
+            !bootID.isEmpty && self == Seal(identity: identity, bootID: bootID)
+        }
     }
 
     /// What is downloaded, without secrets: `oss://host/bucket/key`, or a URL without its query.
@@ -110,23 +109,5 @@ extension Checkpoint {
             rangeSize: rangeSize,
             ranges: recorded
         )
-    }
-}
-
-extension Checkpoint.Seal {
-    init(_ identity: FileIdentity, bootID: String) {
-        size = identity.size
-        modifiedSeconds = identity.modified.seconds
-        modifiedNanoseconds = identity.modified.nanoseconds
-        changedSeconds = identity.changed.seconds
-        changedNanoseconds = identity.changed.nanoseconds
-        inode = identity.inode
-        device = identity.device
-        self.bootID = bootID
-    }
-
-    /// True if the file is as it was when it was sealed, in the same boot of the machine.
-    func matches(_ identity: FileIdentity, bootID: String) -> Bool {
-        !bootID.isEmpty && self == Checkpoint.Seal(identity, bootID: bootID)
     }
 }

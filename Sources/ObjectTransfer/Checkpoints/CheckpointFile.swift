@@ -11,9 +11,6 @@ package actor CheckpointFile: CheckpointStore {
     private static let downloadInterval: Int64 = 1 << 20
     /// Bytes that may be at the store without the file saying so; the store lists its parts.
     private static let uploadInterval: Int64 = 8 << 20
-    static let wholeName = "whole_crc64"
-    /// Of a record in which nothing is yet.
-    private static let isEmptyName = "empty"
 
     /// What is transferred, without secrets.
     private let subject: String
@@ -77,10 +74,11 @@ package actor CheckpointFile: CheckpointStore {
         // What is not on disk any more may still be known here.
         guard let bytes else { return true }
         (download, ranges, seal, whole, upload, parts) = (nil, [:], nil, nil, nil, [:])
-        let json = try? JSONText(parsing: bytes, maximumSize: RecordDirectory.maximumLength)
-        if let json { try await removeElsewhere(json) }
-        if let json { restore(from: json, key) }
-        return download != nil || upload != nil || json?[Self.isEmptyName] != nil
+        guard let record = TransferRecord(content: bytes) else { return false }
+        try await removeElsewhere(record)
+        restore(from: record, key)
+        let isAnnounced = record.download == nil && record.upload == nil
+        return download != nil || upload != nil || isAnnounced
     }
 
     /// Removes temporary files of `destination` but that of the record; `held` if one is in use.
@@ -99,13 +97,13 @@ package actor CheckpointFile: CheckpointStore {
     }
 
     /// Removes the partial file of a download that was to go to another directory before.
-    private func removeElsewhere(_ json: JSONText) async throws(ItemFailure) {
-        guard let place, let recorded = json[RecordPlace.fileMember]?.stringValue,
+    private func removeElsewhere(_ record: TransferRecord) async throws(ItemFailure) {
+        guard let place, let recorded = record.file,
             let destination = file?.destination, recorded != destination,
             let earlier = place.destination(of: recorded),
             let current = place.destination(of: destination), earlier.parent != current.parent
         else { return }
-        let name = json[Checkpoint.recordName].flatMap { Checkpoint($0) }?.partialName
+        let name = record.download?.partialName
         do {
             try await disk.run { () throws(LocalError) in
                 guard let parent = try earlier.openIfPresent(.standard) else { return }
@@ -154,16 +152,12 @@ package actor CheckpointFile: CheckpointStore {
         try await flush(isAnnounced: true)
     }
 
-    private func restore(from json: JSONText, _ key: ObjectKey) {
-        if let checkpoint = json[Checkpoint.recordName].flatMap({ Checkpoint($0) }) {
+    private func restore(from record: TransferRecord, _ key: ObjectKey) {
+        if let checkpoint = record.download {
             restore(from: checkpoint, key)
-            whole = json[Self.wholeName]?.stringValue.flatMap(UInt64.init).map(CRC64.init(value:))
+            whole = record.whole
         }
-        if let checkpoint = json[UploadCheckpoint.recordName]
-            .flatMap({ UploadCheckpoint($0, key: key, target: subject) })
-        {
-            begin(checkpoint)
-        }
+        if let checkpoint = record.upload?.checkpoint(key, to: subject) { begin(checkpoint) }
     }
 
     /// Writes what is known now, or removes the file if nothing is.
@@ -172,33 +166,20 @@ package actor CheckpointFile: CheckpointStore {
     private func flush(isAnnounced: Bool) async throws(ItemFailure) {
         unwritten = 0
         guard let file else { return }
-        var members: [JSONText.Member] = []
-        if let checkpoint {
-            members = [.init(name: Checkpoint.recordName, value: checkpoint.json)]
-            if let whole {
-                members.append(.init(name: Self.wholeName, value: .string(String(whole.value))))
-            }
-        } else if let upload = currentUpload {
-            members = [
-                .init(name: UploadCheckpoint.recordName, value: upload.json(target: subject))
-            ]
-        } else if isAnnounced {
-            members = [.init(name: Self.isEmptyName, value: .string(""))]
-        }
-        if !members.isEmpty, let destination = file.destination {
-            members.append(.init(name: RecordPlace.fileMember, value: .string(destination)))
-        }
-        let json = members.isEmpty ? nil : JSONText.object(members)
+        let upload = currentUpload.map { UploadRecord(target: subject, checkpoint: $0) }
+        let record = TransferRecord(
+            download: checkpoint,
+            whole: checkpoint == nil ? nil : whole,
+            upload: upload,
+            file: file.destination
+        )
+        let isKept = record.download != nil || upload != nil || isAnnounced
         // The store keeps the parts of an upload that nothing here knows of any more.
         let isDurable = upload != nil
         do {
             try await disk.run { () throws(LocalError) in
-                if let json {
-                    try file.directory.write(
-                        file.name,
-                        [UInt8]((json.text + "\n").utf8),
-                        isDurable: isDurable
-                    )
+                if isKept {
+                    try file.directory.write(file.name, record.content, isDurable: isDurable)
                 } else {
                     try file.directory.remove(file.name)
                 }
@@ -307,7 +288,7 @@ package actor CheckpointFile: CheckpointStore {
         partialName: String,
         bootID: String
     ) async {
-        seal = Checkpoint.Seal(partial, bootID: bootID)
+        seal = Checkpoint.Seal(identity: partial, bootID: bootID)
     }
 
     package func isTrusted(
@@ -322,16 +303,9 @@ package actor CheckpointFile: CheckpointStore {
     // MARK: Uploads
 
     private var currentUpload: UploadCheckpoint? {
-        guard let upload else { return nil }
-        return UploadCheckpoint(
-            key: upload.key,
-            uploadID: upload.uploadID,
-            partSize: upload.partSize,
-            source: upload.source,
-            token: upload.token,
-            started: upload.started,
-            parts: parts.values.sorted { $0.number < $1.number }
-        )
+        var upload = upload
+        upload?.parts = parts.values.sorted { $0.number < $1.number }
+        return upload
     }
 
     private func begin(_ checkpoint: UploadCheckpoint) {
@@ -353,18 +327,8 @@ package actor CheckpointFile: CheckpointStore {
         _ upload: UploadID,
         token: String
     ) async throws(ItemFailure) {
-        guard let known = self.upload, known.token == token else {
-            throw .checkpointGone(key)
-        }
-        self.upload = UploadCheckpoint(
-            key: known.key,
-            uploadID: upload,
-            partSize: known.partSize,
-            source: known.source,
-            token: known.token,
-            started: known.started,
-            parts: []
-        )
+        guard self.upload?.token == token else { throw .checkpointGone(key) }
+        self.upload?.uploadID = upload
         try await flush()
     }
 

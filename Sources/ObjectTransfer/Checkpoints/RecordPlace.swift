@@ -4,10 +4,8 @@ internal import SyncModel
 
 /// Where the record of a single transfer is, and by which name another process finds it.
 package struct RecordPlace: Sendable {
-    /// The member of a record that says where a download goes.
-    static let fileMember = "file"
-    static let downloadSuffix = ".download.json"
-    private static let uploadSuffix = ".upload.json"
+    static let downloadSuffix = ".download"
+    private static let uploadSuffix = ".upload"
 
     /// What a transfer is found again by.
     package enum Identity: Sendable, Hashable {

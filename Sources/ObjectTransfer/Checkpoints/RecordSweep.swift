@@ -1,5 +1,4 @@
 package import LocalStorage
-internal import ObjectStorage
 package import SyncModel
 
 /// Removes what killed processes left of single transfers, and what no later one will resume.
@@ -97,42 +96,30 @@ package struct RecordSweep: Sendable {
         in directory: RecordDirectory,
         beside destination: FileDestination
     ) throws(LocalError) {
-        let json = try Self.read(name, in: directory)
+        let checkpoint = try TransferRecord.read(name, in: directory)?.download
         let parent = try destination.openIfPresent(.standard)
-        if let checkpoint = json?[Checkpoint.recordName].flatMap({ Checkpoint($0) }) {
-            try parent?.removePartial(checkpoint.partialName)
-        }
+        if let checkpoint { try parent?.removePartial(checkpoint.partialName) }
         try parent?.removePartials(of: destination.partials, except: nil)
         try directory.remove(name)
-    }
-
-    /// What a record says; nil for one that is none.
-    private static func read(
-        _ name: String,
-        in directory: RecordDirectory
-    ) throws(LocalError) -> JSONText? {
-        try directory.read(name).flatMap {
-            try? JSONText(parsing: $0, maximumSize: RecordDirectory.maximumLength)
-        }
     }
 
     private func sweep(_ name: String) throws(LocalError) -> Int {
         let lock = try directory.lockRecord(name)
         defer { withExtendedLifetime(lock) {} }
-        guard let json = try Self.read(name, in: directory) else {
+        guard let record = try TransferRecord.read(name, in: directory) else {
             // A power cut left it empty, or damaged.
             try directory.remove(name)
             return 1
         }
-        guard let file = json[RecordPlace.fileMember]?.stringValue,
+        guard let file = record.file,
             let destination = try? FileDestination(base.map { $0 + "/" + file } ?? file)
         else { return 0 }
-        let checkpoint = json[Checkpoint.recordName].flatMap { Checkpoint($0) }
+        let checkpoint = record.download
         let isOld = try directory.modified(name).map { now.seconds - $0.seconds >= ageSeconds }
         var (removed, isUseless) = (0, checkpoint == nil || isOld == true)
         if let parent = try destination.openIfPresent(.standard) {
             let kept = isOld == true ? nil : checkpoint?.partialName
-            if let kept, json[CheckpointFile.wholeName] == nil {
+            if let kept, record.whole == nil {
                 // A power cut can leave a record of a file that already has its name. Without that
                 // file, the directory may be the mount point of a volume that is not mounted.
                 if try parent.openPartial(kept, expectedSize: nil) == nil {

@@ -42,6 +42,45 @@ public struct SavedPlan: Sendable, Hashable {
     let endpoint: String
     let content: PlanContent
 
+    /// The first line.
+    struct Header: JSONObject {
+        let version: Int
+        let command: [String]
+        let remote: String
+        let endpoint: String
+
+        static func code(_ fields: inout JSONFields, _ value: Self?) throws(JSONFailure) -> Self {
+            Header(
+                version: try fields("osssync_plan", value?.version),
+                command: try fields("command", value?.command),
+                remote: try fields("remote", value?.remote),
+                endpoint: try fields("endpoint", value?.endpoint)
+            )
+        }
+    }
+
+    /// The last line.
+    struct Trailer: JSONObject {
+        let items: Int
+        let bytes: Int64
+        /// Of all that comes before it.
+        var crc64: String?
+
+        /// What comes before the checksum, which covers it.
+        var beginning: [UInt8] {
+            let totals = Trailer(items: items, bytes: bytes)
+            return [UInt8](totals.json.text.utf8.dropLast())
+        }
+
+        static func code(_ fields: inout JSONFields, _ value: Self?) throws(JSONFailure) -> Self {
+            Trailer(
+                items: try fields("items", value?.items),
+                bytes: try fields("bytes", value?.bytes),
+                crc64: try fields.optional("crc64", value?.crc64)
+            )
+        }
+    }
+
     /// Reads the whole file and verifies it.
     ///
     /// - Parameter path: The path of the file.
@@ -59,23 +98,10 @@ public struct SavedPlan: Sendable, Hashable {
         }
     }
 
-    private init(
-        path: String,
-        header: JSONText,
-        trailer: JSONText,
-        content: PlanContent
-    ) throws(PlanProblem) {
-        guard case .array(let words)? = header["command"],
-            case .string(let remote)? = header["remote"],
-            case .string(let endpoint)? = header["endpoint"],
-            case .number(let items)? = trailer["items"],
-            case .number(let bytes)? = trailer["bytes"]
-        else { throw .changed }
+    private init(path: String, header: Header, trailer: Trailer, content: PlanContent) {
         self.path = path
-        command = words.compactMap { if case .string(let word) = $0 { word } else { nil } }
-        self.items = Int(items) ?? 0
-        self.bytes = Int64(bytes) ?? 0
-        (self.remote, self.endpoint, self.content) = (remote, endpoint, content)
+        (command, remote, endpoint) = (header.command, header.remote, header.endpoint)
+        (items, bytes, self.content) = (trailer.items, trailer.bytes, content)
     }
 
     private static func read(_ path: String) throws -> SavedPlan {
@@ -84,20 +110,20 @@ public struct SavedPlan: Sendable, Hashable {
         guard try file.read(at: 0, length: beginning.count) == beginning else {
             throw PlanProblem.notPlan
         }
-        guard let first = try firstLine(of: file), let header = json(first) else {
+        guard let first = try firstLine(of: file), let start = json(first) else {
             throw PlanProblem.incomplete
         }
-        guard case .number(let version)? = header["osssync_plan"] else {
-            throw PlanProblem.notPlan
-        }
+        guard case .number(let version)? = start["osssync_plan"] else { throw PlanProblem.notPlan }
         guard version == String(Self.version) else { throw PlanProblem.newer(version) }
         let length = min(size, Int64(longestTrailer))
         let tail = try file.read(at: size - length, length: Int(length))
         guard tail.last == UInt8(ascii: "\n"),
             let end = tail.dropLast().lastIndex(of: UInt8(ascii: "\n")),
-            let trailer = json([UInt8](tail[(end + 1)...])),
-            case .string(let checksum)? = trailer["crc64"]
+            let ending = json([UInt8](tail[(end + 1)...])), ending["crc64"] != nil
         else { throw PlanProblem.incomplete }
+        guard let header = Header(json: start), let trailer = Trailer(json: ending) else {
+            throw PlanProblem.changed
+        }
         let content = PlanContent(
             file: file,
             items: ByteRange(
@@ -105,15 +131,10 @@ public struct SavedPlan: Sendable, Hashable {
                 length: size - Int64(tail.count - end - 1) - Int64(first.count) - 1
             )
         )
-        let plan = try SavedPlan(path: path, header: header, trailer: trailer, content: content)
-        let totals = trailerBeginning(items: plan.items, bytes: plan.bytes)
-        guard try content.checksum(with: totals) == checksum else { throw PlanProblem.changed }
-        return plan
-    }
-
-    /// What the trailer has before the checksum, which covers it.
-    static func trailerBeginning(items: Int, bytes: Int64) -> [UInt8] {
-        [UInt8]("{\"items\":\(items),\"bytes\":\(bytes)".utf8)
+        guard try content.checksum(with: trailer.beginning) == trailer.crc64 else {
+            throw PlanProblem.changed
+        }
+        return SavedPlan(path: path, header: header, trailer: trailer, content: content)
     }
 
     /// Nil if there is no end of a line where one must be.

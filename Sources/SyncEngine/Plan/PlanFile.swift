@@ -26,13 +26,13 @@ struct PlanWriter {
         _ disk: BlockingQueue
     ) async throws(SyncError) {
         self.disk = disk
-        let header = JSONText.object([
-            .init(name: "osssync_plan", value: .number(String(SavedPlan.version))),
-            .init(name: "command", value: .array(command.map { .string($0) })),
-            .init(name: "remote", value: .string(settings.displayRemote)),
-            .init(name: "endpoint", value: .string(settings.identity.endpoint)),
-        ])
-        buffer = [UInt8]((header.text + "\n").utf8)
+        let header = SavedPlan.Header(
+            version: SavedPlan.version,
+            command: command,
+            remote: settings.displayRemote,
+            endpoint: settings.identity.endpoint
+        )
+        buffer = [UInt8]((header.json.text + "\n").utf8)
         guard buffer.count <= SavedPlan.longestHeader else {
             throw SyncError(
                 code: .configuration,
@@ -60,15 +60,18 @@ struct PlanWriter {
         let line = PlanLine(item, action, outcome: outcome)
         buffer += line.bytes
         items += 1
-        if line.movesBytes { bytes = bytes.addingClamped(PlanLine.size(of: item)) }
+        if line.movesBytes { bytes = bytes.addingClamped(line.size) }
         if buffer.count >= Self.pieceSize { try await flush() }
     }
 
     /// Ends the file and gives it its name.
     mutating func finish() async throws(LocalError) {
-        buffer += SavedPlan.trailerBeginning(items: items, bytes: bytes)
+        var trailer = SavedPlan.Trailer(items: items, bytes: bytes)
+        let beginning = trailer.beginning
+        buffer += beginning
         try await flush()
-        buffer = [UInt8](",\"crc64\":\"\(String(checksum.value, radix: 16))\"}\n".utf8)
+        trailer.crc64 = String(checksum.value, radix: 16)
+        buffer = (trailer.json.text + "\n").utf8.dropFirst(beginning.count) + []
         try await flush()
         let file = file
         try await disk.run { () throws(LocalError) in try file.publish() }

@@ -4,48 +4,58 @@ internal import SyncPlanner
 
 /// One item of a saved plan: a key, what is done about it, and the facts that this rests on.
 ///
-/// `{"key":…,"action":…,"size":…,"decision":…,"here":…,"there":…,"recorded":…,"outcome":…}`: the
-/// facts are compared as they are written, and nothing but the first two is ever read back. The
-/// outcome is that of a comparison.
+/// The facts are compared with those of the run that carries the plan out. The outcome is that of a
+/// comparison.
 struct PlanLine: Sendable, Hashable {
     let key: ObjectKey
     let action: ItemAction
-    /// What follows the action.
-    let facts: [UInt8]
+    let size: Int64
+    private let decision: String
+    private let here: Facts?
+    private let there: Facts?
+    private let recorded: Facts?
+    private var outcome: String?
 
-    private static let start = [UInt8]("{\"key\":\"".utf8)
-    private static let middle = [UInt8]("\",\"action\":\"".utf8)
-    private static let end = UInt8(ascii: "}")
-    private static let quote = UInt8(ascii: "\"")
+    /// What is known of one side of a key.
+    struct Facts: Sendable, Hashable {
+        var isDirectory: Bool?
+        var isEmpty: Bool?
+        var size: Int64?
+        var modified: String?
+        var inode: UInt64?
+        var mode: String?
+        var etag: PercentText?
+        var written: String?
 
-    /// The action that a dry run reports, and the outcome of a comparison that it made.
-    init(_ item: PlannedItem, _ action: ItemAction, outcome: Decision?) {
-        key = item.entry.key
-        self.action = action
-        facts = Self.facts(of: item) + Self.text(of: outcome) + [Self.end]
-    }
+        init() {}
 
-    /// Nil for what ``bytes`` never is.
-    init?(parsing line: some Collection<UInt8>) {
-        let line = [UInt8](line)
-        guard line.starts(with: Self.start), line.last == Self.end,
-            let keyEnd = line[Self.start.count...].firstIndex(of: Self.quote),
-            let key = percentDecode([UInt8](line[Self.start.count..<keyEnd])),
-            line[keyEnd...].starts(with: Self.middle)
-        else { return nil }
-        let word = line[(keyEnd + Self.middle.count)...]
-        guard let wordEnd = word.firstIndex(of: Self.quote),
-            let action = ItemAction(rawValue: String(decoding: word[..<wordEnd], as: UTF8.self))
-        else { return nil }
-        self.key = ObjectKey(key)
-        self.action = action
-        facts = [UInt8](line[(wordEnd + 1)...])
-    }
+        init(_ local: LocalEntry) {
+            mode = local.permissions.map { String($0, radix: 8) }
+            switch local.kind {
+            case .file(let file):
+                (size, inode) = (file.size, file.inode)
+                modified = Self.text(file.modified)
+            case .directory(let isEmpty): (isDirectory, self.isEmpty) = (true, isEmpty)
+            }
+        }
 
-    /// As it stands in the file, with the end of the line.
-    var bytes: [UInt8] {
-        Self.start + percentEncoded(key.bytes) + Self.middle
-            + [UInt8](action.rawValue.utf8) + [Self.quote] + facts + [UInt8(ascii: "\n")]
+        /// Permissions that change there leave the tag as it is.
+        init(_ object: RemoteObject, carriesMode: Bool) {
+            size = object.size
+            etag = PercentText(object.etag.text.utf8)
+            written = carriesMode ? object.lastModified.map { String($0.seconds) } : nil
+        }
+
+        init(_ row: ManifestEntry) {
+            (size, inode) = (row.size, row.inode)
+            modified = Self.text(row.localModified)
+            etag = PercentText(row.etag.text.utf8)
+        }
+
+        private static func text(_ time: Timestamp) -> String {
+            let digits = String(Int64(1_000_000_000) + Int64(time.nanoseconds)).dropFirst()
+            return "\(time.seconds).\(digits)"
+        }
     }
 
     var isDeletion: Bool { action == .deleteLocal || action == .deleteRemote }
@@ -57,68 +67,79 @@ struct PlanLine: Sendable, Hashable {
     ///
     /// Of a comparison, only the outcome that was planned is left.
     func decision(on item: PlannedItem) -> Decision? {
-        let expected = Self.facts(of: item)
-        guard facts.starts(with: expected) else { return nil }
-        let rest = facts.dropFirst(expected.count)
-        if rest.elementsEqual([Self.end]) { return item.decision }
-        guard case .compare = item.decision else { return nil }
-        let planned = item.decision.outcomes.first { outcome in
-            rest.elementsEqual(Self.text(of: outcome) + [Self.end])
-        }
-        return planned.map { planned in
-            let text = Self.text(of: planned)
-            return item.decision.keeping({ Self.text(of: $0) == text }, else: .skip(.notInPlan))
-        }
-    }
-
-    private static func text(of outcome: Decision?) -> [UInt8] {
-        outcome.map { [UInt8](",\"outcome\":\"\($0.name)\"".utf8) } ?? []
-    }
-
-    static func size(of item: PlannedItem) -> Int64 {
-        let (local, remote) = (item.entry.local?.identity?.size, item.entry.remote?.size)
-        let isOfFile = item.decision.sendsFile || item.decision.clearsLocal
-        return (isOfFile ? local ?? remote : remote ?? local) ?? 0
-    }
-
-    private static func facts(of item: PlannedItem) -> [UInt8] {
-        let entry = item.entry
-        let mode = entry.local?.permissions.map { ",\"mode\":\"\(String($0, radix: 8))\"" } ?? ""
-        var text = ",\"size\":\(size(of: item)),\"decision\":\"\(item.decision.name)\""
-        switch entry.local?.kind {
-        case .file(let file)?:
-            text += ",\"here\":{\(form(file.size, file.modified, file.inode))\(mode)}"
-        case .directory(let isEmpty)?:
-            text += ",\"here\":{\"directory\":true,\"empty\":\(isEmpty)\(mode)}"
-        case nil: break
-        }
-        if let object = entry.remote {
-            text += ",\"there\":{\"size\":\(object.size),\(form(object.etag))"
-            // Permissions that change there leave the tag as it is.
-            if item.decision.outcomes.contains(.carryMode(.file)), let time = object.lastModified {
-                text += ",\"written\":\"\(time.seconds)\""
-            }
-            text += "}"
-        }
-        if let row = entry.base {
-            text +=
-                ",\"recorded\":{\(form(row.size, row.localModified, row.inode)),"
-                + "\(form(row.etag))}"
-        }
-        return [UInt8](text.utf8)
-    }
-
-    private static func form(_ size: Int64, _ modified: Timestamp, _ inode: UInt64) -> String {
-        let digits = String(Int64(1_000_000_000) + Int64(modified.nanoseconds)).dropFirst()
-        return "\"size\":\(size),\"modified\":\"\(modified.seconds).\(digits)\","
-            + "\"inode\":\"\(inode)\""
-    }
-
-    private static func form(_ etag: ETag) -> String {
-        let text = percentEncoded([UInt8](etag.text.utf8))
-        return "\"etag\":\"\(String(decoding: text, as: UTF8.self))\""
+        var expected = PlanLine(item, action, outcome: nil)
+        expected.outcome = outcome
+        guard self == expected else { return nil }
+        guard let outcome else { return item.decision }
+        guard case .compare = item.decision, item.decision.outcomes.contains(where: isPlanned)
+        else { return nil }
+        return item.decision.keeping(isPlanned, else: .skip(.notInPlan))
+        func isPlanned(_ decision: Decision) -> Bool { decision.name == outcome }
     }
 }
+
+extension PlanLine {
+    /// The action that a dry run reports, and the outcome of a comparison that it made.
+    init(_ item: PlannedItem, _ action: ItemAction, outcome: Decision?) {
+        let entry = item.entry
+        let (local, remote) = (entry.local?.identity?.size, entry.remote?.size)
+        let isOfFile = item.decision.sendsFile || item.decision.clearsLocal
+        self.init(
+            key: entry.key,
+            action: action,
+            size: (isOfFile ? local ?? remote : remote ?? local) ?? 0,
+            decision: item.decision.name,
+            here: entry.local.map { Facts($0) },
+            there: entry.remote.map {
+                Facts($0, carriesMode: item.decision.outcomes.contains(.carryMode(.file)))
+            },
+            recorded: entry.base.map { Facts($0) },
+            outcome: outcome?.name
+        )
+    }
+
+    /// Nil for what ``bytes`` never is.
+    init?(parsing line: some Collection<UInt8>) {
+        let line = [UInt8](line)
+        guard let json = try? JSONText(parsing: line, maximumSize: line.count) else { return nil }
+        self.init(json: json)
+    }
+
+    /// As it stands in the file, with the end of the line.
+    var bytes: [UInt8] { [UInt8]((json.text + "\n").utf8) }
+}
+
+extension PlanLine: JSONObject {
+    static func code(_ fields: inout JSONFields, _ value: Self?) throws(JSONFailure) -> Self {
+        PlanLine(
+            key: try fields("key", value?.key),
+            action: try fields("action", value?.action),
+            size: try fields("size", value?.size),
+            decision: try fields("decision", value?.decision),
+            here: try fields.optional("here", value?.here),
+            there: try fields.optional("there", value?.there),
+            recorded: try fields.optional("recorded", value?.recorded),
+            outcome: try fields.optional("outcome", value?.outcome)
+        )
+    }
+}
+
+extension PlanLine.Facts: JSONObject {
+    static func code(_ fields: inout JSONFields, _ value: Self?) throws(JSONFailure) -> Self {
+        var facts = Self()
+        facts.isDirectory = try fields.optional("directory", value?.isDirectory)
+        facts.isEmpty = try fields.optional("empty", value?.isEmpty)
+        facts.size = try fields.optional("size", value?.size)
+        facts.modified = try fields.optional("modified", value?.modified)
+        facts.inode = try fields.optional("inode", value?.inode)
+        facts.mode = try fields.optional("mode", value?.mode)
+        facts.etag = try fields.optional("etag", value?.etag)
+        facts.written = try fields.optional("written", value?.written)
+        return facts
+    }
+}
+
+extension ItemAction: JSONValue {}
 
 extension Decision {
     /// What it is called in a plan.
@@ -184,18 +205,5 @@ extension ConflictResolution {
         case .leaveBoth: "leave-both"
         case .stopRun: "stop"
         }
-    }
-}
-
-/// Bytes as one line of JSON has them between quotes: text as it is if it is safe to print, else
-/// with `%XX` for all but printable ASCII.
-private func percentEncoded(_ bytes: [UInt8]) -> [UInt8] {
-    let isSafe = !bytes.contains { $0 == UInt8(ascii: "%") || $0 == UInt8(ascii: "\"") }
-    if isSafe, displayText(bytes).utf8.elementsEqual(bytes) { return bytes }
-    let digits = [UInt8]("0123456789ABCDEF".utf8)
-    let special = [UInt8]("%\"\\".utf8)
-    return bytes.flatMap { byte in
-        (0x20...0x7E).contains(byte) && !special.contains(byte)
-            ? [byte] : [UInt8(ascii: "%"), digits[Int(byte >> 4)], digits[Int(byte & 15)]]
     }
 }

@@ -1,4 +1,5 @@
 internal import LocalStorage
+package import ObjectStorage
 internal import ObjectTransfer
 package import SyncModel
 
@@ -8,7 +9,6 @@ package import SyncModel
 /// it, one for the whole mirror; with it, one for each shard beneath `shards/NAME`.
 package struct Cutting: Sendable, Hashable {
     static let fileName = "cuts"
-    private static let heading = "osssync-cuts 1"
     /// The directory of all cuttings.
     static let folder = "shards"
     package static let maximumCount = 1_000
@@ -76,33 +76,11 @@ package struct Cutting: Sendable, Hashable {
 }
 
 extension Cutting {
-    var content: [UInt8] {
-        var record = StateRecord(Self.heading)
-        record.add("cutting", name)
-        for bound in bounds { record.add("from", bound.bytes) }
-        return record.content
-    }
-
     /// Nil if the mirror is not cut.
     ///
     /// - Throws: `localState` if the file was cut short or altered.
     static func read(in directory: MirrorDirectory) throws(SyncError) -> Cutting? {
-        let content: [UInt8]?
-        do throws(LocalError) {
-            content = try directory.stateFile(fileName)
-        } catch {
-            throw SyncError(error)
-        }
-        guard let content else { return nil }
-        guard let record = StateRecord(heading, content: content),
-            let name = record.text("cutting"), !name.isEmpty
-        else { throw damaged(fileName) }
-        let bounds = record.all("from").map { ObjectKey($0) }
-        let isAscending = zip(bounds, bounds.dropFirst()).allSatisfy { $0 < $1 }
-        guard isAscending, bounds.first != "", bounds.count < maximumCount else {
-            throw damaged(fileName)
-        }
-        return Cutting(name: name, bounds: bounds)
+        try read(fileName) { () throws(LocalError) in try directory.stateFile(fileName) }
     }
 
     /// Why something that needs one manifest cannot be done.
@@ -136,16 +114,22 @@ extension Cutting {
         guard try Cutting.read(in: directory) == self else { return false }
         return try directory.stateFolder([Self.folder, name], makes: false) != nil
     }
+}
 
-    static func damaged(
-        _ file: String,
-        advice: String = "Restore it from a backup of the state"
-    ) -> SyncError {
-        SyncError(
-            code: .localState,
-            message: "'\(file)' in the state of the mirror is damaged: it was truncated or changed;"
-                + " nothing was changed. \(advice)"
+extension Cutting: StateFile {
+    package static let heading = "osssync-cuts 1"
+
+    package static func code(_ fields: inout JSONFields, _ value: Self?) throws(JSONFailure) -> Self
+    {
+        let cutting = Self(
+            name: try fields("cutting", value?.name),
+            bounds: try fields("from", value?.bounds)
         )
+        let bounds = cutting.bounds
+        let isAscending = zip(bounds, bounds.dropFirst()).allSatisfy { $0 < $1 }
+        guard !cutting.name.isEmpty, isAscending, bounds.first != "", bounds.count < maximumCount
+        else { throw .unexpectedType(member: "from") }
+        return cutting
     }
 }
 

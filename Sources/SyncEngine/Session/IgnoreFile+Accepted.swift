@@ -1,5 +1,6 @@
 internal import LocalStorage
 internal import ManifestStore
+internal import ObjectStorage
 internal import ObjectTransfer
 internal import SyncModel
 
@@ -24,7 +25,7 @@ struct IgnoreRules: Sendable {
 /// The bucket may control what is skipped, never what is sent: anyone with write access to it could
 /// otherwise get every private file in the directory. What the user wrote is accepted; what a
 /// download wrote is accepted only if it certainly hides as much.
-struct AcceptedRules {
+struct AcceptedRules: Sendable, Hashable {
     /// More than one where the bucket's file changed several times unseen.
     private static let limit = 8
     private static let fileName = "ignore-accepted"
@@ -36,18 +37,10 @@ struct AcceptedRules {
     /// - Throws: If the file is damaged: what it hid would be sent.
     init?(in directory: MirrorDirectory) throws {
         guard let content = try directory.stateFile(Self.fileName) else { return nil }
-        var texts: [[UInt8]] = []
-        var rest = content[...]
-        while let end = rest.firstIndex(of: UInt8(ascii: "\n")) {
-            guard let length = Int(String(decoding: rest[..<end], as: UTF8.self)),
-                (0..<(rest.endIndex - end)).contains(length)
-            else { throw Self.damaged(directory) }
-            let begin = end + 1
-            texts.append([UInt8](rest[begin..<(begin + length)]))
-            rest = rest[(begin + length)...]
+        guard let rules = AcceptedRules(content: content), !rules.texts.isEmpty else {
+            throw Self.damaged(directory)
         }
-        guard rest.isEmpty, !texts.isEmpty else { throw Self.damaged(directory) }
-        self.texts = texts
+        self = rules
     }
 
     private static func damaged(_ directory: MirrorDirectory) -> SyncError {
@@ -65,7 +58,6 @@ struct AcceptedRules {
     }
 
     func write(to directory: MirrorDirectory) throws(LocalError) {
-        let content = texts.flatMap { [UInt8]("\($0.count)\n".utf8) + $0 }
         try directory.writeStateFile(Self.fileName, content)
     }
 
@@ -85,5 +77,14 @@ struct AcceptedRules {
             if try !new.surelyHides(allOf: FileFilter(ignoreFile: old)) { kept.append(old) }
         }
         return AcceptedRules(kept.count < Self.limit ? kept + [text] : kept)
+    }
+}
+
+extension AcceptedRules: StateFile {
+    static let heading = "osssync-accepted 1"
+
+    static func code(_ fields: inout JSONFields, _ value: Self?) throws(JSONFailure) -> Self {
+        let texts = value?.texts.map(PercentText.init)
+        return Self(try fields("texts", texts).map(\.bytes))
     }
 }

@@ -1,4 +1,5 @@
 internal import LocalStorage
+internal import ObjectStorage
 package import ObjectTransfer
 package import SyncModel
 

@@ -1,4 +1,5 @@
 internal import LocalStorage
+internal import ObjectStorage
 internal import ObjectTransfer
 internal import SyncModel
 
@@ -25,17 +26,6 @@ struct RoundRules: Sendable, Hashable {
         }
     }
 
-    func add(to record: inout StateRecord) {
-        if let current { record.add("ignore", current) }
-        if let local { record.add("local", local) }
-        for text in held { record.add("held", text) }
-    }
-
-    init(_ record: StateRecord) {
-        (current, local) = (record.bytes("ignore"), record.bytes("local"))
-        held = record.all("held")
-    }
-
     var ignored: FileFilter {
         get throws(FileFilter.InvalidPattern) {
             let own = try FileFilter(
@@ -52,5 +42,15 @@ struct RoundRules: Sendable, Hashable {
                 try FileFilter(ignoreFile: text)
             }
         }
+    }
+}
+
+extension RoundRules: JSONObject {
+    static func code(_ fields: inout JSONFields, _ value: Self?) throws(JSONFailure) -> Self {
+        var rules = RoundRules()
+        rules.current = try fields.optional("ignore", value?.current.map(PercentText.init))?.bytes
+        rules.local = try fields.optional("local", value?.local.map(PercentText.init))?.bytes
+        rules.held = try fields("held", value?.held.map(PercentText.init)).map(\.bytes)
+        return rules
     }
 }

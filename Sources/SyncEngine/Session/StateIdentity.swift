@@ -1,5 +1,5 @@
 internal import LocalStorage
-internal import ObjectStorage
+package import ObjectStorage
 internal import SyncModel
 
 /// Which state this is, and which remote and directory it belongs to.
@@ -15,8 +15,6 @@ struct StateIdentity: Sendable, Hashable {
     }
 
     static let fileName = MirrorDirectory.identityName
-    private static let names = ["dialect", "host", "port", "bucket", "prefix"]
-    private static let confirmed = "confirmed-"
 
     /// A random name, made once.
     var state: String
@@ -43,51 +41,6 @@ struct StateIdentity: Sendable, Hashable {
         self.place = place
     }
 
-    /// Nil for what was never written.
-    init?(content: [UInt8]) {
-        guard let record = StateRecord(MirrorDirectory.identityHeading, content: content),
-            let state = record.text("state"), !state.isEmpty
-        else { return nil }
-        self.state = state
-        remote = Self.remote(in: record, "")
-        confirmed = Self.remote(in: record, Self.confirmed)
-        directory = record.text("directory")
-        place = record.text("place")
-    }
-
-    private static func remote(in record: StateRecord, _ beginning: String) -> RemoteIdentity? {
-        guard let dialect = record.text(beginning + names[0]),
-            let host = record.text(beginning + names[1]),
-            let bucket = record.text(beginning + names[3]),
-            let prefix = record.text(beginning + names[4])
-        else { return nil }
-        return RemoteIdentity(
-            recordedDialect: dialect,
-            endpointHost: host,
-            endpointPort: record.text(beginning + names[2]),
-            bucket: bucket,
-            prefix: prefix
-        )
-    }
-
-    var content: [UInt8] {
-        var record = StateRecord(MirrorDirectory.identityHeading)
-        record.add("state", state)
-        for (remote, beginning) in [(remote, ""), (confirmed, Self.confirmed)] {
-            guard let remote else { continue }
-            let values: [String?] = [
-                remote.dialect, remote.endpointHost, remote.endpointPort, remote.bucket,
-                remote.prefix,
-            ]
-            for (name, value) in zip(Self.names, values) {
-                if let value { record.add(beginning + name, value) }
-            }
-        }
-        if let directory { record.add("directory", directory) }
-        if let place { record.add("place", place) }
-        return record.content
-    }
-
     /// Reads the file in the state directory.
     static func kept(in directory: MirrorDirectory) throws(LocalError) -> Kept {
         do throws(LocalError) {
@@ -107,5 +60,32 @@ struct StateIdentity: Sendable, Hashable {
 
     func write(to directory: MirrorDirectory) throws(LocalError) {
         try directory.writeBesideManifest(Self.fileName, content)
+    }
+}
+
+extension StateIdentity: StateFile {
+    static let heading = MirrorDirectory.identityHeading
+
+    static func code(_ fields: inout JSONFields, _ value: Self?) throws(JSONFailure) -> Self {
+        StateIdentity(
+            state: try fields("state", value?.state),
+            remote: try fields.optional("remote", value?.remote),
+            confirmed: try fields.optional("confirmed", value?.confirmed),
+            directory: try fields.optional("directory", value?.directory),
+            place: try fields.optional("place", value?.place)
+        )
+    }
+}
+
+extension RemoteIdentity: JSONObject {
+    package static func code(_ fields: inout JSONFields, _ value: Self?) throws(JSONFailure) -> Self
+    {
+        RemoteIdentity(
+            recordedDialect: try fields("dialect", value?.dialect),
+            endpointHost: try fields("host", value?.endpointHost),
+            endpointPort: try fields.optional("port", value?.endpointPort),
+            bucket: try fields("bucket", value?.bucket),
+            prefix: try fields("prefix", value?.prefix)
+        )
     }
 }

@@ -1,4 +1,5 @@
 internal import LocalStorage
+internal import ObjectStorage
 internal import SyncModel
 
 /// The directories that lie on both sides of a cut: the key of such a directory is in one shard,
@@ -10,7 +11,17 @@ internal import SyncModel
 /// killed in between.
 struct PartedDirectories {
     private static let fileName = "parted"
-    private static let heading = "osssync-parted 1"
+
+    /// The content of the file.
+    struct Note: StateFile, Hashable {
+        static let heading = "osssync-parted 1"
+
+        let keys: [ObjectKey]
+
+        static func code(_ fields: inout JSONFields, _ value: Self?) throws(JSONFailure) -> Self {
+            Note(keys: try fields("directories", value?.keys))
+        }
+    }
 
     private(set) var paths: Set<RelativePath>
     private let directory: MirrorDirectory
@@ -23,13 +34,9 @@ struct PartedDirectories {
         in directory: MirrorDirectory
     ) throws(LocalError) {
         self.directory = directory
-        var keys: [ObjectKey] = []
         // What cannot be read is noted anew, but for what a killed run has emptied.
-        if let content = try directory.stateFile(Self.fileName),
-            let record = StateRecord(Self.heading, content: content)
-        {
-            keys = record.all("directory").map { ObjectKey($0) }
-        }
+        let content = try directory.stateFile(Self.fileName)
+        let keys = content.flatMap(Note.init(content:))?.keys ?? []
         isNoted = !keys.isEmpty
         paths = Set(keys.compactMap { Self.path($0, options) })
         for path in cutting.bounds.flatMap(\.partedDirectories).compactMap({
@@ -59,9 +66,8 @@ struct PartedDirectories {
     /// Makes the note, durably.
     func note() throws(LocalError) {
         guard !paths.isEmpty else { return }
-        var record = StateRecord(Self.heading)
-        for path in paths { record.add("directory", path.key.bytes) }
-        try directory.stateFolder([], makes: false)?.write(Self.fileName, record.content)
+        let note = Note(keys: paths.map(\.key))
+        try directory.stateFolder([], makes: false)?.write(Self.fileName, note.content)
     }
 
     /// Removes the note of a mirror that is no longer cut.

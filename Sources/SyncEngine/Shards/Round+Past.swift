@@ -1,4 +1,5 @@
 internal import LocalStorage
+internal import ObjectStorage
 internal import ObjectTransfer
 
 /// Rounds whose records were removed: a task that comes late must not begin one of them anew.
@@ -7,7 +8,6 @@ internal import ObjectTransfer
 extension Round {
     /// Beside the directories of the rounds; the name of a round has no "~".
     static let pastName = "past~"
-    private static let pastHeading = "osssync-past-rounds 1"
     /// Tasks are not years late.
     private static let mostPastNames = 2_000
 
@@ -17,13 +17,10 @@ extension Round {
     }
 
     private static func pastNames(in directory: MirrorDirectory) throws -> [String] {
-        guard let folder = try directory.stateFolder([folder], makes: false),
-            let content = try folder.read(pastName)
-        else { return [] }
-        guard let record = StateRecord(pastHeading, content: content) else {
-            throw Cutting.damaged("\(Self.folder)/\(pastName)")
+        let past = try PastRounds.read("\(folder)/\(pastName)") { () throws(LocalError) in
+            try directory.stateFolder([folder], makes: false)?.read(pastName)
         }
-        return record.all("round").map { String(decoding: $0, as: UTF8.self) }
+        return past?.names ?? []
     }
 
     /// Removes the rounds before the last one that has ended.
@@ -34,11 +31,9 @@ extension Round {
         else { return }
         let names = rounds[..<last].map(\.name).filter { !isOfPlainRun($0) }
         if !names.isEmpty {
-            var record = StateRecord(pastHeading)
-            for name in (try pastNames(in: directory) + names).suffix(mostPastNames) {
-                record.add("round", name)
-            }
-            try folder.write(pastName, record.content)
+            let all = try pastNames(in: directory) + names
+            let past = PastRounds(names: Array(all.suffix(mostPastNames)))
+            try folder.write(pastName, past.content)
         }
         for round in rounds[..<last] { try directory.removeFolder(round.name, in: folder) }
     }
@@ -48,5 +43,15 @@ extension Round {
         // They only take room.
         guard let state = try? directory.stateFolder([], makes: false) else { return }
         try? directory.removeFolder(folder, in: state)
+    }
+}
+
+struct PastRounds: StateFile, Hashable {
+    static let heading = "osssync-past-rounds 1"
+
+    let names: [String]
+
+    static func code(_ fields: inout JSONFields, _ value: Self?) throws(JSONFailure) -> Self {
+        PastRounds(names: try fields("rounds", value?.names))
     }
 }

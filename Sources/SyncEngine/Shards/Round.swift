@@ -1,4 +1,5 @@
 internal import LocalStorage
+internal import ObjectStorage
 internal import ObjectTransfer
 internal import SyncModel
 
@@ -10,9 +11,6 @@ struct Round: Sendable, Hashable {
     static let folder = "rounds"
     private static let fileName = "begun"
     private static let endName = "finished"
-    private static let heading = "osssync-round 1"
-    private static let endHeading = "osssync-finished 1"
-    private static let deletionsName = "deletions"
     private static let longestName = 64
 
     let name: String
@@ -30,51 +28,46 @@ struct Round: Sendable, Hashable {
         let name: String
         let value: String
     }
+}
 
-    private var content: [UInt8] {
-        var record = StateRecord(Self.heading)
-        record.add("round", name)
-        record.add("cutting", cutting)
-        record.add("ordinal", ordinal)
-        record.add("direction", direction.rawValue)
-        for option in options { record.add("option." + option.name, option.value) }
-        for word in command { record.add("word", word) }
-        rules.add(to: &record)
-        return record.content
+extension Round: StateFile {
+    static let heading = "osssync-round 1"
+
+    static func code(_ fields: inout JSONFields, _ value: Round?) throws(JSONFailure) -> Round {
+        Round(
+            name: try fields("round", value?.name),
+            cutting: try fields("cutting", value?.cutting),
+            ordinal: try fields("ordinal", value?.ordinal),
+            direction: try fields("direction", value?.direction),
+            options: try fields("options", value?.options),
+            rules: try fields("rules", value?.rules),
+            command: try fields("command", value?.command)
+        )
     }
+}
 
-    private init?(content: [UInt8]) {
-        guard let record = StateRecord(Self.heading, content: content),
-            let name = record.text("round"), let cutting = record.text("cutting"),
-            let ordinal = record.number("ordinal"),
-            let direction = record.text("direction").flatMap({ SyncDirection(rawValue: $0) })
-        else { return nil }
-        (self.name, self.cutting, self.ordinal) = (name, cutting, ordinal)
-        self.direction = direction
-        let prefix = "option."
-        options = record.values.filter { $0.name.hasPrefix(prefix) }.map { name, value in
-            RoundOption(
-                name: String(name.dropFirst(prefix.count)),
-                value: String(decoding: value, as: UTF8.self)
-            )
-        }
-        rules = RoundRules(record)
-        command = record.all("word").map { String(decoding: $0, as: UTF8.self) }
+extension Round.RoundOption: JSONObject {
+    static let isRow = true
+
+    static func code(_ fields: inout JSONFields, _ value: Self?) throws(JSONFailure) -> Self {
+        Self(name: try fields("name", value?.name), value: try fields("value", value?.value))
     }
+}
 
-    private init(
-        _ name: String,
-        _ cutting: Cutting,
-        ordinal: Int,
-        _ direction: SyncDirection,
-        _ options: RunOptions,
-        _ rules: RoundRules
-    ) {
-        (self.name, self.cutting, self.ordinal) = (name, cutting.name, ordinal)
-        self.direction = direction
-        self.options = options.deciding.map { RoundOption(name: $0, value: $1) }
-        self.rules = rules
-        command = options.shard?.command ?? []
+extension SyncDirection: JSONValue {}
+
+/// What tells that all of a round is done.
+struct RoundEnd: StateFile, Hashable {
+    static let heading = "osssync-finished 1"
+
+    let round: String
+    let deletions: Int
+
+    static func code(_ fields: inout JSONFields, _ value: Self?) throws(JSONFailure) -> Self {
+        RoundEnd(
+            round: try fields("round", value?.round),
+            deletions: try fields("deletions", value?.deletions)
+        )
     }
 }
 
@@ -139,15 +132,16 @@ extension Round {
         }
         let newest = try newest(in: directory)
         let round = Round(
-            name,
-            cutting,
+            name: name,
+            cutting: cutting.name,
             ordinal: (newest?.ordinal ?? 0) + 1,
-            direction,
-            options,
-            rules
+            direction: direction,
+            options: options.deciding.map { RoundOption(name: $0, value: $1) },
+            rules: rules,
+            command: options.shard?.command ?? []
         )
         guard let folder = try directory.stateFolder([Self.folder, name], makes: true) else {
-            throw Cutting.damaged(Self.folder)
+            throw damaged(Self.folder)
         }
         try directory.synchronizeState()
         if try folder.create(fileName, round.content) {
@@ -156,19 +150,17 @@ extension Round {
             return round
         }
         // Another process was faster.
-        guard let other = try read(name, in: directory) else { throw Cutting.damaged(path(name)) }
+        guard let other = try read(name, in: directory) else { throw damaged(path(name)) }
         try other.require(cutting, direction, options, in: directory)
         return other
     }
 
     /// The round of the name; nil if it has not begun.
     static func read(_ name: String, in directory: MirrorDirectory) throws -> Round? {
-        guard let folder = try directory.stateFolder([Self.folder, name], makes: false),
-            let content = try folder.read(fileName)
-        else { return nil }
-        guard let round = Round(content: content), round.name == name else {
-            throw Cutting.damaged(path(name))
+        let round = try read(path(name)) { () throws(LocalError) in
+            try directory.stateFolder([folder, name], makes: false)?.read(fileName)
         }
+        guard round?.name ?? name == name else { throw damaged(path(name)) }
         return round
     }
 
@@ -245,14 +237,10 @@ extension Round {
     }
 
     /// Notes that all of it is done.
-    func end(_ sums: ShardCounts, deletions: Int, in directory: MirrorDirectory) throws {
-        var record = StateRecord(Self.endHeading)
-        record.add("round", name)
-        record.add("shards", sums.count)
-        record.add(Self.deletionsName, deletions)
-        record.add("transferred", sums.transferred)
+    func end(deletions: Int, in directory: MirrorDirectory) throws {
+        let end = RoundEnd(round: name, deletions: deletions)
         let folder = try directory.stateFolder([Self.folder, name], makes: true)
-        try folder?.write(Self.endName, record.content)
+        try folder?.write(Self.endName, end.content)
     }
 
     func hasEnded(in directory: MirrorDirectory) throws(SyncError) -> Bool {
@@ -268,21 +256,13 @@ extension Round {
         atEndOf name: String,
         in directory: MirrorDirectory
     ) throws(SyncError) -> Int? {
-        let content: [UInt8]?
-        do throws(LocalError) {
-            content = try directory.stateFolder([folder, name], makes: false)?.read(endName)
-        } catch {
-            throw SyncError(error)
+        let (file, advice) = (
+            "\(folder)/\(name)/\(endName)", "Remove it, and run 'osssync finish' again"
+        )
+        let end = try RoundEnd.read(file, advice: advice) { () throws(LocalError) in
+            try directory.stateFolder([folder, name], makes: false)?.read(endName)
         }
-        guard let content else { return nil }
-        guard let record = StateRecord(endHeading, content: content),
-            record.text("round") == name, let deletions = record.number(deletionsName)
-        else {
-            throw Cutting.damaged(
-                "\(folder)/\(name)/\(endName)",
-                advice: "Remove it, and run 'osssync finish' again"
-            )
-        }
-        return deletions
+        guard end?.round ?? name == name else { throw RoundEnd.damaged(file, advice: advice) }
+        return end?.deletions
     }
 }

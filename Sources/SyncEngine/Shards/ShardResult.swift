@@ -1,7 +1,8 @@
 internal import LocalStorage
+package import ObjectStorage
 internal import ObjectTransfer
 internal import SyncModel
-internal import SyncPlanner
+package import SyncPlanner
 
 /// What a run of a shard came to, in a file beside the shard's manifest: what `finish` judges.
 ///
@@ -9,7 +10,6 @@ internal import SyncPlanner
 /// shard begins.
 struct ShardResult: Sendable, Hashable {
     static let fileName = "result"
-    private static let heading = "osssync-result 1"
 
     let round: String
     let cutting: String
@@ -38,78 +38,23 @@ struct ShardResult: Sendable, Hashable {
     }
 }
 
-extension ShardResult {
-    var content: [UInt8] {
-        var record = StateRecord(Self.heading)
-        record.add("round", round)
-        record.add("cutting", cutting)
-        record.add("direction", check.direction.rawValue)
-        for (name, value) in numbers { record.add(name, value) }
-        for (name, value) in flags { record.add(name, value) }
-        return record.content
-    }
+extension ShardResult: StateFile {
+    static let heading = "osssync-result 1"
 
-    private var numbers: [(String, Int)] {
-        [
-            ("deletions", check.deletions), ("rows", check.rows), ("listed", check.listedObjects),
-            ("walked", check.walkedEntries), ("left-out", check.leftOutNames),
-            ("left-out-objects", check.leftOutObjects),
-            ("failed", check.failedItems), ("skipped", check.skippedItems),
-            ("vanished", check.vanishedItems), ("problems", problems), ("waiting", waiting),
-            ("transferred", transferred), ("bytes", Int(bytes)), ("recorded", recorded),
-            ("not-mirrored", notMirrored),
-        ]
-    }
-
-    private var flags: [(String, Bool)] {
-        [
-            ("listing-proven", check.isListingProven), ("walk-proven", check.isScanProven),
-            ("same-directory", check.isSameDirectory), ("rebuilt", check.isManifestRebuilt),
-            ("may-confirm", mayConfirm), ("in-step", isInStep),
-        ]
-    }
-
-    /// Nil for what was never written.
-    init?(content: [UInt8]) {
-        guard let record = StateRecord(Self.heading, content: content),
-            let round = record.text("round"), let cutting = record.text("cutting"),
-            let direction = record.text("direction").flatMap({ SyncDirection(rawValue: $0) }),
-            let isListingProven = record.flag("listing-proven"),
-            let isScanProven = record.flag("walk-proven"),
-            let isSameDirectory = record.flag("same-directory"),
-            let isRebuilt = record.flag("rebuilt"), let mayConfirm = record.flag("may-confirm"),
-            let isInStep = record.flag("in-step")
-        else { return nil }
-        var numbers: [String: Int] = [:]
-        for (name, value) in record.values {
-            if let number = Int(String(decoding: value, as: UTF8.self)) { numbers[name] = number }
-        }
-        func number(_ name: String) -> Int { numbers[name] ?? 0 }
-        (self.round, self.cutting) = (round, cutting)
-        var check = DeletionGuard(
-            direction: direction,
-            deletions: number("deletions"),
-            rows: number("rows"),
-            listedObjects: number("listed"),
-            walkedEntries: number("walked"),
-            isListingProven: isListingProven,
-            isScanProven: isScanProven,
-            failedItems: number("failed"),
-            skippedItems: number("skipped"),
-            vanishedItems: number("vanished"),
-            isSameDirectory: isSameDirectory,
-            isManifestRebuilt: isRebuilt,
-            allowsEmpty: false,
-            limit: .percent(0)
+    static func code(_ fields: inout JSONFields, _ value: Self?) throws(JSONFailure) -> Self {
+        ShardResult(
+            round: try fields("round", value?.round),
+            cutting: try fields("cutting", value?.cutting),
+            check: try fields("check", value?.check),
+            problems: try fields("problems", value?.problems),
+            waiting: try fields("waiting", value?.waiting),
+            mayConfirm: try fields("may_confirm", value?.mayConfirm),
+            transferred: try fields("transferred", value?.transferred),
+            bytes: try fields("bytes", value?.bytes),
+            isInStep: try fields("in_step", value?.isInStep),
+            notMirrored: try fields("not_mirrored", value?.notMirrored),
+            recorded: try fields("recorded", value?.recorded)
         )
-        check.leftOutNames = number("left-out")
-        check.leftOutObjects = number("left-out-objects")
-        self.check = check
-        (problems, waiting) = (number("problems"), number("waiting"))
-        (self.mayConfirm, self.isInStep) = (mayConfirm, isInStep)
-        (transferred, bytes) = (number("transferred"), Int64(number("bytes")))
-        (recorded, notMirrored) = (number("recorded"), number("not-mirrored"))
-        guard self.content == content else { return nil }
     }
 
     /// Nil if there is none.
@@ -119,20 +64,37 @@ extension ShardResult {
         _ folder: [String],
         in directory: MirrorDirectory
     ) throws(SyncError) -> ShardResult? {
-        let content: [UInt8]?
-        do throws(LocalError) {
-            content = try directory.stateFolder(folder, makes: false)?.read(fileName)
-        } catch {
-            throw SyncError(error)
+        let name = (folder + [fileName]).joined(separator: "/")
+        return try read(name, advice: "Remove it, and run the shard again") {
+            () throws(LocalError) in
+            try directory.stateFolder(folder, makes: false)?.read(fileName)
         }
-        guard let content else { return nil }
-        guard let result = ShardResult(content: content) else {
-            throw Cutting.damaged(
-                (folder + [fileName]).joined(separator: "/"),
-                advice: "Remove it, and run the shard again"
-            )
-        }
-        return result
+    }
+}
+
+/// Without what a run allows, which is that of the run that judges.
+extension DeletionGuard: JSONObject {
+    package static func code(_ fields: inout JSONFields, _ value: Self?) throws(JSONFailure) -> Self
+    {
+        var check = DeletionGuard(
+            direction: try fields("direction", value?.direction),
+            deletions: try fields("deletions", value?.deletions),
+            rows: try fields("rows", value?.rows),
+            listedObjects: try fields("listed", value?.listedObjects),
+            walkedEntries: try fields("walked", value?.walkedEntries),
+            isListingProven: try fields("listing_proven", value?.isListingProven),
+            isScanProven: try fields("walk_proven", value?.isScanProven),
+            failedItems: try fields("failed", value?.failedItems),
+            skippedItems: try fields("skipped", value?.skippedItems),
+            vanishedItems: try fields("vanished", value?.vanishedItems),
+            isSameDirectory: try fields("same_directory", value?.isSameDirectory),
+            isManifestRebuilt: try fields("rebuilt", value?.isManifestRebuilt),
+            allowsEmpty: false,
+            limit: .percent(0)
+        )
+        check.leftOutNames = try fields("left_out", value?.leftOutNames)
+        check.leftOutObjects = try fields("left_out_objects", value?.leftOutObjects)
+        return check
     }
 }
 

@@ -63,7 +63,7 @@ extension ShardedRun {
         case .allowed:
             try await delete(results, round, whole)
             guard summary.isWithoutProblems else { return }
-            try round.end(sums, deletions: check.deletions, in: directory)
+            try round.end(deletions: check.deletions, in: directory)
         }
         adviseCutting(results)
     }

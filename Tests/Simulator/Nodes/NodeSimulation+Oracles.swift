@@ -155,11 +155,12 @@ extension NodeSimulation {
             .map { folder + "/" + $0 }
     }
 
-    /// The value of a name in a small file of the state.
+    /// A member in a small file of the state.
     private func value(_ name: String, _ file: String) -> String? {
         let bytes = world.disk.unseen { DiskEdits.read([UInt8](file.utf8)) } ?? []
-        let lines = String(decoding: bytes, as: UTF8.self).split(separator: "\n")
-        return lines.first { $0.hasPrefix(name + " ") }.map { String($0.dropFirst(name.count + 1)) }
+        let members = String(decoding: bytes, as: UTF8.self).split { "{},\n".contains($0) }
+        return members.first { $0.hasPrefix("\"\(name)\":") }
+            .map { $0.dropFirst(name.count + 3).filter { $0 != "\"" } }
     }
 
     /// Why a process may not delete anything now; nil if it may.
@@ -175,8 +176,8 @@ extension NodeSimulation {
                 return "and shard \(folder.suffix(4)) has not ended in '\(wanted)'"
             }
             wanted = wanted ?? round
-            for flag in ["listing-proven", "walk-proven"]
-            where value(flag, folder + "/result") != "yes" {
+            for flag in ["listing_proven", "walk_proven"]
+            where value(flag, folder + "/result") != "true" {
                 return "and shard \(folder.suffix(4)) has no proof: \(flag)"
             }
             if value("failed", folder + "/result") != "0" {

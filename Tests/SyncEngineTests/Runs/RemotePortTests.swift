@@ -1,6 +1,7 @@
 import Foundation
 import LocalStorage
 import ManifestStore
+import ObjectStorage
 import StorageServer
 import SyncModel
 import Testing

@@ -1,6 +1,7 @@
 import Foundation
 import LocalStorage
 import ManifestStore
+import ObjectStorage
 import StorageServer
 import SyncModel
 import Testing
@@ -94,7 +95,10 @@ extension EngineRuns {
             #expect(try await push(fixture).isInStep)
             let path = "a/.osssync/ignore-accepted"
             let sound = try #require(fixture.content(path))
-            for content in [Data(), sound.dropLast(), sound + Data([10]), Data("x\n".utf8)] {
+            let other = String(decoding: sound, as: UTF8.self).replacing("key", with: "kez")
+            for content in [
+                Data(), sound.dropLast(), sound + Data([10]), Data("x\n".utf8), Data(other.utf8),
+            ] {
                 try fixture.write(path, content)
                 let error = await #expect(throws: SyncError.self) { try await push(fixture) }
                 #expect(error?.code == .refused)
@@ -136,6 +140,19 @@ extension EngineRuns {
                 #expect(StateIdentity(content: content) == nil)
                 #expect(StateIdentity(content: Array(identity.content[..<index])) == nil)
             }
+        }
+
+        @Test func `the first file of a state is a whole one`() throws {
+            let fixture = try MirrorFixture()
+            let mirror = try MirrorDirectory(
+                path: fixture.directory("new"),
+                stateDirectory: fixture.directory("state"),
+                homeDirectory: nil,
+                createsIfMissing: true
+            )
+            let content = try #require(try mirror.stateFile(StateIdentity.fileName))
+            let identity = try #require(StateIdentity(content: content))
+            #expect(identity.content == content && identity == StateIdentity(state: identity.state))
         }
 
         @Test func `the name of the state stays and is another one in a copy`() async throws {

@@ -1,5 +1,5 @@
 internal import LocalStorage
-internal import ObjectStorage
+package import ObjectStorage
 internal import ObjectTransfer
 internal import SyncModel
 
@@ -34,7 +34,7 @@ final class TransferIndex: Sendable {
     /// A transfer, and the one path of a download's file.
     typealias Found = (number: Int64, transfer: ManagedTransfer, file: String?)
 
-    private static let suffix = ".transfer.json"
+    private static let suffix = ".transfer"
 
     private let directory: RecordDirectory
     /// What paths below it are relative to.
@@ -54,23 +54,28 @@ final class TransferIndex: Sendable {
         var found: [Found] = []
         for name in try directory.names(endingIn: Self.suffix) {
             guard let bytes = try directory.read(name),
-                let json = try? JSONText(parsing: bytes, maximumSize: 1 << 20),
-                let number = json["number"]?.decimal, let transfer = ManagedTransfer(json, base),
-                Self.name(transfer.id) == name
+                let record = ManagedRecord(content: bytes),
+                Self.name(record.transfer.id) == name
             else { continue }
+            var transfer = record.transfer
+            transfer.path = record.path(base)
             // A process that was killed had written down the end and not yet forgotten how.
             if transfer.state == .finished { try directory.remove(Self.record(of: transfer)) }
             let file =
                 transfer.kind == .download
                 ? try? RecordPlace.relative(transfer.path, to: nil) : nil
-            found.append((number, transfer, file))
+            found.append((record.number, transfer, file))
         }
         return found.sorted { $0.number < $1.number }
     }
 
     func save(_ transfer: ManagedTransfer, number: Int64) throws(LocalError) {
-        let json = transfer.json(number: number, below: relative(transfer.path))
-        try directory.write(Self.name(transfer.id), [UInt8]((json.text + "\n").utf8))
+        let record = ManagedRecord(
+            number: number,
+            relative: relative(transfer.path),
+            transfer: transfer
+        )
+        try directory.write(Self.name(transfer.id), record.content)
     }
 
     /// The base, if `path` is below it.
@@ -107,86 +112,62 @@ final class TransferIndex: Sendable {
 
 // MARK: - The form of a file
 
-extension ManagedTransfer {
-    /// The content of its file; `relative` is the path below the base, nil for one elsewhere.
-    fileprivate func json(number: Int64, below relative: String?) -> JSONText {
-        .object([
-            .init(name: "below_base", value: relative.map { .string($0) } ?? .null),
-            .init(name: "number", value: .number(String(number))),
-            .init(name: "identifier", value: .string(id)),
-            .init(name: "kind", value: .string(kind.rawValue)),
-            .init(name: "path", value: .string(path)),
-            .init(name: "context", value: .string(context)),
-            .init(name: "pause_reason", value: pauseReason.map { .string($0) } ?? .null),
-            .init(name: "priority", value: .number(String(priority))),
-            .init(name: "networks", value: .number(String(networks.rawValue))),
-            .init(name: "state", value: .string(state.recordName)),
-            .init(name: "completed", value: .number(String(completedBytes))),
-            .init(name: "total", value: totalBytes.map { .number(String($0)) } ?? .null),
-            .init(name: "may_retry", value: .bool(mayRetry)),
-        ])
-    }
+struct ManagedRecord: StateFile, Hashable {
+    static let heading = "osssync-managed 1"
 
-    /// Nil if it is not what ``json(number:below:)`` makes.
-    fileprivate init?(_ json: JSONText, _ base: String?) {
-        guard let id = json["identifier"]?.content,
-            let kind = json["kind"]?.content.flatMap(TransferJob.Kind.init),
-            let path = json["path"]?.content,
-            let priority = json["priority"]?.decimal.flatMap({ Int(exactly: $0) }),
-            let networks = json["networks"]?.decimal.flatMap({ Int(exactly: $0) }),
-            let state = json["state"]?.content.flatMap(TransferState.init(recordName:)),
-            let completed = json["completed"]?.decimal
-        else { return nil }
-        self.init(
-            id: id,
-            kind: kind,
-            path: Self.path(path, below: json["below_base"]?.content, base),
-            context: json["context"]?.content ?? "",
-            pauseReason: json["pause_reason"]?.content,
-            priority: priority,
-            networks: NetworkTraits(rawValue: networks),
-            state: state,
-            completedBytes: completed,
-            totalBytes: json["total"]?.decimal,
-            mayRetry: json["may_retry"] == .bool(true)
+    let number: Int64
+    /// The path below the base; nil for one elsewhere.
+    let relative: String?
+    let transfer: ManagedTransfer
+
+    static func code(_ fields: inout JSONFields, _ value: Self?) throws(JSONFailure) -> Self {
+        let known = value?.transfer
+        return ManagedRecord(
+            number: try fields("number", value?.number),
+            relative: try fields.optional("below_base", value?.relative),
+            transfer: ManagedTransfer(
+                id: try fields("identifier", known?.id),
+                kind: try fields("kind", known?.kind),
+                path: try fields("path", known?.path),
+                context: try fields("context", known?.context),
+                pauseReason: try fields.optional("pause_reason", known?.pauseReason),
+                priority: try fields("priority", known?.priority),
+                networks: NetworkTraits(
+                    rawValue: try fields("networks", known?.networks.rawValue)
+                ),
+                state: try fields("state", known?.state),
+                completedBytes: try fields("completed", known?.completedBytes),
+                totalBytes: try fields.optional("total", known?.totalBytes),
+                mayRetry: try fields("may_retry", known?.mayRetry)
+            )
         )
     }
-}
 
-extension ManagedTransfer {
     /// The path as it was given, or where it is since its base was moved.
-    private static func path(_ path: String, below relative: String?, _ base: String?) -> String {
-        guard let relative, let base else { return path }
+    func path(_ base: String?) -> String {
+        guard let relative, let base else { return transfer.path }
         return base + "/" + relative
     }
 }
 
-extension TransferState {
-    /// A transfer that runs or waits when its process ends resumes in the next process.
-    fileprivate var recordName: String {
-        switch self {
-        case .ready: "ready"
-        case .running, .waiting: "waiting"
-        case .paused: "paused"
-        case .failed: "failed"
-        case .finished: "finished"
-        case .cancelled: "cancelled"
-        }
-    }
+extension TransferJob.Kind: JSONValue {}
 
-    fileprivate init?(recordName: String) {
-        let all: [TransferState] = [.ready, .waiting, .paused, .failed, .finished, .cancelled]
-        guard let state = all.first(where: { $0.recordName == recordName }) else { return nil }
+extension TransferState: JSONValue {
+    private static let names: [(TransferState, String)] = [
+        (.ready, "ready"), (.waiting, "waiting"), (.paused, "paused"), (.failed, "failed"),
+        (.finished, "finished"), (.cancelled, "cancelled"),
+    ]
+
+    package init?(json: JSONText) {
+        guard let (state, _) = Self.names.first(where: { json == .string($0.1) }) else {
+            return nil
+        }
         self = state
     }
-}
 
-extension JSONText {
-    fileprivate var decimal: Int64? {
-        if case .number(let digits) = self { Int64(digits) } else { nil }
-    }
-
-    fileprivate var content: String? {
-        if case .string(let text) = self { text } else { nil }
+    /// A transfer that runs or waits when its process ends resumes in the next process.
+    package var json: JSONText {
+        let name = Self.names.first { $0.0 == self }?.1
+        return .string(name ?? "waiting")
     }
 }
