@@ -1,3 +1,4 @@
+internal import ObjectStorage
 internal import SyncModel
 
 extension String {
@@ -7,6 +8,13 @@ extension String {
     /// Control characters and the backslash are escaped, and two different texts never look alike.
     public init(terminalSafe text: String) {
         self = displayText(text.utf8)
+    }
+
+    /// Makes a text a string of JSON, with its quotes, that is also safe on a terminal.
+    ///
+    /// Control characters and those that change the direction of text are escaped.
+    public init(jsonQuoted text: String) {
+        self = JSONText.string(text).text
     }
 }
 

@@ -13,11 +13,12 @@ struct CancelCommand: Sendable {
         )
         let report = try await mirror.cancelTransfers(path: context.paths.first)
         if context.output.isJSON {
-            var line = EventJSON.line("cancelled", time: WallClock.text())
-            line.add("downloads", report.downloadsDropped)
-            line.add("uploads", report.uploadsAborted)
-            line.add("bytes", report.bytesDropped)
-            context.say(line)
+            context.say([
+                "event": "cancelled",
+                "downloads": report.downloadsDropped,
+                "uploads": report.uploadsAborted,
+                "bytes": report.bytesDropped,
+            ])
         } else if !context.output.isQuiet {
             let downloads = countText(
                 report.downloadsDropped,

@@ -147,7 +147,7 @@ struct CommandContext: Sendable {
     /// Writes one JSON line to stdout; false if it could not be written.
     @discardableResult
     func say(_ line: JSONLine) -> Bool {
-        write(line.line)
+        write(line.line(at: WallClock.text()))
     }
 
     /// Writes a text to stdout; false if it could not be written.

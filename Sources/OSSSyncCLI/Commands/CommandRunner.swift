@@ -62,8 +62,8 @@ enum CommandRunner {
     private static func report(_ error: any Error, isJSON: Bool) -> ExitCode {
         let code = ExitCode(ending: error)
         if isJSON, let error = error as? SyncError {
-            let line = EventJSON.failure(error, exit: code, time: WallClock.text())
-            _ = OutputStream.standardOutput.write(line.line)
+            let line = EventJSON.failure(error, exit: code)
+            _ = OutputStream.standardOutput.write(line.line(at: WallClock.text()))
         }
         _ = OutputStream.standardError.write("osssync: \(EventText.failure(error))\n")
         return code

@@ -20,11 +20,12 @@ struct DoctorCommand: Sendable {
         findings.insert(contentsOf: await trash() + timers(), at: end ?? findings.endIndex)
         for finding in findings {
             if context.output.isJSON {
-                var line = EventJSON.line("finding", time: WallClock.text())
-                line.add("subject", finding.subject)
-                line.add("state", finding.state.rawValue)
-                line.add("message", finding.message)
-                context.say(line)
+                context.say([
+                    "event": "finding",
+                    "subject": finding.subject,
+                    "state": finding.state.rawValue,
+                    "message": finding.message,
+                ])
             } else {
                 context.say("\(Self.mark(finding.state))  \(finding.subject): \(finding.message)")
             }

@@ -72,37 +72,36 @@ struct ExplainCommand: Sendable {
     }
 
     private static func json(_ explanation: Explanation) -> JSONLine {
-        var line = EventJSON.line("explanation", time: WallClock.text())
-        line.add(key: explanation.key, shown: explanation.displayKey)
-        line.add("recorded", ifPresent: explanation.recorded)
-        line.add("local", ifPresent: explanation.local)
-        line.add("remote", ifPresent: explanation.remote)
-        line.add("notes", explanation.issues)
-        func outlook(_ direction: SyncDirection) -> JSONLine {
-            var line = JSONLine()
-            guard let outlook = explanation.outlooks[direction] else { return line }
-            line.add("action", outlook.action?.rawValue ?? "nothing")
-            line.add("reason", outlook.reason)
-            line.add("excluded", outlook.isExcluded)
-            line.add("rule", ifPresent: outlook.rule)
-            return line
-        }
-        line.add("pull", outlook(.pull))
-        line.add("push", outlook(.push))
-        line.add("sync", outlook(.sync))
-        return line
+        let outlooks = explanation.outlooks.mapValues(json)
+        return [
+            "event": "explanation",
+            "key": JSONKey(explanation.key, explanation.displayKey),
+            "recorded": explanation.recorded.map(json),
+            "local": explanation.local.map(json),
+            "remote": explanation.remote.map(json),
+            "notes": explanation.issues,
+            "pull": outlooks[.pull] ?? [:],
+            "push": outlooks[.push] ?? [:],
+            "sync": outlooks[.sync] ?? [:],
+        ]
     }
-}
 
-extension JSONLine {
-    fileprivate mutating func add(_ name: StaticString, ifPresent version: Explanation.Version?) {
-        guard let version else { return }
-        var line = JSONLine()
-        if let size = version.size { line.add("size", size) }
-        line.add("modified", ifPresent: version.time?.text)
-        line.add("etag", ifPresent: version.etag)
-        line.add("crc64", ifPresent: version.crc64.map { String($0) })
-        line.add("change", ifPresent: version.change?.rawValue)
-        add(name, line)
+    private static func json(_ outlook: Explanation.Outlook) -> JSONLine {
+        [
+            "action": outlook.action?.rawValue ?? "nothing",
+            "reason": outlook.reason,
+            "excluded": outlook.isExcluded,
+            "rule": outlook.rule,
+        ]
+    }
+
+    private static func json(_ version: Explanation.Version) -> JSONLine {
+        [
+            "size": version.size,
+            "modified": version.time?.text,
+            "etag": version.etag,
+            "crc64": version.crc64.map { String($0) },
+            "change": version.change?.rawValue,
+        ]
     }
 }

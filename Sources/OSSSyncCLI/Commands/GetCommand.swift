@@ -158,13 +158,14 @@ struct GetCommand: Sendable {
             report.warn(Self.unverified)
         }
         if context.output.isJSON {
-            var line = EventJSON.line("downloaded", time: WallClock.text())
-            line.add("path", file.path)
-            line.add("size", file.info.size)
-            line.add("etag", file.info.etag)
-            line.add("crc64", String(file.crc64))
-            line.add("verified", file.isVerified)
-            context.say(line)
+            context.say([
+                "event": "downloaded",
+                "path": file.path,
+                "size": file.info.size,
+                "etag": file.info.etag,
+                "crc64": String(file.crc64),
+                "verified": file.isVerified,
+            ])
         } else if !context.output.isQuiet {
             context.say("downloaded '\(String(terminalSafe: file.path))' (\(report.text))")
         }

@@ -35,10 +35,7 @@ struct InitCommand: Sendable {
     private func tell(_ event: String, _ directory: String, _ remote: BucketLocation) {
         let shown = String(terminalSafe: directory)
         if context.output.isJSON {
-            var line = EventJSON.line(event, time: WallClock.text())
-            line.add("directory", directory)
-            line.add("remote", remote.display)
-            context.say(line)
+            context.say(["event": event, "directory": directory, "remote": remote.display])
         } else if !context.output.isQuiet {
             let joint = event == "linked" ? "with" : "from"
             context.say("\(event) '\(shown)' \(joint) \(remote.display)")

@@ -81,15 +81,16 @@ struct ListCommand: Sendable {
     private func say(_ version: ListedVersion) -> Bool {
         let versionID = String(terminalSafe: version.versionID)
         guard !context.output.isJSON else {
-            var line = EventJSON.line("version", time: WallClock.text())
-            line.add(key: version.key, shown: version.displayKey)
-            line.add("version_id", version.versionID)
-            line.add("latest", version.isLatest)
-            line.add("deleted", version.size == nil)
-            if let size = version.size { line.add("size", size) }
-            line.add("etag", ifPresent: version.etag)
-            line.add("last_modified", ifPresent: version.lastModified?.text)
-            return context.say(line)
+            return context.say([
+                "event": "version",
+                "key": JSONKey(version.key, version.displayKey),
+                "version_id": version.versionID,
+                "latest": version.isLatest,
+                "deleted": version.size == nil,
+                "size": version.size,
+                "etag": version.etag,
+                "last_modified": version.lastModified?.text,
+            ])
         }
         let isHuman = context.arguments.has(.humanReadable)
         let text = version.size.map { isHuman ? sizeText($0) : String($0) } ?? "deleted"
@@ -187,9 +188,7 @@ private struct ObjectList {
         case .directory(let key, let shown):
             whole.add(0)
             guard !context.output.isJSON else {
-                var line = EventJSON.line("prefix", time: WallClock.text())
-                line.add(key: key, shown: shown)
-                return context.say(line)
+                return context.say(["event": "prefix", "key": JSONKey(key, shown)])
             }
             let blank = { String(repeating: " ", count: $0) }
             var columns = [blank(24), blank(isHuman ? 8 : 14)]
@@ -203,20 +202,13 @@ private struct ObjectList {
         guard isSummary else { return }
         let names = classes.keys.sorted()
         if context.output.isJSON {
-            var line = EventJSON.line("objects", time: WallClock.text())
-            line.add("count", whole.count)
-            line.add("bytes", whole.bytes)
-            line.add(
-                "classes",
-                names.map { name in
-                    var line = JSONLine()
-                    line.add("storage_class", name)
-                    line.add("count", classes[name]?.count ?? 0)
-                    line.add("bytes", classes[name]?.bytes ?? 0)
-                    return line
-                }
-            )
-            context.say(line)
+            let sums = names.map { name -> JSONLine in
+                let sum = classes[name] ?? Sum()
+                return ["storage_class": name, "count": sum.count, "bytes": sum.bytes]
+            }
+            context.say([
+                "event": "objects", "count": whole.count, "bytes": whole.bytes, "classes": sums,
+            ])
             return
         }
         for name in names { say(classes[name] ?? Sum(), name) }
@@ -249,13 +241,14 @@ private struct ObjectList {
     }
 
     private func writeJSON(_ object: ListedObject, _ crc64: UInt64?) -> Bool {
-        var line = EventJSON.line("object", time: WallClock.text())
-        line.add(key: object.key, shown: object.displayKey)
-        line.add("size", object.size)
-        line.add("etag", object.etag)
-        line.add("last_modified", ifPresent: object.lastModified?.text)
-        line.add("storage_class", String(terminalSafe: object.storageClass))
-        line.add("crc64", ifPresent: crc64.map { String($0) })
-        return context.say(line)
+        context.say([
+            "event": "object",
+            "key": JSONKey(object.key, object.displayKey),
+            "size": object.size,
+            "etag": object.etag,
+            "last_modified": object.lastModified?.text,
+            "storage_class": String(terminalSafe: object.storageClass),
+            "crc64": crc64.map { String($0) },
+        ])
     }
 }

@@ -89,12 +89,13 @@ struct LogCommand: Sendable {
             let reason = item.message.map { ": " + $0 } ?? ""
             return context.say("\(EventText.past(item)): \(item.displayKey)\(reason)")
         }
-        var line = EventJSON.line("past_item", time: WallClock.text())
-        line.add("action", item.action)
-        line.add("state", item.state)
-        line.add(key: item.key, shown: item.displayKey)
-        line.add("reason", ifPresent: item.message)
-        return context.say(line)
+        return context.say([
+            "event": "past_item",
+            "action": item.action,
+            "state": item.state,
+            "key": JSONKey(item.key, item.displayKey),
+            "reason": item.message,
+        ])
     }
 
     private func say(_ run: PastRun) {
@@ -127,27 +128,26 @@ struct LogCommand: Sendable {
     }
 
     private static func json(_ run: PastRun, _ time: String) -> JSONLine {
-        var line = EventJSON.line("past_run", time: WallClock.text())
-        line.add("run", run.number)
-        line.add("direction", run.direction)
-        line.add("started", time)
-        line.add("remote", run.remote)
-        if !run.paths.isEmpty { line.add("paths", run.paths) }
-        guard let end = run.end else {
-            line.add("running", run.isRunning)
-            return line
-        }
-        line.add("outcome", end.outcome)
-        line.add("seconds", end.seconds)
-        line.add("transferred", end.transferred)
-        line.add("bytes", end.bytes)
-        line.add("deleted", end.deleted)
-        line.add("renamed", end.renamed)
-        line.add("conflicts", end.conflicts)
-        line.add("failed", end.failed)
-        line.add("skipped", end.skipped)
-        line.add("stopped", ifPresent: end.message)
-        return line
+        let end = run.end
+        return [
+            "event": "past_run",
+            "run": run.number,
+            "direction": run.direction,
+            "started": time,
+            "remote": run.remote,
+            "paths": run.paths.ifAny,
+            "running": end == nil ? run.isRunning : nil,
+            "outcome": end?.outcome,
+            "seconds": end?.seconds,
+            "transferred": end?.transferred,
+            "bytes": end?.bytes,
+            "deleted": end?.deleted,
+            "renamed": end?.renamed,
+            "conflicts": end?.conflicts,
+            "failed": end?.failed,
+            "skipped": end?.skipped,
+            "stopped": end?.message,
+        ]
     }
 }
 

@@ -25,11 +25,12 @@ struct PresignCommand: Sendable {
             lifetime: lifetime
         )
         if context.output.isJSON {
-            var line = EventJSON.line("presigned", time: WallClock.text())
-            line.add("url", url)
-            line.add("method", name)
-            line.add("expires_in", lifetime.components.seconds)
-            context.say(line)
+            context.say([
+                "event": "presigned",
+                "url": url,
+                "method": name,
+                "expires_in": lifetime.components.seconds,
+            ])
         } else {
             context.say(url)
         }

@@ -153,14 +153,15 @@ struct PutCommand: Sendable {
         @unknown default: break
         }
         if context.output.isJSON {
-            var line = EventJSON.line("uploaded", time: WallClock.text())
-            line.add("key", made.key)
-            line.add("size", made.size)
-            line.add("etag", made.etag)
-            line.add("crc64", ifPresent: made.crc64.map { String($0) })
-            line.add("version", ifPresent: made.versionID)
-            line.add("callback", ifPresent: answer)
-            context.say(line)
+            context.say([
+                "event": "uploaded",
+                "key": made.key,
+                "size": made.size,
+                "etag": made.etag,
+                "crc64": made.crc64.map { String($0) },
+                "version": made.versionID,
+                "callback": answer,
+            ])
         } else if !context.output.isQuiet {
             context.say("uploaded '\(object.display)' (\(report.text))")
             if let answer { context.say(String(terminalSafe: answer)) }

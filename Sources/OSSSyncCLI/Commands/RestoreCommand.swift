@@ -25,16 +25,17 @@ struct RestoreCommand: Sendable {
         let report = try await restore(request, isUndo: isUndo)
         await explain(report.missing, request)
         if context.output.isJSON {
-            var line = EventJSON.line("restore", time: WallClock.text())
-            line.add("restored", report.restored)
-            line.add("bytes", report.bytes)
-            line.add("unchanged", report.unchanged)
-            line.add("kept", report.kept)
-            line.add("later", report.later)
-            line.add("failed", report.failed)
-            line.add("missing", report.missing.count)
-            line.add("dry_run", request.isDryRun)
-            context.say(line)
+            context.say([
+                "event": "restore",
+                "restored": report.restored,
+                "bytes": report.bytes,
+                "unchanged": report.unchanged,
+                "kept": report.kept,
+                "later": report.later,
+                "failed": report.failed,
+                "missing": report.missing.count,
+                "dry_run": request.isDryRun,
+            ])
         } else if !context.output.isQuiet {
             context.say((request.isDryRun ? "would have " : "") + Self.text(report))
             if isUndo, report.hasRestoredObjects, !request.isDryRun {
@@ -240,15 +241,16 @@ struct RestoreCommand: Sendable {
     private func say(_ file: RestoredFile) {
         let isDryRun = context.arguments.has(.dryRun)
         if context.output.isJSON {
-            var line = EventJSON.line("restored", time: WallClock.text())
-            line.add(key: file.key, shown: file.displayKey)
-            line.add("path", file.target)
-            line.add("size", file.size)
-            if let run = file.run { line.add("run", run) }
-            line.add("state", file.state.rawValue)
-            line.add("reason", ifPresent: file.message)
-            line.add("remote", file.isRemote)
-            context.say(line)
+            context.say([
+                "event": "restored",
+                "key": JSONKey(file.key, file.displayKey),
+                "path": file.target,
+                "size": file.size,
+                "run": file.run,
+                "state": file.state.rawValue,
+                "reason": file.message,
+                "remote": file.isRemote,
+            ])
             return
         }
         switch file.state {

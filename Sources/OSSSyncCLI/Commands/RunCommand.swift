@@ -105,9 +105,7 @@ struct RunCommand: Sendable {
 
     private func say(saved path: String) {
         if context.output.isJSON {
-            var line = EventJSON.line("plan_saved", time: WallClock.text())
-            line.add("path", path)
-            context.say(line)
+            context.say(["event": "plan_saved", "path": path])
         } else if !context.output.isQuiet {
             let file = String(terminalSafe: path)
             context.say("the plan is saved in '\(file)'; 'osssync apply FILE' carries it out")
@@ -124,10 +122,11 @@ extension CommandContext {
     /// Says that another run has the directory, and this one was skipped.
     func say(skipped error: SyncError, _ direction: SyncDirection) {
         if output.isJSON {
-            var line = EventJSON.line("skipped", time: WallClock.text())
-            line.add("direction", direction.rawValue)
-            line.add("message", error.message)
-            say(line)
+            say([
+                "event": "skipped",
+                "direction": direction.rawValue,
+                "message": error.message,
+            ])
         } else if !output.isQuiet {
             complain(EventText.skipped(direction, error))
         }

@@ -21,7 +21,7 @@ struct ShardCommand: Sendable {
         let isJSON = context.output.isJSON
         let shards = try await mirror.cut(options) { message in
             if isJSON {
-                context.say(EventJSON.warning(message, time: WallClock.text()))
+                context.say(EventJSON.warning(message))
             } else {
                 context.complain(message)
             }
@@ -33,7 +33,7 @@ struct ShardCommand: Sendable {
         if options.choosesCount, shards.count == 1 {
             let text = Self.small(mirror, shards[0])
             if isJSON {
-                context.say(EventJSON.warning(text, time: WallClock.text()))
+                context.say(EventJSON.warning(text))
             } else if !context.output.isQuiet {
                 context.say(text)
             }
@@ -135,13 +135,14 @@ struct ShardCommand: Sendable {
         guard let duration = ShardReport.assumedDuration(of: shards, tasks: tasks) else {
             return nil
         }
-        var line = EventJSON.line("estimate", time: WallClock.text())
-        line.add("shards", shards.count)
-        line.add("tasks", tasks)
-        line.add("objects", shards.reduce(0) { $0 + ($1.objects ?? 0) })
-        line.add("bytes", shards.reduce(Int64(0)) { $0 + ($1.bytes ?? 0) })
-        line.add("seconds", Int(duration.components.seconds))
-        return line
+        return [
+            "event": "estimate",
+            "shards": shards.count,
+            "tasks": tasks,
+            "objects": shards.reduce(0) { $0 + ($1.objects ?? 0) },
+            "bytes": shards.reduce(Int64(0)) { $0 + ($1.bytes ?? 0) },
+            "seconds": Int(duration.components.seconds),
+        ]
     }
 
     /// `from 'a' to before 'b'`.
@@ -151,15 +152,15 @@ struct ShardCommand: Sendable {
     }
 
     private static func line(_ shard: ShardReport) -> JSONLine {
-        var line = EventJSON.line("cut", time: WallClock.text())
-        line.add("shard", shard.number)
-        line.add("first_key", KeyText.encoded(shard.firstKey))
-        line.add("end_key", ifPresent: shard.endKey.map(KeyText.encoded))
-        if let objects = shard.objects, let bytes = shard.bytes {
-            line.add("objects", objects)
-            line.add("bytes", bytes)
-        }
-        return line
+        let isCounted = shard.objects != nil && shard.bytes != nil
+        return [
+            "event": "cut",
+            "shard": shard.number,
+            "first_key": KeyText.encoded(shard.firstKey),
+            "end_key": shard.endKey.map(KeyText.encoded),
+            "objects": isCounted ? shard.objects : nil,
+            "bytes": isCounted ? shard.bytes : nil,
+        ]
     }
 }
 

@@ -36,15 +36,16 @@ extension StatusCommand {
     }
 
     private static func line(_ shard: ShardState) -> JSONLine {
-        var line = EventJSON.line("shard", time: WallClock.text())
-        line.add("shard", shard.number)
-        line.add("first_key", KeyText.encoded(shard.firstKey))
-        line.add("end_key", ifPresent: shard.endKey.map(KeyText.encoded))
-        line.add("round", ifPresent: shard.round)
-        line.add("complete", shard.isComplete)
-        if let recorded = shard.recorded { line.add("recorded", recorded) }
-        line.add("deletions_waiting", shard.deletionsWaiting)
-        line.add("holder", ifPresent: shard.holder)
-        return line
+        [
+            "event": "shard",
+            "shard": shard.number,
+            "first_key": KeyText.encoded(shard.firstKey),
+            "end_key": shard.endKey.map(KeyText.encoded),
+            "round": shard.round,
+            "complete": shard.isComplete,
+            "recorded": shard.recorded,
+            "deletions_waiting": shard.deletionsWaiting,
+            "holder": shard.holder,
+        ]
     }
 }

@@ -25,7 +25,7 @@ struct StatusCommand: Sendable {
                 "the filters of [\(command.rawValue)] in DIR/.osssync/config are not "
                 + "applied by status"
             if context.output.isJSON {
-                context.say(EventJSON.warning(text, time: WallClock.text()))
+                context.say(EventJSON.warning(text))
             } else {
                 context.complain(text)
             }
@@ -120,69 +120,63 @@ struct StatusCommand: Sendable {
 
     private static func json(_ lastSuccess: [SyncDirection: StoreTime]) -> JSONLine {
         let times = lastSuccess.mapValues(\.text)
-        var line = JSONLine()
-        line.add("pull", ifPresent: times[.pull])
-        line.add("push", ifPresent: times[.push])
-        line.add("sync", ifPresent: times[.sync])
-        return line
+        return ["pull": times[.pull], "push": times[.push], "sync": times[.sync]]
     }
 
     private func writeJSON(_ report: StatusReport) {
         for text in report.warnings + report.issues {
-            context.say(EventJSON.warning(text, time: WallClock.text()))
+            context.say(EventJSON.warning(text))
         }
-        var line = EventJSON.line("status", time: WallClock.text())
-        if !report.paths.isEmpty { line.add("paths", report.paths) }
-        line.add("recorded", report.recorded)
-        line.add("pull", Self.json(report.pull))
-        line.add("push", Self.json(report.push))
-        line.add("sync", Self.json(report.sync))
-        line.add("in_step", report.isInStep)
-        line.add("trash_files", report.trash.files)
-        line.add("trash_bytes", report.trash.bytes)
-        line.add("last_success", Self.json(report.lastSuccess))
-        line.add("only_local", report.differences.onlyLocal)
-        line.add("only_remote", report.differences.onlyRemote)
-        line.add("local_changes", report.differences.localChanges)
-        line.add("remote_changes", report.differences.remoteChanges)
-        line.add("deleted_here", report.differences.deletedHere)
-        line.add("deleted_there", report.differences.deletedThere)
-        line.add("not_mirrored", report.differences.notMirrored)
-        line.add("unknown", report.differences.unknown)
-        line.add("excluded", report.differences.excluded)
-        if let run = report.running {
-            var running = JSONLine()
-            running.add("direction", run.direction)
-            running.add("run", run.number)
-            running.add("since", run.started.text)
-            line.add("running", running)
-        }
-        line.add(
-            "interrupted",
-            report.interrupted.map { transfer in
-                var line = JSONLine()
-                line.add("action", transfer.action.rawValue)
-                line.add(key: transfer.key, shown: transfer.displayKey)
-                line.add("size", transfer.size)
-                line.add("bytes_finished", transfer.bytesFinished)
-                return line
-            }
-        )
-        context.say(line)
+        context.say([
+            "event": "status",
+            "paths": report.paths.ifAny,
+            "recorded": report.recorded,
+            "pull": Self.json(report.pull),
+            "push": Self.json(report.push),
+            "sync": Self.json(report.sync),
+            "in_step": report.isInStep,
+            "trash_files": report.trash.files,
+            "trash_bytes": report.trash.bytes,
+            "last_success": Self.json(report.lastSuccess),
+            "only_local": report.differences.onlyLocal,
+            "only_remote": report.differences.onlyRemote,
+            "local_changes": report.differences.localChanges,
+            "remote_changes": report.differences.remoteChanges,
+            "deleted_here": report.differences.deletedHere,
+            "deleted_there": report.differences.deletedThere,
+            "not_mirrored": report.differences.notMirrored,
+            "unknown": report.differences.unknown,
+            "excluded": report.differences.excluded,
+            "running": report.running.map(Self.json),
+            "interrupted": report.interrupted.map(Self.json),
+        ])
+    }
+
+    private static func json(_ run: PastRun) -> JSONLine {
+        ["direction": run.direction, "run": run.number, "since": run.started.text]
+    }
+
+    private static func json(_ transfer: InterruptedTransfer) -> JSONLine {
+        [
+            "action": transfer.action.rawValue,
+            "key": JSONKey(transfer.key, transfer.displayKey),
+            "size": transfer.size,
+            "bytes_finished": transfer.bytesFinished,
+        ]
     }
 
     static func json(_ work: PlannedWork) -> JSONLine {
-        var line = JSONLine()
-        line.add("transfers", work.transfers)
-        line.add("bytes", work.bytes)
-        line.add("bytes_resumed", work.bytesResumed)
-        line.add("deletions", work.deletions)
-        line.add("comparisons", work.comparisons)
-        line.add("modes", work.modes)
-        line.add("conflicts", work.conflicts)
-        line.add("local_changes", work.localChanges)
-        line.add("skipped", work.skipped)
-        line.add("unchanged", work.unchanged)
-        return line
+        [
+            "transfers": work.transfers,
+            "bytes": work.bytes,
+            "bytes_resumed": work.bytesResumed,
+            "deletions": work.deletions,
+            "comparisons": work.comparisons,
+            "modes": work.modes,
+            "conflicts": work.conflicts,
+            "local_changes": work.localChanges,
+            "skipped": work.skipped,
+            "unchanged": work.unchanged,
+        ]
     }
 }

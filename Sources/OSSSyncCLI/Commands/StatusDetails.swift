@@ -41,7 +41,7 @@ final class StatusDetails: Sendable {
         switch detail {
         case .excluded(let key, let shown, let rule):
             if context.output.isJSON {
-                context.say(EventJSON.excluded(key, shown: shown, rule, time: WallClock.text()))
+                context.say(EventJSON.excluded(key, shown: shown, rule))
             } else {
                 context.say(EventText.excluded(shown, rule))
             }
@@ -82,13 +82,14 @@ final class StatusDetails: Sendable {
             context.say(Self.text(step))
             return
         }
-        var line = EventJSON.line("status_item", time: WallClock.text())
-        line.add("direction", step.direction.rawValue)
-        line.add("action", step.action.rawValue)
-        line.add(key: step.key, shown: step.displayKey)
-        line.add("size", step.size)
-        line.add("reason", step.reason)
-        context.say(line)
+        context.say([
+            "event": "status_item",
+            "direction": step.direction.rawValue,
+            "action": step.action.rawValue,
+            "key": JSONKey(step.key, step.displayKey),
+            "size": step.size,
+            "reason": step.reason,
+        ])
     }
 
     private func add(_ step: PlannedStep, _ state: inout State) {
@@ -114,12 +115,13 @@ final class StatusDetails: Sendable {
 
     private func show(_ sum: Sum) {
         if context.output.isJSON {
-            var line = EventJSON.line("status_directory", time: WallClock.text())
-            line.add("directory", sum.directory)
-            line.add("pull", StatusCommand.json(sum.works[.pull] ?? PlannedWork()))
-            line.add("push", StatusCommand.json(sum.works[.push] ?? PlannedWork()))
-            line.add("sync", StatusCommand.json(sum.works[.sync] ?? PlannedWork()))
-            context.say(line)
+            context.say([
+                "event": "status_directory",
+                "directory": sum.directory,
+                "pull": StatusCommand.json(sum.works[.pull] ?? PlannedWork()),
+                "push": StatusCommand.json(sum.works[.push] ?? PlannedWork()),
+                "sync": StatusCommand.json(sum.works[.sync] ?? PlannedWork()),
+            ])
             return
         }
         context.say(String(terminalSafe: sum.directory))

@@ -25,11 +25,12 @@ struct TrashCommand: Sendable {
         }
         for failure in report.failures { context.complain(failure) }
         if context.output.isJSON {
-            var line = EventJSON.line("trash", time: WallClock.text())
-            line.add("files", report.files)
-            line.add("bytes", report.bytes)
-            line.add("emptied", empties && !isDryRun)
-            context.say(line)
+            context.say([
+                "event": "trash",
+                "files": report.files,
+                "bytes": report.bytes,
+                "emptied": empties && !isDryRun,
+            ])
         } else if !context.output.isQuiet {
             let files = countText(report.files, "file", "files")
             let size = sizeText(report.bytes)
@@ -43,14 +44,15 @@ struct TrashCommand: Sendable {
 
     private func say(_ file: TrashedFile) -> Bool {
         if context.output.isJSON {
-            var line = EventJSON.line("trashed", time: WallClock.text())
-            line.add(key: file.key, shown: file.displayKey)
-            line.add("size", file.size)
-            if let run = file.run { line.add("run", run) }
-            line.add("removed", ifPresent: file.removed?.text)
-            line.add("remote", file.isRemote)
-            line.add("host", ifPresent: file.host)
-            return context.say(line)
+            return context.say([
+                "event": "trashed",
+                "key": JSONKey(file.key, file.displayKey),
+                "size": file.size,
+                "run": file.run,
+                "removed": file.removed?.text,
+                "remote": file.isRemote,
+                "host": file.host,
+            ])
         }
         let size = padded(String(file.size), to: 14, isNumber: true)
         let run = padded(file.run.map { "run \($0)" } ?? "-", to: 8)

@@ -49,12 +49,13 @@ struct UploadsCommand: Sendable {
 
     private func say(_ upload: IncompleteUpload, isAborted: Bool) {
         if context.output.isJSON {
-            var line = EventJSON.line("upload", time: WallClock.text())
-            line.add("key", upload.key)
-            line.add("upload_id", upload.uploadID)
-            line.add("initiated", ifPresent: upload.initiated?.text)
-            line.add("aborted", isAborted)
-            context.say(line)
+            context.say([
+                "event": "upload",
+                "key": upload.key,
+                "upload_id": upload.uploadID,
+                "initiated": upload.initiated?.text,
+                "aborted": isAborted,
+            ])
         } else if !context.output.isQuiet {
             let began = upload.initiated?.localText ?? "-"
             let name = String(terminalSafe: upload.uploadID)

@@ -63,28 +63,30 @@ struct VerifyCommand: Sendable {
                 "\(finding.kind.rawValue) \(finding.displayKey): \(finding.message)"
             )
         }
-        var line = EventJSON.line("verify_item", time: WallClock.text())
-        line.add("kind", finding.kind.rawValue)
-        line.add(key: finding.key, shown: finding.displayKey)
-        line.add("size", finding.size)
-        line.add("message", finding.message)
-        context.say(line)
+        context.say([
+            "event": "verify_item",
+            "kind": finding.kind.rawValue,
+            "key": JSONKey(finding.key, finding.displayKey),
+            "size": finding.size,
+            "message": finding.message,
+        ])
     }
 
     private func writeJSON(_ report: VerifyReport) {
-        var line = EventJSON.line("verify", time: WallClock.text())
-        line.add("verified", report.verified)
-        line.add("bytes", report.bytes)
-        line.add("damaged", report.damaged)
-        line.add("repaired", report.repaired)
-        line.add("remote_damaged", report.remoteDamaged)
-        line.add("remote_missing", report.remoteMissing)
-        line.add("remote_changed", report.remoteChanged)
-        line.add("changed", report.changed)
-        line.add("missing", report.missing)
-        line.add("unverifiable", report.unverifiable)
-        line.add("failed", report.failed)
-        line.add("finished", report.isFinished)
-        context.say(line)
+        context.say([
+            "event": "verify",
+            "verified": report.verified,
+            "bytes": report.bytes,
+            "damaged": report.damaged,
+            "repaired": report.repaired,
+            "remote_damaged": report.remoteDamaged,
+            "remote_missing": report.remoteMissing,
+            "remote_changed": report.remoteChanged,
+            "changed": report.changed,
+            "missing": report.missing,
+            "unverifiable": report.unverifiable,
+            "failed": report.failed,
+            "finished": report.isFinished,
+        ])
     }
 }

@@ -80,7 +80,7 @@ struct WatchCommand: Sendable {
 
     private func say(_ event: WatchEvent) {
         if context.output.isJSON {
-            context.say(EventJSON.watch(event, time: WallClock.text()))
+            context.say(EventJSON.watch(event))
         } else if !context.output.isQuiet {
             sayNow(EventText.watch(event))
         }
@@ -117,28 +117,20 @@ extension EventText {
 }
 
 extension EventJSON {
-    static func watch(_ event: WatchEvent, time: String) -> JSONLine {
+    static func watch(_ event: WatchEvent) -> JSONLine {
         switch event {
-        case .watching(let count):
-            var line = line("watching", time: time)
-            line.add("directories", count)
-            return line
+        case .watching(let count): ["event": "watching", "directories": count]
         case .polling(let cause, let interval):
-            var line = line("polling", time: time)
-            line.add("reason", cause)
-            line.add("interval", interval / .seconds(1))
-            return line
-        case .waiting(let wait):
-            var line = line("waiting", time: time)
-            line.add("wait", wait / .seconds(1))
-            return line
+            ["event": "polling", "reason": cause, "interval": interval / .seconds(1)]
+        case .waiting(let wait): ["event": "waiting", "wait": wait / .seconds(1)]
         case .round(let round):
-            var line = line("round", time: time)
-            line.add("everything", round.reason != nil)
-            line.add("reason", ifPresent: round.reason?.text)
-            line.add("paths", round.paths)
-            return line
-        @unknown default: return line("watching", time: time)
+            [
+                "event": "round",
+                "everything": round.reason != nil,
+                "reason": round.reason?.text,
+                "paths": round.paths,
+            ]
+        @unknown default: ["event": "watching"]
         }
     }
 }

@@ -1,98 +1,96 @@
 internal import OSSSync
 
-/// One JSON object on one line, built field by field.
-struct JSONLine: Sendable {
-    private var text = "{"
+/// A value in a JSON line.
+protocol JSONField {
+    func append(to text: inout String)
+}
 
-    init() {}
+/// One JSON object on one line: members in the order of the literal, without those that are nil.
+struct JSONLine: JSONField, Sendable, ExpressibleByDictionaryLiteral {
+    /// The members.
+    private var text = ""
 
-    mutating func add(_ name: StaticString, _ value: String) {
-        begin(name)
-        Self.append(quoted: value, to: &text)
+    init(dictionaryLiteral members: (StaticString, (any JSONField)?)...) {
+        for (name, value) in members {
+            guard let value else { continue }
+            if !text.isEmpty { text += "," }
+            text += "\"\(name)\":"
+            value.append(to: &text)
+        }
     }
 
-    /// Adds a key as it is, for JSON has escapes of its own.
-    ///
-    /// Bytes that are not UTF-8 cannot be in such a text: of a key that has some, the form that
-    /// terminals are shown (`shown`) is added, which is unambiguous.
-    mutating func add(key: String, shown: String) {
-        add("key", key)
-        if String(terminalSafe: key) != shown { add("key_escaped", shown) }
+    /// Adds the members of another object.
+    mutating func add(_ other: JSONLine) {
+        if !text.isEmpty, !other.text.isEmpty { text += "," }
+        text += other.text
     }
 
-    mutating func add(_ name: StaticString, _ value: some FixedWidthInteger) {
-        begin(name)
-        text += String(value)
+    /// The object, the time first, and the end of the line.
+    func line(at time: String) -> String {
+        var line: JSONLine = ["time": time]
+        line.add(self)
+        return "{\(line.text)}\n"
     }
 
-    mutating func add(_ name: StaticString, _ value: Bool) {
-        begin(name)
-        text += value ? "true" : "false"
+    func append(to text: inout String) { text += "{\(self.text)}" }
+}
+
+/// A key as it is, for JSON has escapes of its own.
+///
+/// Bytes that are not UTF-8 cannot be in such a text: of a key that has some, the form that
+/// terminals are shown is the next member, which is unambiguous.
+struct JSONKey: JSONField {
+    private let key: String
+    private let shown: String
+
+    init(_ key: String, _ shown: String) {
+        self.key = key
+        self.shown = shown
     }
 
+    func append(to text: inout String) {
+        key.append(to: &text)
+        guard String(terminalSafe: key) != shown else { return }
+        text += ",\"key_escaped\":"
+        shown.append(to: &text)
+    }
+}
+
+extension JSONField where Self: FixedWidthInteger {
+    func append(to text: inout String) { text += String(self) }
+}
+
+extension Int: JSONField {}
+extension Int32: JSONField {}
+extension Int64: JSONField {}
+
+extension Bool: JSONField {
+    func append(to text: inout String) { text += self ? "true" : "false" }
+}
+
+extension Double: JSONField {
     /// Three digits after the point are enough for seconds; a value that is no number is null.
-    mutating func add(_ name: StaticString, _ value: Double) {
-        begin(name)
-        text += value.isFinite ? decimalText(value, fractionDigits: 3) : "null"
+    func append(to text: inout String) {
+        text += isFinite ? decimalText(self, fractionDigits: 3) : "null"
     }
+}
 
-    /// Adds nothing for nil.
-    mutating func add(_ name: StaticString, ifPresent value: String?) {
-        if let value { add(name, value) }
-    }
+extension String: JSONField {
+    func append(to text: inout String) { text += String(jsonQuoted: self) }
+}
 
-    /// Adds a list of texts.
-    mutating func add(_ name: StaticString, _ values: [String]) {
-        begin(name)
+extension Array: JSONField where Element: JSONField {
+    func append(to text: inout String) {
         text += "["
-        for (index, value) in values.enumerated() {
+        for (index, value) in enumerated() {
             if index > 0 { text += "," }
-            Self.append(quoted: value, to: &text)
+            value.append(to: &text)
         }
         text += "]"
     }
 
-    /// Adds a list of objects.
-    mutating func add(_ name: StaticString, _ objects: [JSONLine]) {
-        begin(name)
-        text += "[" + objects.map(\.object).joined(separator: ",") + "]"
-    }
-
-    mutating func add(_ name: StaticString, _ value: JSONLine) {
-        begin(name)
-        text += value.object
-    }
-
-    private var object: String { text + "}" }
-
-    /// The object and the end of the line.
-    var line: String { object + "\n" }
-
-    private mutating func begin(_ name: StaticString) {
-        if text.utf8.count > 1 { text += "," }
-        Self.append(quoted: String(describing: name), to: &text)
-        text += ":"
-    }
-
-    private static func append(quoted value: String, to text: inout String) {
-        text += "\""
-        for scalar in value.unicodeScalars {
-            switch scalar {
-            case "\"": text += "\\\""
-            case "\\": text += "\\\\"
-            case "\n": text += "\\n"
-            case "\r": text += "\\r"
-            case "\t": text += "\\t"
-            // With what changes the direction of text, so that a line can be shown, too.
-            case "\u{0}"..."\u{1F}", "\u{7F}"..."\u{9F}", "\u{61C}", "\u{200E}", "\u{200F}",
-                "\u{2028}"..."\u{202E}", "\u{2066}"..."\u{2069}", "\u{FEFF}":
-                let digits = String(scalar.value, radix: 16)
-                text += "\\u" + String(repeating: "0", count: 4 - digits.count) + digits
-            default: text.unicodeScalars.append(scalar)
-            }
-        }
-        text += "\""
-    }
+    /// The list for a member that is left out of an object if it is empty.
+    var ifAny: Self? { isEmpty ? nil : self }
 }
 
 /// `1.250` for 1.25 and three digits; halves are rounded away from zero.

@@ -116,7 +116,9 @@ final class Reporter: Sendable {
                 state.retryEnd = screen.monotonic() + retry.wait
             }
             if options.isJSON {
-                for line in jsonLines(of: event, &state) { print(line.line, to: \.output, &state) }
+                for line in jsonLines(of: event, &state) {
+                    print(line.line(at: screen.time()), to: \.output, &state)
+                }
             } else {
                 printText(of: event, &state)
             }
@@ -139,7 +141,7 @@ final class Reporter: Sendable {
             measure(latest, at: now, &state)
             if let unwritten = state.unwritten {
                 for line in jsonLines(of: .progress(unwritten), &state) {
-                    print(line.line, to: \.output, &state)
+                    print(line.line(at: screen.time()), to: \.output, &state)
                 }
             }
             switch progress {
@@ -317,18 +319,12 @@ final class Reporter: Sendable {
     }
 
     private func jsonLines(of event: SyncEvent, _ state: inout State) -> [JSONLine] {
-        let time = screen.time()
         switch event {
         case .started(let direction, let directory, let remote):
             return [
-                EventJSON.start(
-                    direction: direction,
-                    directory: directory,
-                    remote: remote,
-                    time: time
-                )
+                EventJSON.start(direction: direction, directory: directory, remote: remote)
             ]
-        case .item(let item): return [EventJSON.item(item, time: time)]
+        case .item(let item): return [EventJSON.item(item)]
         case .progress(let progress):
             let now = screen.monotonic()
             // That a plan is complete is said once, and always.
@@ -339,15 +335,15 @@ final class Reporter: Sendable {
             }
             (state.lastJSON, state.unwritten) = (now, nil)
             let view = view(of: progress, &state, now)
-            let line = EventJSON.progress(view, time: time)
+            let line = EventJSON.progress(view)
             guard planDiffers(progress, state.lastPlan) else { return [line] }
             state.lastPlan = progress
-            return [EventJSON.plan(progress, time: time), line]
+            return [EventJSON.plan(progress), line]
         case .excluded(let key, let shown, let rule):
-            return [EventJSON.excluded(key, shown: shown, rule, time: time)]
-        case .warning(let message): return [EventJSON.warning(message, time: time)]
-        case .retry(let retry): return [EventJSON.retry(retry, time: time)]
-        case .finished(let summary): return [EventJSON.summary(summary, time: time)]
+            return [EventJSON.excluded(key, shown: shown, rule)]
+        case .warning(let message): return [EventJSON.warning(message)]
+        case .retry(let retry): return [EventJSON.retry(retry)]
+        case .finished(let summary): return [EventJSON.summary(summary)]
         @unknown default: return []
         }
     }

@@ -52,12 +52,15 @@ final class RunNotification: Sendable {
             summary.isPlanComplete = false
             summary.stopped = EventText.failure(error)
         }
-        var line = EventJSON.summary(summary, time: WallClock.text())
-        line.add("directory", absolutePath(context.place?.directory ?? ""))
-        line.add("remote", context.remoteText)
-        line.add("exit", code.rawValue)
-        line.add("error", ifPresent: error.map { EventText.failure($0) })
-        guard let problem = await webhook.post(json: line.line, exit: code.rawValue) else { return }
+        var line = EventJSON.summary(summary)
+        line.add([
+            "directory": absolutePath(context.place?.directory ?? ""),
+            "remote": context.remoteText,
+            "exit": code.rawValue,
+            "error": error.map { EventText.failure($0) },
+        ])
+        let json = line.line(at: WallClock.text())
+        guard let problem = await webhook.post(json: json, exit: code.rawValue) else { return }
         context.reporter.handle(
             .warning(message: "could not notify '\(webhook.host)': \(problem)")
         )

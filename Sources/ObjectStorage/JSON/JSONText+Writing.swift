@@ -33,14 +33,20 @@ extension JSONText {
 
     private static func append(_ text: String, to bytes: inout [UInt8]) {
         bytes.append(UInt8(ascii: "\""))
-        for byte in text.utf8 {
-            switch byte {
-            case UInt8(ascii: "\""), UInt8(ascii: "\\"): bytes += [UInt8(ascii: "\\"), byte]
-            case 0..<0x20, 0x7F:
-                let digits = String(byte, radix: 16)
+        for scalar in text.unicodeScalars {
+            switch scalar {
+            case "\"": bytes += "\\\"".utf8
+            case "\\": bytes += "\\\\".utf8
+            case "\n": bytes += "\\n".utf8
+            case "\r": bytes += "\\r".utf8
+            case "\t": bytes += "\\t".utf8
+            // With what changes the direction of text, so that a line can be shown, too.
+            case "\u{0}"..."\u{1F}", "\u{7F}"..."\u{9F}", "\u{61C}", "\u{200E}", "\u{200F}",
+                "\u{2028}"..."\u{202E}", "\u{2066}"..."\u{2069}", "\u{FEFF}":
+                let digits = String(scalar.value, radix: 16)
                 bytes += ("\\u" + String(repeating: "0", count: 4 - digits.utf8.count)).utf8
                 bytes += digits.utf8
-            default: bytes.append(byte)
+            default: bytes += UTF8.encode(scalar) ?? UTF8.encodedReplacementCharacter
             }
         }
         bytes.append(UInt8(ascii: "\""))
