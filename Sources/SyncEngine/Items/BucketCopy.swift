@@ -15,8 +15,6 @@ struct BucketCopy: Sendable {
     struct Metadata: Sendable {
         var userMetadata: [(name: String, value: String)]
         var contentType: String?
-        /// What else it keeps.
-        var kept: ObjectMetadata
     }
 
     private static let preferredPartSize: Int64 = 256 << 20
@@ -31,6 +29,9 @@ struct BucketCopy: Sendable {
     var replaced: ETag?
     /// Nil for that of the source.
     var metadata: Metadata?
+    /// What is known of the source: the copy keeps its class and, beside `metadata`, what other
+    /// tools put on it.
+    var kept: ObjectMetadata?
     /// Without `metadata`, only how it is encrypted counts.
     var properties = ObjectProperties.none
 
@@ -54,7 +55,7 @@ struct BucketCopy: Sendable {
         )
         request.sourceVersion = version
         if copy != source { request.replaced = replaced }
-        request.kept = metadata?.kept
+        request.kept = kept
         request.properties = properties
         return try await store.copy(request)
     }
@@ -76,10 +77,12 @@ struct BucketCopy: Sendable {
         )
         if let metadata {
             request.userMetadata = metadata.userMetadata
-            request.source = metadata.kept
+            request.source = kept
             request.set(properties)
         } else {
-            let original = try await store.head(source, versionID: version)
+            var original = try await store.head(source, versionID: version)
+            // Of the bucket's own class, as a copy by one request.
+            original.storageClass = StorageClass(name: "")
             request.contentType = original.contentType
             request.userMetadata = original.userMetadata.sorted { $0.key < $1.key }
                 .map { (name: $0.key, value: $0.value) }

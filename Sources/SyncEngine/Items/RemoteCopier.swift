@@ -26,14 +26,19 @@ struct RemoteCopier: Sendable {
         do {
             answered = try await copying.make(at: context.objectKey(key)).etag
         } catch let error as StorageError {
-            if error.isPreconditionFailed || error.isNotFound { return nil }
+            if error.isNotFound { return nil }
             // An answer that was lost, or the repeated request that then met its own copy.
-            guard error.isAlreadyExists || error.mayHaveReachedServer, !error.isCancelled else {
-                throw error
-            }
+            let isThere = error.isAlreadyExists || error.isPreconditionFailed
+            guard isThere || error.mayHaveReachedServer, !error.isCancelled else { throw error }
         }
         // The copy's own headers are the record: not every answer to a copy has a checksum.
-        let metadata = try await context.transfer.metadata(key, knownSize: row.size)
+        let metadata: ObjectMetadata
+        do {
+            metadata = try await context.transfer.metadata(key, knownSize: row.size)
+        } catch {
+            guard ItemFailure(any: error).isVanished else { throw error }
+            return nil
+        }
         guard metadata.size == row.size, let etag = metadata.etag else { return nil }
         // Another writer was there in between, and may have kept our metadata.
         if let answered {
@@ -125,9 +130,9 @@ struct RemoteCopier: Sendable {
         copying.replaced = row.etag
         copying.metadata = .init(
             userMetadata: Self.metadata(original, row, mode),
-            contentType: original.contentType,
-            kept: original
+            contentType: original.contentType
         )
+        copying.kept = original
         copying.properties.encryption = properties.encryption
         return copying
     }
@@ -214,6 +219,7 @@ struct RemoteCopier: Sendable {
     ) -> BucketCopy {
         var copying = copying(of: row)
         copying.properties = properties
+        copying.kept = kept(original, row)
         let isRight =
             context.options.keepsFileMetadata && notes.areThose(of: original)
             && properties == .none
@@ -222,8 +228,7 @@ struct RemoteCopier: Sendable {
         if isRight, row.size <= context.store.dialect.maximumCopySize { return copying }
         copying.metadata = .init(
             userMetadata: metadata(row, original, notes),
-            contentType: ContentType.guess(for: key),
-            kept: kept(original, row)
+            contentType: ContentType.guess(for: key)
         )
         return copying
     }

@@ -322,6 +322,23 @@ extension EngineRuns {
             return copy?.etag
         }
 
+        /// A store of S3 says 412 of its own copy.
+        @Test func `a copy whose answer was lost is recognised at a store of S3`() async throws {
+            let fixture = try MirrorFixture(dialect: .s3)
+            try fixture.write("a/f", MirrorFixture.ramp(300_000))
+            try await fixture.run("a", .push)
+            try fixture.rename("a/f", to: "a/g")
+            try fixture.setFaults(
+                #"""
+                [{"match": {"operation": "CopyObject", "first": 1},
+                  "effect": {"close": {"when": "after", "how": "rst"}}}]
+                """#
+            )
+            let summary = try await fixture.run("a", .push) { $0.deletesKnown = true }
+            #expect(summary.renamed == 1 && summary.isInStep, "\(summary)")
+            #expect(try await fixture.objects() == ["g"])
+        }
+
         @Test(arguments: [true, false])
         func `a copy whose answer was lost is recognised by its content`(inParts: Bool) async throws
         {
