@@ -152,14 +152,3 @@ extension ManifestStore {
         [(Setting.current, "\(number)")]
     }
 }
-
-extension PendingCall {
-    var changesEntries: Bool {
-        writes.contains { write in
-            switch write {
-            case .change(.upsert), .change(.forget): true
-            default: false
-            }
-        }
-    }
-}

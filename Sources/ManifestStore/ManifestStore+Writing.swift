@@ -1,22 +1,27 @@
-internal import SyncModel
-
 extension ManifestStore {
-    /// Changes entries and checkpoints: all of `changes` or nothing.
+    /// Makes all of `changes` or none: hands in one call and returns when its transaction is
+    /// committed.
+    ///
+    /// - Throws: ``ManifestError/checkpointGone(_:)`` for progress of a download or an upload that
+    ///   the key has no longer: what comes late of one version must not count for the next.
     package nonisolated func record(_ changes: [ManifestChange]) async throws(ManifestError) {
-        for case .upsert(let entry) in changes { try EntryRow.check(entry) }
-        try await write(changes.map { .change($0) })
-    }
-
-    /// Hands in one call and returns when its transaction is committed.
-    nonisolated func write(_ writes: [ManifestWrite]) async throws(ManifestError) {
-        guard !writes.isEmpty else { return }
-        let call = PendingCall(writes)
+        guard !changes.isEmpty else { return }
+        var steps: [WriteStep] = []
+        steps.reserveCapacity(changes.count)
+        for change in changes {
+            try steps.append(change, smallestSearchable: smallestSearchable)
+        }
+        let call = PendingCall(steps)
         pending.append(call)
         while true {
             // Another call may have taken this one into its own transaction already.
             if let result = call.result { return try result.get() }
             await commitPending()
         }
+    }
+
+    package nonisolated func record(_ change: ManifestChange) async throws(ManifestError) {
+        try await record([change])
     }
 
     /// The number of calls that wait for a transaction.
@@ -46,9 +51,7 @@ extension ManifestStore {
     ) throws(ManifestError) -> Result<Void, ManifestError> {
         try connection.run(.beginCall)
         do {
-            for write in call.writes {
-                try connection.apply(write, smallestSearchable: smallestSearchable)
-            }
+            for step in call.steps { try connection.apply(step) }
             try connection.run(.endCall)
             return .success(())
         } catch {
@@ -61,32 +64,11 @@ extension ManifestStore {
 }
 
 extension Connection {
-    fileprivate func apply(
-        _ write: ManifestWrite,
-        smallestSearchable: Int64
-    ) throws(ManifestError) {
-        switch write {
-        case .change(.upsert(let entry)):
-            let values = EntryRow.values(of: entry, smallestSearchable: smallestSearchable)
-            try run(.upsertEntry, values)
-        case .change(.forget(let key)): try run(.deleteEntry, [.blob(key.bytes)])
-        case .change(.finishDownload(let key)): try run(.deleteDownload, [.blob(key.bytes)])
-        case .change(.finishUpload(let key)): try run(.deleteUpload, [.blob(key.bytes)])
-        case .beginDownload(let checkpoint): try begin(checkpoint)
-        case .saveRange(let key, let range, let name): try save(range, of: key, partialName: name)
-        case .sealDownload(let key, let seal, let name):
-            try self.seal(key, seal, partialName: name)
-        case .beginUpload(let checkpoint): try begin(checkpoint)
-        case .setUploadID(let key, let uploadID, let token):
-            try set(uploadID, of: key, token: token)
-        case .savePart(let key, let part, let uploadID): try save(part, of: key, uploadID: uploadID)
-        case .planDeletion(let deletion, let run):
-            try self.run(.upsertDeletion, DeletionRow.values(of: deletion, run: run))
-        case .addItem(let item, let run):
-            let last = try firstValue(.selectLastItemNumber, [.integer(run.value)])
-            var number: Int64 = 1
-            if case .integer(let value)? = last { number = value + 1 }
-            try self.run(.insertItem, RunItemRow.values(of: item, run: run, number: number))
+    fileprivate func apply(_ step: WriteStep) throws(ManifestError) {
+        switch step {
+        case .upsert(let table, let values): try upsert(values, into: table)
+        case .run(let query, let values): try run(query, values)
+        case .perform(let body): try body(self)
         }
     }
 }

@@ -102,7 +102,7 @@ extension Schema {
         ) STRICT
         """
 
-    private static let setting = """
+    fileprivate static let setting = """
         CREATE TABLE setting (
             name TEXT NOT NULL PRIMARY KEY,
             value TEXT NOT NULL,
@@ -110,7 +110,7 @@ extension Schema {
         ) STRICT, WITHOUT ROWID
         """
 
-    private static let entry = """
+    fileprivate static let entry = """
         CREATE TABLE entry (
             key BLOB NOT NULL PRIMARY KEY,
             size_bytes INTEGER NOT NULL,
@@ -130,7 +130,7 @@ extension Schema {
         ) STRICT, WITHOUT ROWID
         """
 
-    private static let comparison = """
+    fileprivate static let comparison = """
         CREATE TABLE comparison (
             key BLOB NOT NULL PRIMARY KEY,
             size_bytes INTEGER NOT NULL,
@@ -163,7 +163,7 @@ extension Schema {
         CREATE INDEX entry_sample ON entry (key, is_sample) WHERE is_sample = 1
         """
 
-    private static let download = """
+    fileprivate static let download = """
         CREATE TABLE download (
             key BLOB NOT NULL PRIMARY KEY,
             size_bytes INTEGER NOT NULL,
@@ -175,7 +175,7 @@ extension Schema {
         ) STRICT, WITHOUT ROWID
         """
 
-    private static let downloadRange = """
+    fileprivate static let downloadRange = """
         CREATE TABLE download_range (
             key BLOB NOT NULL REFERENCES download (key) ON DELETE CASCADE,
             range_index INTEGER NOT NULL,
@@ -189,7 +189,7 @@ extension Schema {
         ) STRICT, WITHOUT ROWID
         """
 
-    private static let downloadSeal = """
+    fileprivate static let downloadSeal = """
         CREATE TABLE download_seal (
             key BLOB NOT NULL PRIMARY KEY REFERENCES download (key) ON DELETE CASCADE,
             partial_size_bytes INTEGER NOT NULL,
@@ -203,7 +203,7 @@ extension Schema {
         ) STRICT, WITHOUT ROWID
         """
 
-    private static let upload = """
+    fileprivate static let upload = """
         CREATE TABLE upload (
             key BLOB NOT NULL PRIMARY KEY,
             upload_id TEXT,
@@ -222,7 +222,7 @@ extension Schema {
         ) STRICT, WITHOUT ROWID
         """
 
-    private static let uploadPart = """
+    fileprivate static let uploadPart = """
         CREATE TABLE upload_part (
             key BLOB NOT NULL REFERENCES upload (key) ON DELETE CASCADE,
             part_number INTEGER NOT NULL,
@@ -234,7 +234,7 @@ extension Schema {
         ) STRICT, WITHOUT ROWID
         """
 
-    private static let run = """
+    fileprivate static let run = """
         CREATE TABLE run (
             run_id INTEGER NOT NULL PRIMARY KEY,
             direction TEXT NOT NULL,
@@ -262,7 +262,7 @@ extension Schema {
         ) STRICT
         """
 
-    private static let runItem = """
+    fileprivate static let runItem = """
         CREATE TABLE run_item (
             run_id INTEGER NOT NULL REFERENCES run (run_id) ON DELETE CASCADE,
             item_number INTEGER NOT NULL,
@@ -275,7 +275,7 @@ extension Schema {
         ) STRICT, WITHOUT ROWID
         """
 
-    private static let plannedDeletion = """
+    fileprivate static let plannedDeletion = """
         CREATE TABLE planned_deletion (
             run_id INTEGER NOT NULL REFERENCES run (run_id) ON DELETE CASCADE,
             side TEXT NOT NULL,
@@ -293,4 +293,25 @@ extension Schema {
             PRIMARY KEY (run_id, side, key)
         ) STRICT, WITHOUT ROWID
         """
+}
+
+extension Table {
+    var columns: Columns { Columns(of: definition) }
+
+    /// The statement that makes the table.
+    private var definition: String {
+        switch self {
+        case .setting: Schema.setting
+        case .entry: Schema.entry
+        case .comparison: Schema.comparison
+        case .download: Schema.download
+        case .downloadRange: Schema.downloadRange
+        case .downloadSeal: Schema.downloadSeal
+        case .upload: Schema.upload
+        case .uploadPart: Schema.uploadPart
+        case .run: Schema.run
+        case .runItem: Schema.runItem
+        case .plannedDeletion: Schema.plannedDeletion
+        }
+    }
 }

@@ -17,9 +17,9 @@ package struct DownloadCheckpoint: Sendable, Hashable {
     /// The size of every range but the last.
     package let rangeSize: Int64
     /// By ascending index; a range without a byte may be missing.
-    package let ranges: [RangeProgress]
+    package var ranges: [RangeProgress]
     /// The partial file as it was left when the transfer ended in an orderly way; nil after a kill.
-    package let seal: FileIdentity?
+    package var seal: FileIdentity?
 
     package init(
         key: ObjectKey,

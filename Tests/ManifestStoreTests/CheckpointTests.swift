@@ -8,64 +8,64 @@ struct DownloadCheckpointTests {
         let directory = try StateDirectory()
         let store = try await directory.store()
         let checkpoint = Sample.download("a")
-        try await store.beginDownload(checkpoint)
-        #expect(try await store.downloadCheckpoint("a") == checkpoint)
-        #expect(try await store.downloadCheckpoint("b") == nil)
-        try await store.saveRange("a", Sample.range(1, received: 100), partialName: "p1")
-        try await store.saveRange("a", Sample.range(0, received: 20), partialName: "p1")
-        let ranges = try await store.downloadCheckpoint("a")?.ranges
+        try await store.record(.beginDownload(checkpoint))
+        #expect(try await store.first(.download("a")) == checkpoint)
+        #expect(try await store.first(.download("b")) == nil)
+        try await store.record(.saveRange("a", Sample.range(1, received: 100), partialName: "p1"))
+        try await store.record(.saveRange("a", Sample.range(0, received: 20), partialName: "p1"))
+        let ranges = try await store.first(.download("a"))?.ranges
         #expect(ranges == [Sample.range(0, received: 20), Sample.range(1, received: 100)])
     }
 
     @Test func `each range keeps the boot in which its bytes were last seen`() async throws {
         let directory = try StateDirectory()
         let store = try await directory.store()
-        try await store.beginDownload(Sample.download("a"))
+        try await store.record(.beginDownload(Sample.download("a")))
         let verified = Sample.range(1, received: 30, bootID: "boot-2")
-        try await store.saveRange("a", verified, partialName: "p1")
-        let ranges = try await store.downloadCheckpoint("a")?.ranges
+        try await store.record(.saveRange("a", verified, partialName: "p1"))
+        let ranges = try await store.first(.download("a"))?.ranges
         #expect(ranges?.map(\.bootID) == ["boot-1", "boot-2"])
     }
 
     @Test func `a seal goes with its download and stands for no other`() async throws {
         let directory = try StateDirectory()
         let store = try await directory.store()
-        try await store.beginDownload(Sample.download("a"))
-        #expect(try await store.downloadCheckpoint("a")?.seal == nil)
-        try await store.sealDownload("a", Sample.source, partialName: "p1")
-        #expect(try await store.downloadCheckpoint("a")?.seal == Sample.source)
+        try await store.record(.beginDownload(Sample.download("a")))
+        #expect(try await store.first(.download("a"))?.seal == nil)
+        try await store.record(.sealDownload("a", Sample.source, partialName: "p1"))
+        #expect(try await store.first(.download("a"))?.seal == Sample.source)
         await #expect(throws: ManifestError.checkpointGone("a")) {
-            try await store.sealDownload("a", Sample.source, partialName: "p2")
+            try await store.record(.sealDownload("a", Sample.source, partialName: "p2"))
         }
-        try await store.beginDownload(Sample.download("a", partialName: "p2"))
-        #expect(try await store.downloadCheckpoint("a")?.seal == nil)
-        try await store.sealDownload("a", Sample.source, partialName: "p2")
-        try await store.dropDownload("a")
-        try await store.beginDownload(Sample.download("a", partialName: "p2"))
-        #expect(try await store.downloadCheckpoint("a")?.seal == nil)
+        try await store.record(.beginDownload(Sample.download("a", partialName: "p2")))
+        #expect(try await store.first(.download("a"))?.seal == nil)
+        try await store.record(.sealDownload("a", Sample.source, partialName: "p2"))
+        try await store.record(.finishDownload("a"))
+        try await store.record(.beginDownload(Sample.download("a", partialName: "p2")))
+        #expect(try await store.first(.download("a"))?.seal == nil)
     }
 
     @Test func `a range of an earlier version does not count for the next one`() async throws {
         let directory = try StateDirectory()
         let store = try await directory.store()
-        try await store.beginDownload(Sample.download("a", partialName: "old"))
-        try await store.beginDownload(Sample.download("a", partialName: "new", ranges: []))
+        try await store.record(.beginDownload(Sample.download("a", partialName: "old")))
+        try await store.record(.beginDownload(Sample.download("a", partialName: "new", ranges: [])))
         let late = Sample.range(0, received: 99)
         await #expect(throws: ManifestError.checkpointGone("a")) {
-            try await store.saveRange("a", late, partialName: "old")
+            try await store.record(.saveRange("a", late, partialName: "old"))
         }
         await #expect(throws: ManifestError.checkpointGone("b")) {
-            try await store.saveRange("b", late, partialName: "old")
+            try await store.record(.saveRange("b", late, partialName: "old"))
         }
-        #expect(try await store.downloadCheckpoint("a")?.ranges == [])
+        #expect(try await store.first(.download("a"))?.ranges == [])
     }
 
     @Test func `a range beyond the end of its object is refused`() async throws {
         let directory = try StateDirectory()
         let store = try await directory.store()
-        try await store.beginDownload(Sample.download("a"))
+        try await store.record(.beginDownload(Sample.download("a")))
         await #expect(throws: ManifestError.checkpointGone("a")) {
-            try await store.saveRange("a", Sample.range(2), partialName: "p1")
+            try await store.record(.saveRange("a", Sample.range(2), partialName: "p1"))
         }
     }
 
@@ -84,39 +84,40 @@ struct DownloadCheckpointTests {
         let directory = try StateDirectory()
         let store = try await directory.store()
         let error = await #expect(throws: ManifestError.self) {
-            try await store.beginDownload(checkpoint)
+            try await store.record(.beginDownload(checkpoint))
         }
         guard case .invalidValue = error else {
             Issue.record("\(String(describing: error))")
             return
         }
-        #expect(try await store.downloadCheckpoint("a") == nil)
+        #expect(try await store.first(.download("a")) == nil)
     }
 
     @Test func `the end of a download and its entry are one change`() async throws {
         let directory = try StateDirectory()
         let store = try await directory.store()
-        try await store.beginDownload(Sample.download("a"))
+        try await store.record(.beginDownload(Sample.download("a")))
         try await store.record([.upsert(Sample.entry("a")), .finishDownload("a")])
-        #expect(try await store.downloadCheckpoint("a") == nil)
+        #expect(try await store.first(.download("a")) == nil)
         #expect(try await store.entry("a") != nil)
         // Its ranges went with it: beginning again finds none.
-        try await store.beginDownload(Sample.download("a", ranges: []))
-        #expect(try await store.downloadCheckpoint("a")?.ranges == [])
-        try await store.dropDownload("a")
-        try await store.dropDownload("a")
-        #expect(try await store.downloadCheckpoint("a") == nil)
+        try await store.record(.beginDownload(Sample.download("a", ranges: [])))
+        #expect(try await store.first(.download("a"))?.ranges == [])
+        try await store.record(.finishDownload("a"))
+        try await store.record(.finishDownload("a"))
+        #expect(try await store.first(.download("a")) == nil)
     }
 
     @Test func `all checkpoints are found by a cursor`() async throws {
         let directory = try StateDirectory()
         let store = try await directory.store()
         for key in ["c", "a", "b"] as [ObjectKey] {
-            try await store.beginDownload(Sample.download(key))
+            try await store.record(.beginDownload(Sample.download(key)))
         }
-        let first = try await store.downloadCheckpoints(after: nil, limit: 2)
+        var pages = store.pages(.downloads, limit: 2)
+        let first = try #require(try await pages.next())
         #expect(first.map(\.key) == ["a", "b"])
-        let rest = try await store.downloadCheckpoints(after: "b", limit: 2)
+        let rest = try #require(try await pages.next())
         #expect(rest == [Sample.download("c")])
     }
 }
@@ -127,20 +128,22 @@ struct UploadCheckpointTests {
         let directory = try StateDirectory()
         let store = try await directory.store()
         let begun = Sample.upload("a", uploadID: nil)
-        try await store.beginUpload(begun)
-        #expect(try await store.uploadCheckpoint("a") == begun)
-        try await store.setUploadID("a", UploadID("upload-1"), token: "token-1")
-        #expect(try await store.uploadCheckpoint("a") == Sample.upload("a"))
+        try await store.record(.beginUpload(begun))
+        #expect(try await store.first(.upload("a")) == begun)
+        try await store.record(.setUploadID("a", UploadID("upload-1"), token: "token-1"))
+        #expect(try await store.first(.upload("a")) == Sample.upload("a"))
     }
 
     @Test func `parts come back in order with their checksums`() async throws {
         let directory = try StateDirectory()
         let store = try await directory.store()
-        try await store.beginUpload(Sample.upload("a", parts: [Sample.part(3)]))
+        try await store.record(.beginUpload(Sample.upload("a", parts: [Sample.part(3)])))
         for index in [9_999, 1, 0] {
-            try await store.savePart("a", Sample.part(index), uploadID: UploadID("upload-1"))
+            try await store.record(
+                .savePart("a", Sample.part(index), uploadID: UploadID("upload-1"))
+            )
         }
-        let parts = try await store.uploadCheckpoint("a")?.parts
+        let parts = try await store.first(.upload("a"))?.parts
         #expect(parts == [0, 1, 3, 9_999].map { Sample.part($0) })
     }
 
@@ -148,28 +151,27 @@ struct UploadCheckpointTests {
         let directory = try StateDirectory()
         let store = try await directory.store()
         let second = Sample.upload("a", uploadID: "upload-2", token: "token-2")
-        try await store.beginUpload(Sample.upload("a", parts: [Sample.part(0)]))
-        try await store.beginUpload(second)
+        try await store.record(.beginUpload(Sample.upload("a", parts: [Sample.part(0)])))
+        try await store.record(.beginUpload(second))
         await #expect(throws: ManifestError.checkpointGone("a")) {
-            try await store.savePart("a", Sample.part(1), uploadID: UploadID("upload-1"))
+            try await store.record(.savePart("a", Sample.part(1), uploadID: UploadID("upload-1")))
         }
         await #expect(throws: ManifestError.checkpointGone("a")) {
-            try await store.setUploadID("a", UploadID("late"), token: "token-1")
+            try await store.record(.setUploadID("a", UploadID("late"), token: "token-1"))
         }
-        #expect(try await store.uploadCheckpoint("a") == second)
+        #expect(try await store.first(.upload("a")) == second)
     }
 
     @Test func `the end of an upload and its entry are one change`() async throws {
         let directory = try StateDirectory()
         let store = try await directory.store()
-        try await store.beginUpload(Sample.upload("a", parts: [Sample.part(0)]))
-        try await store.beginUpload(Sample.upload("b"))
+        try await store.record(.beginUpload(Sample.upload("a", parts: [Sample.part(0)])))
+        try await store.record(.beginUpload(Sample.upload("b")))
         try await store.record([.upsert(Sample.entry("a")), .finishUpload("a")])
-        #expect(try await store.uploadCheckpoint("a") == nil)
-        let rest = try await store.uploadCheckpoints(after: nil, limit: 9)
+        #expect(try await store.first(.upload("a")) == nil)
+        let rest = try await store.rows(.uploads, limit: 9)
         #expect(rest == [Sample.upload("b")])
-        #expect(try await store.uploadCheckpoints(after: "b", limit: 9).isEmpty)
-        try await store.dropUpload("b")
-        #expect(try await store.uploadCheckpoint("b") == nil)
+        try await store.record(.finishUpload("b"))
+        #expect(try await store.first(.upload("b")) == nil)
     }
 }

@@ -16,24 +16,15 @@ private struct Content: Equatable {
     init(_ store: ManifestStore) async throws(ManifestError) {
         entries = []
         while true {
-            let page = try await store.entries(
-                in: .all,
-                after: entries.last?.key,
-                limit: 64
-            )
+            let page = try await store.rows(.entries(in: .all, after: entries.last?.key), limit: 64)
             entries += page
             if page.count < 64 { break }
         }
-        downloads = try await store.downloadCheckpoints(after: nil, limit: 99)
-        uploads = try await store.uploadCheckpoints(after: nil, limit: 99)
-        runs = try await store.runs(limit: 99)
-        items = try await store.items(run: RunID(1), after: nil, limit: 999)
-        deletions = try await store.plannedDeletions(
-            run: RunID(1),
-            side: .remote,
-            after: nil,
-            limit: 999
-        )
+        downloads = try await store.rows(.downloads, limit: 99)
+        uploads = try await store.rows(.uploads, limit: 99)
+        runs = try await store.rows(.runs, limit: 99)
+        items = try await store.rows(.items(run: RunID(1)), limit: 999)
+        deletions = try await store.rows(.deletions(run: RunID(1), side: .remote), limit: 999)
         setting = try await store.setting("remote.bucket")
     }
 }
@@ -74,13 +65,15 @@ struct CorruptionTests {
         try await store.record(entries.map { .upsert($0) })
         let long = Sample.entry(ObjectKey([UInt8](repeating: 0x7A, count: 1_024)))
         try await store.record([.upsert(long)])
-        try await store.beginDownload(Sample.download("a"))
-        try await store.beginUpload(Sample.upload("a", parts: (0..<9).map { Sample.part($0) }))
+        try await store.record(.beginDownload(Sample.download("a")))
+        try await store.record(
+            .beginUpload(Sample.upload("a", parts: (0..<9).map { Sample.part($0) }))
+        )
         let message = String(repeating: "m", count: 3_000)
         let items = (0..<40).map { index in
             RunItem(key: "k", action: "skip", state: "failed", message: "\(index)" + message)
         }
-        try await store.recordItems(run, items)
+        try await store.record(items.map { .addItem($0, run) })
         let deletions = (0..<300).map { index in
             PlannedDeletion(
                 key: ObjectKey("gone-\(index)"),
@@ -90,7 +83,7 @@ struct CorruptionTests {
                 identity: nil
             )
         }
-        try await store.planDeletions(deletions, run: run)
+        try await store.record(deletions.map { .planDeletion($0, run) })
         try await store.setSetting("remote.bucket", "one")
         // Leaves free pages behind.
         try await store.record(entries[100..<200].map { .forget($0.key) })
@@ -133,12 +126,12 @@ struct CorruptionTests {
             if !isOlderAllowed { #expect(found == content, comment) }
             let known = Set(found.entries)
             for size in Int64(0)..<8 {
-                let page = try await store.entries(size: size, limit: 999)
+                let page = try await store.rows(.entries(size: size), limit: 999)
                 #expect(page.allSatisfy { $0.size == size && known.contains($0) }, comment)
             }
             for index in stride(from: 0, to: UInt64(400), by: 37) {
                 let size = Int64(index % 7)
-                let page = try await store.entries(inode: index, size: size, limit: 9)
+                let page = try await store.rows(.entries(inode: index, size: size), limit: 9)
                 #expect(page.allSatisfy { $0.inode == index && known.contains($0) }, comment)
             }
             // What could be read and never written would end every run.

@@ -125,16 +125,16 @@ struct EntryTests {
             crc64: CRC64(value: 7)
         )
         for content in [first, second] {
-            try await store.note(content)
-            #expect(try await store.fetchedContent("k") == content)
+            try await store.record(.note(content))
+            #expect(try await store.first(.fetchedContent("k")) == content)
         }
-        #expect(try await store.fetchedContent("l") == nil)
+        #expect(try await store.first(.fetchedContent("l")) == nil)
         #expect(try await store.hasFetchedContents())
         try await store.dropFetchedContents()
-        #expect(try await store.fetchedContent("k") == nil)
-        try await store.note(first)
+        #expect(try await store.first(.fetchedContent("k")) == nil)
+        try await store.record(.note(first))
         try await store.beginAnew([("bucket", "new")], keepsUploads: false)
-        #expect(try await store.fetchedContent("k") == nil)
+        #expect(try await store.first(.fetchedContent("k")) == nil)
     }
 
     @Test func `a store begun anew knows nothing but its new settings`() async throws {
@@ -144,7 +144,7 @@ struct EntryTests {
         try await store.setSettings([("bucket", "old"), ("kept", "yes")])
         try await store.beginAnew([("bucket", "new")], keepsUploads: false)
         #expect(try await store.entryCount() == 0)
-        #expect(try await store.entries(in: .all, after: nil, limit: 10).isEmpty)
+        #expect(try await store.rows(.entries(in: .all), limit: 10).isEmpty)
         #expect(try await store.setting("bucket") == "new")
         #expect(try await store.setting("kept") == "yes")
     }
@@ -180,7 +180,7 @@ struct EntryTests {
             ObjectKey([0xFF, 0xFE]),
         ]
         try await store.record(keys.reversed().map { .upsert(Sample.entry($0)) })
-        let stored = try await store.entries(in: .all, after: nil, limit: 100)
+        let stored = try await store.rows(.entries(in: .all), limit: 100)
         #expect(stored.map(\.key) == keys)
         #expect(stored.map(\.key) == keys.sorted())
     }
@@ -193,7 +193,7 @@ struct EntryTests {
         try await store.record(keys.map { .upsert(Sample.entry($0)) })
         var seen: [ObjectKey] = []
         while true {
-            let page = try await store.entries(in: .all, after: seen.last, limit: limit)
+            let page = try await store.rows(.entries(in: .all, after: seen.last), limit: limit)
             #expect(page.count <= limit)
             seen += page.map(\.key)
             if page.count < limit { break }
@@ -219,9 +219,9 @@ struct EntryTests {
             ]
             for range in ranges {
                 let expected = keys.filter(range.contains)
-                let found = try await store.entries(in: range, after: nil, limit: 100)
+                let found = try await store.rows(.entries(in: range), limit: 100)
                 #expect(found.map(\.key) == expected)
-                let later = try await store.entries(in: range, after: "a/", limit: 2)
+                let later = try await store.rows(.entries(in: range, after: "a/"), limit: 2)
                 #expect(later.map(\.key) == Array(expected.filter { "a/" < $0 }.prefix(2)))
                 #expect(try await store.entryCount(in: range) == expected.count)
             }
@@ -232,16 +232,15 @@ struct EntryTests {
         let directory = try StateDirectory()
         let store = try await directory.store()
         try await store.record(["a", "b", "c", "d"].map { .upsert(Sample.entry($0)) })
-        let middle = try await store.entries(
-            in: KeyRange(after: "a", through: "c"),
-            after: nil,
+        let middle = try await store.rows(
+            .entries(in: KeyRange(after: "a", through: "c")),
             limit: 10
         )
         #expect(middle.map(\.key) == ["b", "c"])
-        #expect(try await store.entries(in: KeyRange("a"), after: nil, limit: 10).count == 1)
-        #expect(try await store.entries(in: .all, after: "d", limit: 10).isEmpty)
+        #expect(try await store.rows(.entries(in: KeyRange("a")), limit: 10).count == 1)
+        #expect(try await store.rows(.entries(in: .all, after: "d"), limit: 10).isEmpty)
         let none = KeyRange(after: "c", through: "b")
-        #expect(try await store.entries(in: none, after: nil, limit: 10).isEmpty)
+        #expect(try await store.rows(.entries(in: none), limit: 10).isEmpty)
     }
 
     @Test func `a later record replaces an earlier one, and forgetting removes it`() async throws {
@@ -250,8 +249,8 @@ struct EntryTests {
         try await store.record([.upsert(Sample.entry("a", size: 1, etag: "one", inode: 1))])
         try await store.record([.upsert(Sample.entry("a", size: 2, etag: "two", inode: 2))])
         #expect(try await store.entry("a") == Sample.entry("a", size: 2, etag: "two", inode: 2))
-        #expect(try await store.entries(size: 1, limit: 9).isEmpty)
-        #expect(try await store.entries(inode: 1, size: 1, limit: 9).isEmpty)
+        #expect(try await store.rows(.entries(size: 1), limit: 9).isEmpty)
+        #expect(try await store.rows(.entries(inode: 1, size: 1), limit: 9).isEmpty)
         try await store.record([.forget("a"), .forget("never")])
         #expect(try await store.entry("a") == nil)
         #expect(try await store.entryCount() == 0)
@@ -269,12 +268,12 @@ struct EntryTests {
         try await store.record(entries.map { .upsert($0) })
         func keys(_ found: [ManifestEntry]) -> Set<ObjectKey> { Set(found.map(\.key)) }
         let x = ETag(wire: "x")
-        #expect(keys(try await store.entries(etag: x, size: 10, limit: 9)) == ["a", "d/"])
-        #expect(try await store.entries(etag: x, size: 10, limit: 1).count == 1)
-        #expect(keys(try await store.entries(inode: 1, size: 20, limit: 9)) == ["c"])
-        #expect(keys(try await store.entries(size: 10, limit: 9)) == ["a", "b", "d/"])
+        #expect(keys(try await store.rows(.entries(etag: x, size: 10), limit: 9)) == ["a", "d/"])
+        #expect(try await store.rows(.entries(etag: x, size: 10), limit: 1).count == 1)
+        #expect(keys(try await store.rows(.entries(inode: 1, size: 20), limit: 9)) == ["c"])
+        #expect(keys(try await store.rows(.entries(size: 10), limit: 9)) == ["a", "b", "d/"])
         // Inode 0 stands for "none" and finds nothing.
-        #expect(try await store.entries(inode: 0, size: 10, limit: 9).isEmpty)
+        #expect(try await store.rows(.entries(inode: 0, size: 10), limit: 9).isEmpty)
     }
 
     @Test func `smaller entries than the least searchable size are found by their keys only`()
@@ -288,9 +287,11 @@ struct EntryTests {
         ])
         func found(_ size: Int64) async throws -> [[ObjectKey]] {
             [
-                try await store.entries(size: size, limit: 9).map(\.key),
-                try await store.entries(etag: ETag(wire: "x"), size: size, limit: 9).map(\.key),
-                try await store.entries(inode: 1, size: size, limit: 9).map(\.key),
+                try await store.rows(.entries(size: size), limit: 9).map(\.key),
+                try await store.rows(.entries(etag: ETag(wire: "x"), size: size), limit: 9).map(
+                    \.key
+                ),
+                try await store.rows(.entries(inode: 1, size: size), limit: 9).map(\.key),
             ]
         }
         #expect(try await found(99) == [[], [], []])

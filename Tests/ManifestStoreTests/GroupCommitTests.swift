@@ -40,12 +40,12 @@ struct GroupCommitTests {
     @Test func `calls that wait at the same time share one transaction`() async throws {
         let directory = try StateDirectory()
         let store = try await directory.store()
-        try await store.beginDownload(Sample.download("d"))
+        try await store.record(.beginDownload(Sample.download("d")))
         let before = await store.transactionCount
         let errors = await meet(store, count: 200) { index in
             await outcome { () async throws(ManifestError) in
                 if index == 7 {
-                    try await store.saveRange("d", Sample.range(0), partialName: "p1")
+                    try await store.record(.saveRange("d", Sample.range(0), partialName: "p1"))
                 } else {
                     try await store.record([.upsert(Sample.entry(ObjectKey("k\(index)")))])
                 }
@@ -79,13 +79,14 @@ struct GroupCommitTests {
         let errors = await meet(store, count: 21) { index in
             await outcome { () async throws(ManifestError) in
                 switch index {
-                case 3: try await store.saveRange("none", Sample.range(0), partialName: "p")
-                case 8: try await store.recordItems(RunID(99), [item])
+                case 3:
+                    try await store.record(.saveRange("none", Sample.range(0), partialName: "p"))
+                case 8: try await store.record(.addItem(item, RunID(99)))
                 case 12:
-                    try await store.write([
-                        .change(.upsert(Sample.entry("half"))), .addItem(item, RunID(99)),
+                    try await store.record([
+                        .upsert(Sample.entry("half")), .addItem(item, RunID(99)),
                     ])
-                case 20: try await store.recordItems(run, [item])
+                case 20: try await store.record(.addItem(item, run))
                 default: try await store.record([.upsert(Sample.entry(ObjectKey("k\(index)")))])
                 }
             }
@@ -98,7 +99,7 @@ struct GroupCommitTests {
         }
         #expect(try await store.entryCount() == 17)
         #expect(try await store.entry("half") == nil)
-        #expect(try await store.items(run: run, after: nil, limit: 9).count == 1)
+        #expect(try await store.rows(.items(run: run), limit: 9).count == 1)
     }
 
     @Test func `a group is bounded by its rows, and everybody gets an answer`() async throws {

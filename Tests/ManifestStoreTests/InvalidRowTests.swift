@@ -6,7 +6,6 @@ import Testing
 /// A row that was never written, although its checksum is right, and what is said of it.
 struct InvalidRow: Sendable, CustomTestStringConvertible {
     let table: Table
-    let query: Query
     let values: [SQLValue]
     let row: String
     let problem: String
@@ -34,7 +33,6 @@ struct InvalidRow: Sendable, CustomTestStringConvertible {
             ]
         return InvalidRow(
             table: .entry,
-            query: .upsertEntry,
             values: values,
             row: row,
             problem: problem
@@ -44,7 +42,6 @@ struct InvalidRow: Sendable, CustomTestStringConvertible {
     static func range(_ problem: String, _ numbers: [Int64]) -> InvalidRow {
         InvalidRow(
             table: .downloadRange,
-            query: .upsertRange,
             values: [key] + numbers.map { .integer($0) } + [.integer(0), .text("boot")],
             row: "a\\n",
             problem: problem
@@ -85,21 +82,18 @@ struct InvalidRow: Sendable, CustomTestStringConvertible {
         range("a range has the index 1048576", [1 << 20, 0, 10, 0]),
         InvalidRow(
             table: .download,
-            query: .insertDownload,
             values: [.blob([0x62]), .integer(1), .text("e"), .null, .text("../x"), .integer(1)],
             row: "b",
             problem: "its partial's name is not a file name"
         ),
         InvalidRow(
             table: .uploadPart,
-            query: .upsertPart,
             values: [key, .integer(10_001), .integer(1), .text("e"), .null],
             row: "a\\n",
             problem: "its number is 10001"
         ),
         InvalidRow(
             table: .plannedDeletion,
-            query: .upsertDeletion,
             values: [.integer(1), .text("middle"), key, .integer(1)]
                 + [SQLValue](repeating: .null, count: 8),
             row: "a\\n",
@@ -107,7 +101,6 @@ struct InvalidRow: Sendable, CustomTestStringConvertible {
         ),
         InvalidRow(
             table: .plannedDeletion,
-            query: .upsertDeletion,
             values: [.integer(1), .text("local"), key, .integer(1), .null, .integer(5)]
                 + [SQLValue](repeating: .null, count: 6),
             row: "a\\n",
@@ -115,7 +108,6 @@ struct InvalidRow: Sendable, CustomTestStringConvertible {
         ),
         InvalidRow(
             table: .run,
-            query: .insertRun,
             values: [.integer(5), .text("sideways"), .integer(1), .integer(0), .text("r")]
                 + [SQLValue](repeating: .null, count: 17),
             row: "5",
@@ -123,7 +115,6 @@ struct InvalidRow: Sendable, CustomTestStringConvertible {
         ),
         InvalidRow(
             table: .run,
-            query: .insertRun,
             values: [.integer(5), .text("pull"), .integer(1), .integer(0), .text("r")]
                 + [.text("perfect"), .real(1)] + [SQLValue](repeating: .integer(0), count: 13)
                 + [.null, .text("d")],
@@ -132,7 +123,6 @@ struct InvalidRow: Sendable, CustomTestStringConvertible {
         ),
         InvalidRow(
             table: .run,
-            query: .insertRun,
             values: [.integer(5), .text("pull"), .integer(1), .integer(0), .text("r")]
                 + [.text("complete"), .real(1)] + [SQLValue](repeating: .null, count: 15),
             row: "5",
@@ -140,7 +130,6 @@ struct InvalidRow: Sendable, CustomTestStringConvertible {
         ),
         InvalidRow(
             table: .run,
-            query: .insertRun,
             values: [.integer(5), .text("pull"), .integer(1), .integer(0), .text("r")]
                 + [.text("complete"), .real(1)] + [SQLValue](repeating: .integer(0), count: 12)
                 + [.integer(-1), .null, .null],
@@ -149,7 +138,6 @@ struct InvalidRow: Sendable, CustomTestStringConvertible {
         ),
         InvalidRow(
             table: .downloadSeal,
-            query: .upsertSeal,
             values: [key, .integer(-1)] + [SQLValue](repeating: .integer(0), count: 6),
             row: "a\\n",
             problem: "its partial is incomplete or impossible"
@@ -178,29 +166,28 @@ struct InvalidRowTests {
             rangeSize: 1,
             ranges: []
         )
-        try await store.beginDownload(wide)
-        try await store.beginUpload(Sample.upload(key))
+        try await store.record(.beginDownload(wide))
+        try await store.record(.beginUpload(Sample.upload(key)))
         try await store.checkpointAndClose()
         return directory
     }
 
     private func readEverything(_ store: ManifestStore) async throws(ManifestError) {
-        _ = try await store.entries(in: .all, after: nil, limit: 99)
+        _ = try await store.rows(.entries(in: .all), limit: 99)
         // A key without bytes is beyond every cursor.
         _ = try await store.entry("")
-        _ = try await store.downloadCheckpoints(after: nil, limit: 99)
-        _ = try await store.uploadCheckpoints(after: nil, limit: 99)
-        for run in try await store.runs(limit: 99) {
-            _ = try await store.items(run: run.id, after: nil, limit: 99)
+        _ = try await store.setting("s")
+        _ = try await store.first(.fetchedContent("a"))
+        _ = try await store.rows(.downloads, limit: 99)
+        _ = try await store.rows(.uploads, limit: 99)
+        for run in try await store.rows(.runs, limit: 99) {
+            _ = try await store.rows(.items(run: run.id), limit: 99)
             for side in ["local", "middle"] {
                 let values: [SQLValue] = [
                     .integer(run.id.value), .text(side), .blob([]), .integer(9),
                 ]
                 try await store.withConnection { connection throws(ManifestError) in
-                    try connection.forEachRow(.selectDeletionsAfter, values) {
-                        statement throws(ManifestError) in
-                        _ = try DeletionRow.read(statement)
-                    }
+                    let _: [DeletionRow] = try connection.rows(.selectDeletionsFrom, values)
                 }
             }
         }
@@ -212,7 +199,7 @@ struct InvalidRowTests {
         try directory.edit { connection in
             var values = RowDigest.sealing(row.values, table: row.table)
             if row.table == .entry { values.append(.integer(0)) }
-            try connection.run(row.query, values)
+            try connection.upsert(values, into: row.table)
         }
         let (store, outcome) = try await directory.open()
         #expect(outcome == .opened)
@@ -237,22 +224,53 @@ struct InvalidRowTests {
         #expect(!directory.names.contains("manifest.damaged"))
     }
 
-    @Test func `a changed value does not match its row's checksum`() async throws {
-        let statements = [
-            "UPDATE download SET etag = 'f'", "UPDATE download SET partial_name = 'q'",
-            "UPDATE upload SET token = 'other'", "UPDATE upload SET source_inode = 4",
-            "UPDATE upload SET upload_id = NULL", "UPDATE run SET remote = 'oss://other/'",
-            "UPDATE download SET crc64 = 0", "UPDATE run SET row_check = row_check + 1",
-        ]
-        for statement in statements {
-            let directory = try await makeDirectory()
-            try directory.edit { try $0.execute(statement) }
+    /// A closed store with a row of each table.
+    private func makeFullDirectory() async throws -> StateDirectory {
+        let directory = try StateDirectory()
+        let store = try await directory.store()
+        let started = Timestamp(seconds: 1)
+        let run = try await store.beginRun(direction: "pull", started: started, remote: "r")
+        try await store.finishRun(
+            run,
+            RunRecord(outcome: .failed, seconds: 1, counts: Sample.counts, message: nil)
+        )
+        try await store.setSetting("s", "v")
+        try await store.record([
+            .upsert(Sample.entry("a")), .beginDownload(Sample.download("a")),
+            .sealDownload("a", Sample.source, partialName: "p1"),
+            .beginUpload(Sample.upload("a", parts: [Sample.part(1)])),
+            .note(FetchedContent(key: "a", size: 1, etag: ETag(wire: "e"), crc64: CRC64())),
+            .planDeletion(
+                PlannedDeletion(key: "a", side: .local, size: 1, etag: nil, identity: nil),
+                run
+            ),
+            .addItem(RunItem(key: "a", action: "skip", state: "failed", message: "m"), run),
+        ])
+        try await store.checkpointAndClose()
+        return directory
+    }
+
+    @Test(arguments: Table.allCases)
+    func `a changed value of any column does not match its row's checksum`(
+        table: Table
+    ) async throws {
+        for column in table.columns.ofRow where !table.columns.key.contains(column) {
+            let directory = try await makeFullDirectory()
+            try directory.edit { connection in
+                let changed = """
+                    CASE typeof(\(column)) WHEN 'text' THEN \(column) || 'x' WHEN 'null' THEN 0
+                    WHEN 'blob' THEN CAST(\(column) || 'x' AS BLOB)
+                    ELSE \(column) + 1 END
+                    """
+                try connection.execute("UPDATE \(table.rawValue) SET \(column) = \(changed)")
+                #expect(connection.changeCount > 0, "\(table) has no row")
+            }
             let store = try await directory.store()
-            let error = await #expect(throws: ManifestError.self) {
+            let error = await #expect(throws: ManifestError.self, "\(table), \(column)") {
                 try await readEverything(store)
             }
-            guard case .invalidRow(_, _, "its checksum does not match") = error else {
-                Issue.record("\(statement): \(String(describing: error))")
+            guard case .invalidRow(table.rawValue, _, _) = error else {
+                Issue.record("\(table), \(column): \(String(describing: error))")
                 continue
             }
         }

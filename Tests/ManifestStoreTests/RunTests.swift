@@ -26,13 +26,13 @@ struct RunTests {
             message: "two keys are unsafe"
         )
         try await store.finishRun(finished, record)
-        let runs = try await store.runs(limit: 10)
+        let runs = try await store.rows(.runs, limit: 10)
         #expect(runs.map(\.id) == [finished, killed])
         #expect(runs.map(\.record) == [record, nil])
         #expect(runs.first?.direction == "sync")
         #expect(runs.first?.remote == "oss://bucket/prefix")
         #expect(runs.first?.started == Timestamp(seconds: 9, nanoseconds: 6))
-        #expect(try await store.runs(limit: 1).count == 1)
+        #expect(try await store.rows(.runs, limit: 1).count == 1)
     }
 
     @Test func `the paths of a limited run are kept and outlive its end`() async throws {
@@ -45,7 +45,7 @@ struct RunTests {
             paths: "a\nb/c"
         )
         _ = try await begin(store)
-        #expect(try await store.runs(limit: 9).map(\.paths) == [nil, "a\nb/c"])
+        #expect(try await store.rows(.runs, limit: 9).map(\.paths) == [nil, "a\nb/c"])
         let record = RunRecord(outcome: .complete, seconds: 1, counts: Sample.counts, message: nil)
         try await store.finishRun(limited, record)
         let long = try await store.beginRun(
@@ -54,7 +54,7 @@ struct RunTests {
             remote: "r",
             paths: String(repeating: "p", count: 5_000)
         )
-        let runs = try await store.runs(limit: 9)
+        let runs = try await store.rows(.runs, limit: 9)
         #expect(runs.last?.paths == "a\nb/c")
         #expect(runs.first { $0.id == long }?.paths?.utf8.count == 4_096)
     }
@@ -73,12 +73,12 @@ struct RunTests {
         let store = try await directory.store()
         let first = try await begin(store)
         let item = RunItem(key: "k", action: "skip", state: "skipped", message: nil)
-        try await store.recordItems(first, [item])
+        try await store.record(.addItem(item, first))
         for _ in 0..<1_000 { _ = try await begin(store) }
-        let runs = try await store.runs(limit: 2_000)
+        let runs = try await store.rows(.runs, limit: 2_000)
         #expect(runs.count == 1_000)
         #expect(runs.last?.id == RunID(2))
-        #expect(try await store.items(run: first, after: nil, limit: 9).isEmpty)
+        #expect(try await store.rows(.items(run: first), limit: 9).isEmpty)
     }
 
     @Test func `items are kept of the last twenty runs`() async throws {
@@ -87,15 +87,15 @@ struct RunTests {
         let item = RunItem(key: "k", action: "skip", state: "skipped", message: nil)
         for _ in 0..<30 {
             let run = try await begin(store)
-            try await store.recordItems(run, Array(repeating: item, count: 3))
+            try await store.record(Array(repeating: item, count: 3).map { .addItem($0, run) })
         }
         var kept: [Int64] = []
         for number in Int64(1)...30 {
-            let count = try await store.items(run: RunID(number), after: nil, limit: 9).count
+            let count = try await store.rows(.items(run: RunID(number)), limit: 9).count
             if count == 3 { kept.append(number) } else { #expect(count == 0) }
         }
         #expect(kept == Array(11...30))
-        #expect(try await store.runs(limit: 99).count == 30)
+        #expect(try await store.rows(.runs, limit: 99).count == 30)
     }
 
     /// An earlier version kept the items of a thousand runs.
@@ -105,14 +105,16 @@ struct RunTests {
         let first = try await begin(store)
         let item = RunItem(key: "k", action: "skip", state: "skipped", message: nil)
         for _ in 0..<10 {
-            try await store.recordItems(first, Array(repeating: item, count: 10_000))
+            try await store.record(
+                Array(repeating: item, count: 10_000).map { .addItem($0, first) }
+            )
         }
         for _ in 0..<20 { _ = try await begin(store) }
         // One beginning drops 16 batches of 4,096.
-        let left = try await store.items(run: first, after: nil, limit: 200_000)
+        let left = try await store.rows(.items(run: first), limit: 200_000)
         #expect(left.count == 100_000 - 16 * 4_096)
         _ = try await begin(store)
-        #expect(try await store.items(run: first, after: nil, limit: 9).isEmpty)
+        #expect(try await store.rows(.items(run: first), limit: 9).isEmpty)
     }
 
     @Test func `items are numbered in order and read by a cursor`() async throws {
@@ -128,12 +130,13 @@ struct RunTests {
                 message: index == 6 ? long : index == 5 ? nil : "m\(index)"
             )
         }
-        try await store.recordItems(run, Array(items[..<4]))
-        try await store.recordItems(run, Array(items[4...]))
-        let first = try await store.items(run: run, after: nil, limit: 5)
+        try await store.record(Array(items[..<4]).map { .addItem($0, run) })
+        try await store.record(Array(items[4...]).map { .addItem($0, run) })
+        var pages = store.pages(.items(run: run), limit: 5)
+        let first = try #require(try await pages.next())
         #expect(first.map(\.number) == [1, 2, 3, 4, 5])
         #expect(first.map(\.item) == Array(items[..<5]))
-        let rest = try await store.items(run: run, after: 5, limit: 5)
+        let rest = try #require(try await pages.next())
         #expect(rest.map(\.item.key) == ["k5", "k6"])
         #expect(rest.first?.item.message == nil)
         // Cut between characters, with room for the ellipsis.
@@ -143,20 +146,18 @@ struct RunTests {
     @Test func `what is no direction, no word or no number is refused`() async throws {
         let directory = try StateDirectory()
         let store = try await directory.store()
-        await #expect(throws: ManifestError.invalidValue("'up' is not a direction")) {
+        func refusal(_ problem: String) -> ManifestError { .invalidValue(problem) }
+        await #expect(throws: refusal("its direction is 'up', of '1' in the table run")) {
             try await store.beginRun(direction: "up", started: Timestamp(seconds: 1), remote: "")
         }
         let run = try await begin(store)
         await #expect(
-            throws: ManifestError.invalidValue(
-                "an action 'No Word' is not a valid "
-                    + "word"
-            )
+            throws: refusal("its action is 'No Word', of 'k' in the table run_item")
         ) {
             let item = RunItem(key: "k", action: "No Word", state: "done", message: nil)
-            try await store.recordItems(run, [item])
+            try await store.record(.addItem(item, run))
         }
-        await #expect(throws: ManifestError.invalidValue("a run took nan seconds")) {
+        await #expect(throws: refusal("its duration is not a number, of '1' in the table run")) {
             let record = RunRecord(
                 outcome: .complete,
                 seconds: .nan,
@@ -203,21 +204,16 @@ struct PlannedDeletionTests {
         let run = try await begin(store)
         let local = ["a", "b/", "b/c", "d"].map { deletion($0, .local) }
         let remote = ["a", "z"].map { deletion($0, .remote) }
-        try await store.planDeletions(local + remote, run: run)
-        try await store.planDeletions([deletion("a", .local)], run: run)
+        try await store.record((local + remote).map { .planDeletion($0, run) })
+        try await store.record(.planDeletion(deletion("a", .local), run))
         let count = try await store.plannedDeletionCount(run: run)
         #expect(count == PlannedDeletionCount(local: 4, remote: 2))
         func page(after: ObjectKey?) async throws -> [PlannedDeletion] {
-            try await store.plannedDeletions(run: run, side: .local, after: after, limit: 3)
+            try await store.rows(.deletions(run: run, side: .local, after: after), limit: 3)
         }
         #expect(try await page(after: nil) == Array(local[..<3]))
         #expect(try await page(after: "b/c") == Array(local[3...]))
-        let other = try await store.plannedDeletions(
-            run: run,
-            side: .remote,
-            after: nil,
-            limit: 9
-        )
+        let other = try await store.rows(.deletions(run: run, side: .remote), limit: 9)
         #expect(other == remote)
     }
 
@@ -226,18 +222,10 @@ struct PlannedDeletionTests {
         let store = try await directory.store()
         let run = try await begin(store)
         let keys: [ObjectKey] = ["b/", "b/c/", "b/c/d", "b/e"]
-        try await store.planDeletions(keys.map { deletion($0, .local) }, run: run)
+        try await store.record(keys.map { deletion($0, .local) }.map { .planDeletion($0, run) })
         var seen: [ObjectKey] = []
-        while true {
-            let page = try await store.plannedDeletions(
-                run: run,
-                side: .local,
-                before: seen.last,
-                limit: 3
-            )
-            seen += page.map(\.key)
-            if page.count < 3 { break }
-        }
+        let backwards = RowSelection.deletionsBackwards(run: run, side: .local)
+        for try await page in store.pages(backwards, limit: 3) { seen += page.map(\.key) }
         #expect(seen == keys.reversed())
     }
 
@@ -245,12 +233,12 @@ struct PlannedDeletionTests {
         let directory = try StateDirectory()
         let store = try await directory.store()
         let first = try await begin(store)
-        try await store.planDeletions([deletion("a", .local)], run: first)
+        try await store.record(.planDeletion(deletion("a", .local), first))
         try await store.clearPlannedDeletions(run: first)
         #expect(try await store.plannedDeletionCount(run: first).local == 0)
-        try await store.planDeletions([deletion("a", .local)], run: first)
+        try await store.record(.planDeletion(deletion("a", .local), first))
         let second = try await begin(store)
-        try await store.planDeletions([deletion("b", .local)], run: second)
+        try await store.record(.planDeletion(deletion("b", .local), second))
         #expect(try await store.lastPlannedRun(before: first) == nil)
         #expect(try await store.lastPlannedRun(before: second) == first)
         try await store.dropPlannedDeletions(before: second)
@@ -264,8 +252,8 @@ struct PlannedDeletionTests {
         let store = try await directory.store()
         let run = try await begin(store)
         let long = deletion(ObjectKey([UInt8](repeating: 0x61, count: 131_072)), .local)
-        try await store.planDeletions([long], run: run)
-        let found = try await store.plannedDeletions(run: run, side: .local, after: nil, limit: 1)
+        try await store.record(.planDeletion(long, run))
+        let found = try await store.rows(.deletions(run: run, side: .local), limit: 1)
         #expect(found == [long])
     }
 }

@@ -28,7 +28,7 @@ struct SchemaTests {
             .selectLastRunID: "SEARCH run",
         ]
         for query in Query.allCases {
-            let rows = try connection.execute("EXPLAIN QUERY PLAN " + query.rawValue)
+            let rows = try connection.execute("EXPLAIN QUERY PLAN " + query.text)
             for row in rows {
                 guard case .text(let step)? = row.last else { continue }
                 #expect(!step.contains("TEMP B-TREE"), "\(query): \(step)")
@@ -52,7 +52,7 @@ struct SchemaTests {
             .selectSampleKeyAfter: "COVERING INDEX entry_sample (key>?)",
         ]
         for (query, index) in indexes {
-            let rows = try connection.execute("EXPLAIN QUERY PLAN " + query.rawValue)
+            let rows = try connection.execute("EXPLAIN QUERY PLAN " + query.text)
             guard case .text(let step)? = rows.first?.last else {
                 Issue.record("\(query) has no plan")
                 continue

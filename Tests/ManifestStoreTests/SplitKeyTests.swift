@@ -57,7 +57,7 @@ struct SplitKeyTests {
     @Test func `the sample follows entries that go and come`() async throws {
         let directory = try StateDirectory()
         let keys = (0..<5_000).map { ObjectKey("k\($0)") }
-        let sampled = keys.filter { EntryRow.isSample($0) }.count
+        let sampled = keys.filter { ManifestEntry.isSample($0) }.count
         let store = try await store(directory, keys: keys)
         func count() async throws -> Int {
             try await store.withConnection { connection throws(ManifestError) in

@@ -1,20 +1,5 @@
 internal import SyncModel
 
-/// The tables whose rows carry a checksum, by their names.
-enum Table: String, Sendable {
-    case setting
-    case entry
-    case comparison
-    case download
-    case downloadRange = "download_range"
-    case downloadSeal = "download_seal"
-    case upload
-    case uploadPart = "upload_part"
-    case run
-    case runItem = "run_item"
-    case plannedDeletion = "planned_deletion"
-}
-
 /// The checksum of one row, which SQLite does not have: a flipped bit in a text or a number is
 /// still a sound page.
 ///
@@ -22,13 +7,19 @@ enum Table: String, Sendable {
 /// and, where it has one, its length, so that no two rows are written alike.
 struct RowDigest {
     private var bytes: [UInt8]
+    /// Bytes of the table's name.
+    private var start = 0
 
     init(table: Table) {
         bytes = []
         bytes.reserveCapacity(256)
         append(length: table.rawValue.utf8.count)
         bytes.append(contentsOf: table.rawValue.utf8)
+        start = bytes.count
     }
+
+    /// Forgets the values, for the next row.
+    mutating func restart() { bytes.removeLast(bytes.count - start) }
 
     mutating func append(_ value: SQLValue) {
         switch value {

@@ -19,6 +19,7 @@ internal import CSQLite
     let path: String
     private let handle: OpaquePointer
     private var statements: [Query: PreparedStatement] = [:]
+    private var upserts: [Table: PreparedStatement] = [:]
 
     // Without `hasLocks` the caller excludes others, because the file system has no locks.
     init(path: String, mode: Mode, hasLocks: Bool = true) throws(ManifestError) {
@@ -53,7 +54,7 @@ internal import CSQLite
     }
 
     deinit {
-        statements.removeAll()
+        (statements, upserts) = ([:], [:])
         unsafe sqlite3_close_v2(handle)
     }
 
@@ -61,7 +62,7 @@ internal import CSQLite
     ///
     /// While another process reads, the log stays for the next opening, and nothing is lost.
     func emptyLog() throws(ManifestError) {
-        statements.removeAll()
+        (statements, upserts) = ([:], [:])
         try check(unsafe sqlite3_busy_timeout(handle, 0), "sqlite3_busy_timeout")
         ManifestError.forgetSystemError()
         let code = unsafe sqlite3_wal_checkpoint_v2(
@@ -197,6 +198,39 @@ extension Connection {
         try forEachRow(query, values) { _ in }
     }
 
+    /// Reads the rows that a statement finds.
+    func rows<Value: Row>(
+        _ query: Query,
+        _ values: [SQLValue]
+    ) throws(ManifestError) -> [Value] {
+        let statement = try prepared(query)
+        defer { statement.reset() }
+        try statement.bind(values)
+        var reader = RowReader(statement, table: Value.table)
+        var rows: [Value] = []
+        while try statement.step() { rows.append(try reader.read()) }
+        return rows
+    }
+
+    /// Reads a row, if there is one, by a statement that is told how many it finds.
+    func row<Value: Row>(_ query: Query, _ key: [SQLValue]) throws(ManifestError) -> Value? {
+        let found: [Value] = try rows(query, key + [.integer(1)])
+        return found.first
+    }
+
+    /// Writes a row, in place of an earlier one.
+    func upsert(_ row: some Row) throws(ManifestError) {
+        try upsert(try row.values, into: type(of: row).table)
+    }
+
+    /// Writes a row of these values, the checksum included.
+    func upsert(_ values: [SQLValue], into table: Table) throws(ManifestError) {
+        let statement = try preparedUpsert(table)
+        defer { statement.reset() }
+        try statement.bind(values)
+        _ = try statement.step()
+    }
+
     /// Rows that the last statement changed.
     var changeCount: Int { Int(unsafe sqlite3_changes(handle)) }
 
@@ -225,8 +259,15 @@ extension Connection {
 
     private func prepared(_ query: Query) throws(ManifestError) -> PreparedStatement {
         if let statement = statements[query] { return statement }
-        let statement = unsafe try PreparedStatement(query.rawValue, on: handle, path: path)
+        let statement = unsafe try PreparedStatement(query.text, on: handle, path: path)
         statements[query] = statement
+        return statement
+    }
+
+    private func preparedUpsert(_ table: Table) throws(ManifestError) -> PreparedStatement {
+        if let statement = upserts[table] { return statement }
+        let statement = unsafe try PreparedStatement(table.upsert, on: handle, path: path)
+        upserts[table] = statement
         return statement
     }
 

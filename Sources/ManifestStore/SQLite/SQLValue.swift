@@ -13,4 +13,10 @@ enum SQLValue: Sendable, Hashable {
     init(_ text: String?) {
         self = text.map { .text($0) } ?? .null
     }
+
+    init(_ bytes: [UInt8]?) {
+        self = bytes.map { .blob($0) } ?? .null
+    }
+
+    init(bits: UInt64) { self = .integer(Int64(bitPattern: bits)) }
 }

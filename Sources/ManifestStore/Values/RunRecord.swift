@@ -63,7 +63,7 @@ package struct StoredRun: Sendable, Hashable {
     /// mirror; cut at 4,096 bytes.
     package let paths: String?
     /// Nil while it goes on, and for ever if it was killed.
-    package let record: RunRecord?
+    package var record: RunRecord?
 
     package init(
         id: RunID,

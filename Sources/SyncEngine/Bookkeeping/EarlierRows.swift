@@ -26,12 +26,12 @@ struct EarlierRows: Sendable {
 extension EarlierRows {
     /// To be read once this run has its number.
     init(_ manifest: ManifestStore) async throws(ManifestError) {
-        hasEntries = try await !manifest.entries(in: .all, after: nil, limit: 1).isEmpty
-        let downloads = try await manifest.downloadCheckpoints(after: nil, limit: 1)
-        let uploads = try await manifest.uploadCheckpoints(after: nil, limit: 1)
-        hasDamage = try await !manifest.damagedEntries(after: nil, limit: 1).isEmpty
-        hasTransfers = !downloads.isEmpty || !uploads.isEmpty
-        let last = try await manifest.runs(limit: 2).dropFirst().first
+        hasEntries = try await manifest.first(.entries(in: .all)) != nil
+        let download = try await manifest.first(.downloads)
+        let upload = try await manifest.first(.uploads)
+        hasDamage = try await manifest.first(.damagedEntries) != nil
+        hasTransfers = download != nil || upload != nil
+        let last = try await manifest.rows(.runs, limit: 2).dropFirst().first
         lastEnd = last.flatMap { run in
             run.record.map { run.started - .seconds(-$0.seconds) }
         }

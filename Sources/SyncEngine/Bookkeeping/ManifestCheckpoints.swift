@@ -6,26 +6,34 @@ internal import SyncModel
 struct ManifestCheckpoints: CheckpointStore {
     let manifest: ManifestStore
 
-    private func mapping<Value>(
-        _ body: () async throws(ManifestError) -> Value
-    ) async throws(ItemFailure) -> Value {
-        do throws(ManifestError) {
-            return try await body()
+    private func read<Value>(
+        _ selection: RowSelection<Value>
+    ) async throws(ItemFailure) -> Value? {
+        do {
+            return try await manifest.first(selection)
+        } catch {
+            throw ItemFailure(error)
+        }
+    }
+
+    private func record(
+        _ change: ManifestChange,
+        isDurable: Bool = false
+    ) async throws(ItemFailure) {
+        do {
+            try await manifest.record(change)
+            if isDurable { try await manifest.makeDurable() }
         } catch {
             throw ItemFailure(error)
         }
     }
 
     func download(_ key: ObjectKey) async throws(ItemFailure) -> DownloadCheckpoint? {
-        try await mapping { () throws(ManifestError) in
-            try await manifest.downloadCheckpoint(key)
-        }
+        try await read(.download(key))
     }
 
     func beginDownload(_ checkpoint: DownloadCheckpoint) async throws(ItemFailure) {
-        try await mapping { () throws(ManifestError) in
-            try await manifest.beginDownload(checkpoint)
-        }
+        try await record(.beginDownload(checkpoint))
     }
 
     func saveRange(
@@ -33,13 +41,11 @@ struct ManifestCheckpoints: CheckpointStore {
         _ range: RangeProgress,
         partialName: String
     ) async throws(ItemFailure) {
-        try await mapping { () throws(ManifestError) in
-            try await manifest.saveRange(key, range, partialName: partialName)
-        }
+        try await record(.saveRange(key, range, partialName: partialName))
     }
 
     func dropDownload(_ key: ObjectKey) async throws(ItemFailure) {
-        try await mapping { () throws(ManifestError) in try await manifest.dropDownload(key) }
+        try await record(.finishDownload(key))
     }
 
     func sealDownload(
@@ -48,7 +54,7 @@ struct ManifestCheckpoints: CheckpointStore {
         partialName: String,
         bootID: String
     ) async {
-        try? await manifest.sealDownload(key, partial, partialName: partialName)
+        try? await record(.sealDownload(key, partial, partialName: partialName))
     }
 
     /// Within one boot the page cache outlives the process, and writing to the file breaks its
@@ -63,14 +69,11 @@ struct ManifestCheckpoints: CheckpointStore {
     }
 
     func upload(_ key: ObjectKey) async throws(ItemFailure) -> UploadCheckpoint? {
-        try await mapping { () throws(ManifestError) in try await manifest.uploadCheckpoint(key) }
+        try await read(.upload(key))
     }
 
     func beginUpload(_ checkpoint: UploadCheckpoint) async throws(ItemFailure) {
-        try await mapping { () throws(ManifestError) in
-            try await manifest.beginUpload(checkpoint)
-            try await manifest.makeDurable()
-        }
+        try await record(.beginUpload(checkpoint), isDurable: true)
     }
 
     func setUploadID(
@@ -78,10 +81,7 @@ struct ManifestCheckpoints: CheckpointStore {
         _ upload: UploadID,
         token: String
     ) async throws(ItemFailure) {
-        try await mapping { () throws(ManifestError) in
-            try await manifest.setUploadID(key, upload, token: token)
-            try await manifest.makeDurable()
-        }
+        try await record(.setUploadID(key, upload, token: token), isDurable: true)
     }
 
     func savePart(
@@ -89,12 +89,10 @@ struct ManifestCheckpoints: CheckpointStore {
         _ part: UploadedPart,
         uploadID: UploadID
     ) async throws(ItemFailure) {
-        try await mapping { () throws(ManifestError) in
-            try await manifest.savePart(key, part, uploadID: uploadID)
-        }
+        try await record(.savePart(key, part, uploadID: uploadID))
     }
 
     func dropUpload(_ key: ObjectKey) async throws(ItemFailure) {
-        try await mapping { () throws(ManifestError) in try await manifest.dropUpload(key) }
+        try await record(.finishUpload(key))
     }
 }

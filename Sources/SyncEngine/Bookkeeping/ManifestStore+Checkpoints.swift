@@ -10,14 +10,10 @@ extension ManifestStore {
         in ranges: KeyRanges,
         _ body: (DownloadCheckpoint) async throws -> Void
     ) async throws {
-        var last: ObjectKey?
-        while true {
-            let page = try await downloadCheckpoints(after: last, limit: Self.checkpointsAtOnce)
-            guard let end = page.last else { return }
+        for try await page in pages(.downloads, limit: Self.checkpointsAtOnce) {
             for checkpoint in page where ranges.contains(checkpoint.key) {
                 try await body(checkpoint)
             }
-            last = end.key
         }
     }
 
@@ -26,14 +22,10 @@ extension ManifestStore {
         in ranges: KeyRanges,
         _ body: (UploadCheckpoint) async throws -> Void
     ) async throws {
-        var last: ObjectKey?
-        while true {
-            let page = try await uploadCheckpoints(after: last, limit: Self.checkpointsAtOnce)
-            guard let end = page.last else { return }
+        for try await page in pages(.uploads, limit: Self.checkpointsAtOnce) {
             for checkpoint in page where ranges.contains(checkpoint.key) {
                 try await body(checkpoint)
             }
-            last = end.key
         }
     }
 }

@@ -63,7 +63,7 @@ final class RunJournal: Sendable {
             state.transfers = []
             return items
         }
-        try await manifest.recordItems(run, items)
+        try await manifest.record(items.map { .addItem($0, run) })
     }
 }
 

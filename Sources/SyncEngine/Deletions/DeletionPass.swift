@@ -50,19 +50,12 @@ struct DeletionPass: Sendable {
     }
 
     private func deleteObjects() async throws {
-        var last: ObjectKey?
-        while true {
-            try Task.checkCancellation()
-            let batch = try await context.manifest.plannedDeletions(
-                run: context.run,
-                side: .remote,
-                after: last,
-                limit: context.limits.batch
-            )
-            guard let end = batch.last else { return }
-            last = end.key
+        try Task.checkCancellation()
+        let planned = RowSelection.deletions(run: context.run, side: .remote)
+        for try await batch in context.manifest.pages(planned, limit: context.limits.batch) {
             try await deleteObjects(batch)
             if let stop = executor.ledger.stop { throw stop }
+            try Task.checkCancellation()
         }
     }
 
@@ -135,7 +128,7 @@ struct DeletionPass: Sendable {
     /// Those of `batch` whose files were not found damaged, which a verification may have done
     /// since they were planned; the others are reported.
     private func sound(_ batch: [PlannedDeletion]) async throws -> [PlannedDeletion] {
-        let isDamaged = try await !context.manifest.damagedEntries(after: nil, limit: 1).isEmpty
+        let isDamaged = try await context.manifest.first(.damagedEntries) != nil
         guard isDamaged, !context.options.replacesLocalChanges else { return batch }
         var sound: [PlannedDeletion] = []
         for deletion in batch {
@@ -202,24 +195,10 @@ struct DeletionPass: Sendable {
     /// False if the next run has to look after directories that could not be removed.
     private func deleteFiles() async throws -> Bool {
         var isComplete = true
-        var last: ObjectKey?
         let going = context.closed.going
-        while true {
-            try Task.checkCancellation()
-            let batch = try await context.manifest.plannedDeletions(
-                run: context.run,
-                side: .local,
-                before: last,
-                limit: context.limits.batch
-            )
-            guard let end = batch.last else {
-                if !going.isEmpty {
-                    try await context.manifest.record(going.map { .forget($0) })
-                    context.closed.noteForgotten()
-                }
-                return isComplete
-            }
-            last = end.key
+        let planned = RowSelection.deletionsBackwards(run: context.run, side: .local)
+        try Task.checkCancellation()
+        for try await batch in context.manifest.pages(planned, limit: context.limits.batch) {
             try await watch.check()
             var forgotten: Set<ObjectKey> = []
             var emptied: Set<RelativePath> = []
@@ -267,7 +246,13 @@ struct DeletionPass: Sendable {
             try await context.disk.run { () throws(LocalError) in try directory.synchronize() }
             try await context.manifest.record(forgotten.map { .forget($0) } + renamed)
             if let stop = executor.ledger.stop { throw stop }
+            try Task.checkCancellation()
         }
+        if !going.isEmpty {
+            try await context.manifest.record(going.map { .forget($0) })
+            context.closed.noteForgotten()
+        }
+        return isComplete
     }
 
     /// Gives a file the name of the new key that has its content; nil if it keeps its own.

@@ -61,16 +61,8 @@ struct DirectoryPruner: Sendable {
 
     private func finish(_ earlier: RunID) async throws {
         let (directory, manifest) = (context.directory, context.manifest)
-        var last: ObjectKey?
-        while true {
-            let page = try await manifest.plannedDeletions(
-                run: earlier,
-                side: .local,
-                before: last,
-                limit: context.limits.batch
-            )
-            guard let end = page.last else { break }
-            last = end.key
+        let planned = RowSelection.deletionsBackwards(run: earlier, side: .local)
+        for try await page in manifest.pages(planned, limit: context.limits.batch) {
             let paths = page.filter { context.paths.contains($0.key) }.compactMap { deletion in
                 // A name that was unsafe then has left nothing here.
                 try? context.path(of: deletion.key)

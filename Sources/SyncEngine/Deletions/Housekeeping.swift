@@ -151,7 +151,7 @@ struct Housekeeping: Sendable {
     }
 
     func drop(_ checkpoint: DownloadCheckpoint) async throws {
-        try await context.manifest.dropDownload(checkpoint.key)
+        try await context.manifest.record(.finishDownload(checkpoint.key))
         let directory = context.directory
         try await context.disk.run { () throws(LocalError) in
             try directory.removePartial(checkpoint.partialName)
@@ -160,6 +160,6 @@ struct Housekeeping: Sendable {
 
     func drop(_ checkpoint: UploadCheckpoint) async throws {
         try await MultipartUploads(context: context.transfer).abort(checkpoint)
-        try await context.manifest.dropUpload(checkpoint.key)
+        try await context.manifest.record(.finishUpload(checkpoint.key))
     }
 }

@@ -147,7 +147,7 @@ extension ItemExecutor {
         if !context.paths.isLimited, let trash = await trashSize(), trash > 0 {
             message += "; the trash contains \(roomText(trash)), which --trash-days 0 frees"
         }
-        let checkpoint = try? await context.manifest.downloadCheckpoint(key)
+        let checkpoint = try? await context.manifest.first(.download(key))
         if checkpoint?.ranges.contains(where: { $0.received > 0 }) == true {
             message += "; the downloaded part is kept for the next run"
         }

@@ -103,17 +103,11 @@ struct DeferredUploads: Sendable {
 
     private func firstDeletion(atOrAfter key: ObjectKey) async throws -> PlannedDeletion? {
         // Without its last byte a key comes right before all that begin with it.
-        var after: ObjectKey? = ObjectKey([UInt8](key.bytes.dropLast()))
-        while true {
-            let page = try await context.manifest.plannedDeletions(
-                run: context.run,
-                side: .remote,
-                after: after,
-                limit: context.limits.batch
-            )
-            guard let last = page.last else { return nil }
+        let before = ObjectKey([UInt8](key.bytes.dropLast()))
+        let planned = RowSelection.deletions(run: context.run, side: .remote, after: before)
+        for try await page in context.manifest.pages(planned, limit: context.limits.batch) {
             if let found = page.first(where: { $0.key >= key }) { return found }
-            after = last.key
         }
+        return nil
     }
 }

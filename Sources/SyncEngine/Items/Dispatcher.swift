@@ -155,9 +155,7 @@ struct Dispatcher {
         hasMadeDirectories = false
         if !changes.isEmpty { try await context.manifest.record(changes) }
         changes = []
-        if !deletions.isEmpty {
-            try await context.manifest.planDeletions(deletions, run: context.run)
-        }
+        try await context.manifest.record(deletions.map { .planDeletion($0, context.run) })
         deletions = []
     }
 

@@ -161,7 +161,7 @@ extension ItemExecutor {
         let verdict = try await context.transfer.compare(open, checksum: checksum, with: metadata)
         guard try open.identity() == file else { throw ItemFailure.sourceKeepsChanging }
         if verdict != .proven, verdict != .contentMismatch(isSure: true),
-            let known = try await context.manifest.fetchedContent(entry.key),
+            let known = try await context.manifest.first(.fetchedContent(entry.key)),
             known.etag == metadata.etag, known.size == metadata.size
         {
             return Answer(isSame: known.crc64 == checksum, checksum: checksum, metadata: metadata)

@@ -60,8 +60,8 @@ extension ItemExecutor {
         guard context.earlier.hasDamage, !context.options.replacesLocalChanges, file.size > 0,
             entry.base == nil || entry.base?.inode != file.inode
         else { return nil }
-        let rows = try await context.manifest.damagedEntries(
-            like: file,
+        let rows = try await context.manifest.rows(
+            .damagedEntries(like: file),
             limit: Self.suspectsAtOnce
         ).filter { row in
             row.key != entry.key

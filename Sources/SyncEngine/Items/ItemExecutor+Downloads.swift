@@ -230,15 +230,14 @@ extension ItemExecutor {
 
     private func candidates(for object: RemoteObject) async throws -> [ManifestEntry] {
         let limit = renames.maximumCandidates
-        let identical = try await context.manifest.entries(
-            etag: object.etag,
-            size: object.size,
+        let identical = try await context.manifest.rows(
+            .entries(etag: object.etag, size: object.size),
             limit: limit
         )
         guard identical.isEmpty, object.size >= renames.smallestWorthAsking else {
             return identical
         }
-        return try await context.manifest.entries(size: object.size, limit: limit)
+        return try await context.manifest.rows(.entries(size: object.size), limit: limit)
     }
 
     private func copyLocal(

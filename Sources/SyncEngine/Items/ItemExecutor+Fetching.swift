@@ -97,15 +97,14 @@ extension ItemExecutor {
     /// Notes what was fetched, and then removes it: a kill in between costs no second fetch.
     func drop(_ fetched: Fetched, _ key: ObjectKey) async throws {
         let download = fetched.download
-        try await context.manifest.note(
-            FetchedContent(
-                key: key,
-                size: download.object.size,
-                etag: download.object.etag,
-                crc64: download.received
-            )
+        let content = FetchedContent(
+            key: key,
+            size: download.object.size,
+            etag: download.object.etag,
+            crc64: download.received
         )
-        if download.hasCheckpoint { try await context.manifest.dropDownload(key) }
+        try await context.manifest.record(.note(content))
+        if download.hasCheckpoint { try await context.manifest.record(.finishDownload(key)) }
         await context.removePartial(download.partialName)
         context.tracker.end(fetched.transfer)
     }

@@ -212,13 +212,12 @@ extension ItemExecutor {
 
     private func candidates(for file: FileIdentity) async throws -> [ManifestEntry] {
         let limit = renames.maximumCandidates
-        let same = try await context.manifest.entries(
-            inode: file.inode,
-            size: file.size,
+        let same = try await context.manifest.rows(
+            .entries(inode: file.inode, size: file.size),
             limit: limit
         )
         guard same.isEmpty, file.size >= renames.smallestWorthAsking else { return same }
-        return try await context.manifest.entries(size: file.size, limit: limit)
+        return try await context.manifest.rows(.entries(size: file.size), limit: limit)
     }
 
     private func copyRemote(

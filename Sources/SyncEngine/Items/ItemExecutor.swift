@@ -308,7 +308,7 @@ extension ItemExecutor {
     func planDeletion(_ decision: Decision, _ entry: JoinedEntry) async {
         guard let deletion = decision.plannedDeletion(of: entry) else { return }
         do {
-            try await context.manifest.planDeletions([deletion], run: context.run)
+            try await context.manifest.record(.planDeletion(deletion, context.run))
         } catch {
             fail(.deleteLocal, entry.key, size: 0, ItemFailure(error))
         }

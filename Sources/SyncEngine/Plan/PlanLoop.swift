@@ -20,13 +20,13 @@ struct PlanLoop {
     let scan: LocalScan
     /// Rows of the manifest.
     private let rowsAtOnce: Int
-    /// The ranges whose rows were not read to their ends.
+    /// The ranges of which no row was read.
     private var rowRanges: ArraySlice<KeyRange>
     private let names: NamePolicy
     private let keepsEmptyDirectories: Bool
     private(set) var join = MergeJoin()
     private var listing = RemoteLister.Position()
-    private var lastRow: ObjectKey?
+    private var rows: RowPages<ManifestEntry>?
     /// Objects that the listing had.
     private(set) var listedObjects = 0
     /// Files and empty directories that the walk had; another directory counts by what it holds.
@@ -150,15 +150,11 @@ struct PlanLoop {
     }
 
     private mutating func feedBase() async throws {
-        while let range = rowRanges.first {
-            let rows = try await manifest.entries(in: range, after: lastRow, limit: rowsAtOnce)
-            if let last = rows.last {
-                lastRow = last.key
-                return try join.feed(base: rows)
-            }
-            rowRanges.removeFirst()
+        while true {
+            if let page = try await rows?.next() { return try join.feed(base: page) }
+            guard let range = rowRanges.popFirst() else { return join.finish(.base) }
+            rows = manifest.pages(.entries(in: range), limit: rowsAtOnce)
         }
-        join.finish(.base)
     }
 
     private mutating func feedLocal() async throws {

@@ -117,7 +117,7 @@ actor PublicationQueue {
             pending[index].hasCheckpoint = true
         }
         // Without the rows a kill only costs more work; the manifest's next call reports the error.
-        try? await context.manifest.beginDownloads(checkpoints)
+        try? await context.manifest.record(checkpoints.map { .beginDownload($0) })
     }
 
     /// Publishes each interval what has gathered, until the task is cancelled.
@@ -237,7 +237,7 @@ actor PublicationQueue {
         if item.hasCheckpoint {
             guard dropsCheckpoint else { return }
             // A row that stays finds no file, and the next run starts over.
-            try? await context.manifest.dropDownload(item.key)
+            try? await context.manifest.record(.finishDownload(item.key))
         }
         await context.removePartial(item.publication.partialName)
     }

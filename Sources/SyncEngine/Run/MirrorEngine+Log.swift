@@ -11,7 +11,7 @@ extension MirrorEngine {
     /// The latest runs, the last one first; takes no lock and changes nothing.
     package func pastRuns(limit: Int) async throws(SyncError) -> [PastRun] {
         try await reading { session in
-            let runs = try await session.manifest.runs(limit: limit)
+            let runs = try await session.manifest.rows(.runs, limit: limit)
             let running = try await PastRun.running(session)
             return runs.map { PastRun($0, running) }
         }
@@ -32,17 +32,8 @@ extension MirrorEngine {
     {
         try await reading { session in
             var largest: [ManifestEntry] = []
-            var last: ObjectKey?
-            while true {
-                let page = try await session.manifest.entries(
-                    in: .all,
-                    after: last,
-                    limit: Self.itemsAtOnce
-                )
-                guard let end = page.last else {
-                    return largest.map { (key: $0.key.text, size: $0.size) }
-                }
-                last = end.key
+            let pages = session.manifest.pages(.entries(in: .all), limit: Self.itemsAtOnce)
+            for try await page in pages {
                 let least = largest.count < count ? -1 : largest.last?.size ?? -1
                 let larger = page.filter { $0.size > least }
                 guard !larger.isEmpty else { continue }
@@ -50,6 +41,7 @@ extension MirrorEngine {
                     (largest + larger).sorted { $0.size > $1.size }.prefix(count)
                 )
             }
+            return largest.map { (key: $0.key.text, size: $0.size) }
         }
     }
 
@@ -63,20 +55,14 @@ extension MirrorEngine {
     ) async throws(SyncError) -> PastRun? {
         try await reading { session in
             let manifest = session.manifest
-            let runs = try await manifest.runs(limit: Self.runLimit)
+            let runs = try await manifest.rows(.runs, limit: Self.runLimit)
             guard let stored = runs.first(where: { $0.id.value == number }) else { return nil }
             let run = PastRun(stored, try await PastRun.running(session))
-            var last: Int64?
-            while true {
-                let items = try await manifest.items(
-                    run: stored.id,
-                    after: last,
-                    limit: Self.itemsAtOnce
-                )
+            let pages = manifest.pages(.items(run: stored.id), limit: Self.itemsAtOnce)
+            for try await items in pages {
                 for item in items where !onItem(PastItem(item.item)) { return run }
-                guard let end = items.last else { return run }
-                last = end.number
             }
+            return run
         }
     }
 
@@ -95,7 +81,7 @@ extension MirrorEngine {
 extension PastRun {
     /// The run that is active in another process: the last one, if the directory is locked.
     static func running(_ session: MirrorSession) async throws -> PastRun? {
-        guard let last = try await session.manifest.runs(limit: 1).first, last.record == nil,
+        guard let last = try await session.manifest.first(.runs), last.record == nil,
             try session.directory.isLocked
         else { return nil }
         var run = PastRun(last)

@@ -47,7 +47,7 @@ extension MirrorEngine {
             if options.repairs {
                 let found = scrub
                 let tried = Mutex(0)
-                if try await !session.manifest.damagedEntries(after: nil, limit: 1).isEmpty {
+                if try await session.manifest.first(.damagedEntries) != nil {
                     let summary = try await run.perform(countsAsSuccess: false) { parts in
                         let count = try await found.repair(with: parts.executor)
                         tried.withLock { $0 = count }
@@ -124,13 +124,8 @@ private struct Scrub {
         let manifest = context.manifest
         var last = start
         let notes = keepsPosition && options.budget != nil
-        while true {
-            let rows = try await manifest.entries(
-                in: range,
-                after: last,
-                limit: Self.rowsAtOnce
-            )
-            if rows.isEmpty { break }
+        let entries = RowSelection.entries(in: range, after: start)
+        for try await rows in manifest.pages(entries, limit: Self.rowsAtOnce) {
             last = try await verify(rows) ?? last
             if notes { try await DamageRecord.setPosition(last, in: manifest) }
             try Task.checkCancellation()
@@ -301,31 +296,22 @@ extension Scrub {
 
     /// Fetches the objects of damaged files, a page of rows at a time; how many it asked for.
     func repair(with executor: ItemExecutor) async throws -> Int {
-        var last: ObjectKey?
         var count = 0
-        repeat {
-            let page = try await repairable(after: last)
-            try await executor.forEach(page.entries) { entry in
+        for try await rows in context.manifest.pages(.damagedEntries, limit: Self.rowsAtOnce) {
+            let entries = try await repairable(rows)
+            try await executor.forEach(entries) { entry in
                 await executor.carryOut(.download(.replacesLocalChange), entry)
             }
-            last = page.last
-            count += page.entries.count
-        } while last != nil
+            count += entries.count
+        }
         return count
     }
 
-    /// Damaged files whose objects are the recorded ones, those that are gone included, and the
-    /// last key that was looked at; nil if there are no more.
+    /// Damaged files whose objects are the recorded ones, those that are gone included.
     ///
     /// What has another size by now was written by somebody, and is left to the user.
-    private func repairable(
-        after start: ObjectKey?
-    ) async throws -> (entries: [JoinedEntry], last: ObjectKey?) {
+    private func repairable(_ rows: [ManifestEntry]) async throws -> [JoinedEntry] {
         var entries: [JoinedEntry] = []
-        let rows = try await context.manifest.damagedEntries(
-            after: start,
-            limit: Self.rowsAtOnce
-        )
         for row in rows where paths.contains(row.key) {
             let key = row.key
             let file = try await file(of: row)?.1
@@ -354,6 +340,6 @@ extension Scrub {
                 )
             )
         }
-        return (entries, rows.last?.key)
+        return entries
     }
 }

@@ -68,17 +68,9 @@ extension MirrorRun {
         let manifest = session.manifest
         while let earlier = try await manifest.lastPlannedRun(before: run) {
             for side in [DeletionSide.local, .remote] {
-                var last: ObjectKey?
-                while true {
-                    let page = try await manifest.plannedDeletions(
-                        run: earlier,
-                        side: side,
-                        after: last,
-                        limit: settings.limits.batch
-                    )
-                    guard let end = page.last else { break }
-                    last = end.key
-                    try await manifest.planDeletions(page, run: run)
+                let planned = RowSelection.deletions(run: earlier, side: side)
+                for try await page in manifest.pages(planned, limit: settings.limits.batch) {
+                    try await manifest.record(page.map { .planDeletion($0, run) })
                 }
             }
             try await manifest.clearPlannedDeletions(run: earlier)

@@ -336,7 +336,7 @@ extension MirrorRun {
             try await Housekeeping(context: parts.context).sweepRemoteTrash()
         }
         for content in await parts.publications.unproven {
-            try await session.manifest.note(content)
+            try await session.manifest.record(.note(content))
         }
         // A directory that went away after the last deletions is not in step with anything.
         try await watch.check()

@@ -34,7 +34,7 @@ struct RunTraces: Sendable {
         in manifest: ManifestStore
     ) async throws(ManifestError) {
         self.manifest = manifest
-        let runs = try await manifest.runs(limit: Self.runLimit)
+        let runs = try await manifest.rows(.runs, limit: Self.runLimit)
         for tree in trees {
             guard let number = tree.number, let time = tree.time,
                 let index = runs.firstIndex(where: { $0.id.value == number })

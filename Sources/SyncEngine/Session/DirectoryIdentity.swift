@@ -124,12 +124,8 @@ struct DirectoryIdentity: Sendable, Hashable {
         let known = Set(mountPoints)
         for path in found where !known.contains(path) {
             let beneath = ObjectKey(path + [UInt8(ascii: "/")])
-            let rows = try await manifest.entries(
-                in: KeyRange(prefix: beneath),
-                after: beneath,
-                limit: 1
-            )
-            if !rows.isEmpty { foreign.append(path) }
+            let entries = RowSelection.entries(in: KeyRange(prefix: beneath), after: beneath)
+            if try await manifest.first(entries) != nil { foreign.append(path) }
         }
         return foreign
     }

@@ -77,7 +77,7 @@ extension LocalSettings {
             guard let manifest = try await readableManifest() else { return false }
             if try await manifest.entry(path.key) != nil { return true }
             let beneath = KeyRange(prefix: path.beneath)
-            return try await !manifest.entries(in: beneath, after: nil, limit: 1).isEmpty
+            return try await manifest.first(.entries(in: beneath)) != nil
         } catch {
             throw SyncError(any: error)
         }

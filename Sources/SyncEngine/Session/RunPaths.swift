@@ -156,7 +156,7 @@ extension RunPaths {
             return true
         }
         let beneath = KeyRange(prefix: path.beneath)
-        return try await !manifest.entries(in: beneath, after: nil, limit: 1).isEmpty
+        return try await manifest.first(.entries(in: beneath)) != nil
     }
 
     private static func isObject(

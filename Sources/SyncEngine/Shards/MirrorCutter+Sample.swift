@@ -10,19 +10,13 @@ extension MirrorCutter {
     func sample(_ sources: [Source]) async throws -> KeySample {
         var sample = KeySample()
         for source in sources {
-            var last: ObjectKey?
-            while true {
+            let entries = RowSelection.entries(in: source.range)
+            let manifest = source.session.manifest
+            for try await page in manifest.pages(entries, limit: Self.rowsAtOnce) {
                 try Task.checkCancellation()
-                let page = try await source.session.manifest.entries(
-                    in: source.range,
-                    after: last,
-                    limit: Self.rowsAtOnce
-                )
-                guard let end = page.last else { break }
-                last = end.key
                 for entry in page { sample.add(entry.key, size: entry.size) }
             }
-            try await source.session.manifest.releaseMemory()
+            try await manifest.releaseMemory()
         }
         if sample.objects == 0 { sample = try await listedSample() }
         return sample.objects > 0 ? sample : try await walkedSample()

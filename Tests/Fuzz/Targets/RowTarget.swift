@@ -8,7 +8,7 @@ import SyncModel
 func judgeRows(_ bytes: [UInt8]) throws(FuzzFailure) {
     var input = InputReader(bytes)
     let kind = input.byte()
-    let table = tables[Int(kind & 0x0F) % tables.count]
+    let table = Table.allCases[Int(kind & 0x0F) % Table.allCases.count]
     var values: [SQLValue] = []
     while !input.isEmpty, values.count < 24 { values.append(value(&input)) }
     // Mostly with the checksum that belongs to it: else nothing else would be looked at.
@@ -22,11 +22,6 @@ func judgeRows(_ bytes: [UInt8]) throws(FuzzFailure) {
     guard let found else { return }
     try require(found == Array(row.prefix(found.count)), "\(table) reads \(row) as \(found)")
 }
-
-private let tables: [Table] = [
-    .entry, .download, .downloadRange, .upload, .uploadPart, .run, .runItem, .plannedDeletion,
-    .downloadSeal, .comparison,
-]
 
 private func value(_ input: inout InputReader) -> SQLValue {
     let kind = input.byte()
@@ -43,46 +38,25 @@ private func value(_ input: inout InputReader) -> SQLValue {
 /// The values as they would be written again; nil where a row is no more than what was judged.
 private func read(_ row: [SQLValue], as table: Table) throws(ManifestError) -> [SQLValue]? {
     let database = try MemoryDatabase()
-    let statement = try database.statement(of: row)
+    var reader = RowReader(try database.statement(of: row), table: table)
     switch table {
     case .entry:
-        let entry = try EntryRow.read(statement)
+        let entry: ManifestEntry = try reader.read()
         // Of a longer name only the beginning is kept.
-        guard entry.storageClass.name.utf8.count < 64 else { return nil }
-        return EntryRow.values(of: entry, smallestSearchable: 0).dropLast(2)
-    case .download:
-        return DownloadRow.values(
-            of: try DownloadRow.read(statement, ranges: { _ in [] }, seal: { _ in nil })
-        )
-    case .downloadRange:
-        let range = try DownloadRow.readRange(statement)
-        return DownloadRow.values(of: range, key: try key(of: row))
-    case .downloadSeal:
-        let seal = try DownloadRow.readSeal(statement)
-        return DownloadRow.values(of: seal, key: try key(of: row))
-    case .upload: return UploadRow.values(of: try UploadRow.read(statement) { _ in [] })
-    case .uploadPart:
-        let part = try UploadRow.readPart(statement)
-        return UploadRow.values(of: part, key: try key(of: row))
+        return entry.storageClass.name.utf8.count < 64 ? try entry.values : nil
+    case .comparison: return try (reader.read() as FetchedContent).values
+    case .download: return try (reader.read() as DownloadCheckpoint).values
+    case .downloadRange: return try (reader.read() as RangeRow).values
+    case .downloadSeal: return try (reader.read() as SealRow).values
+    case .upload: return try (reader.read() as UploadCheckpoint).values
+    case .uploadPart: return try (reader.read() as PartRow).values
     case .run:
-        let run = try RunRow.read(statement)
-        return run.record == nil ? nil : RunRow.values(of: run)
-    case .runItem:
-        let item = try RunItemRow.read(statement)
-        guard case .integer(let run)? = row.first else { return nil }
-        return RunItemRow.values(of: item.item, run: RunID(run), number: item.number)
-    case .plannedDeletion:
-        let deletion = try DeletionRow.read(statement)
-        guard case .integer(let run)? = row.first else { return nil }
-        return DeletionRow.values(of: deletion, run: RunID(run))
-    case .comparison: return ComparisonRow.values(of: try ComparisonRow.read(statement))
-    case .setting: return nil
+        let run: StoredRun = try reader.read()
+        return run.record == nil ? nil : try run.values
+    case .runItem: return try (reader.read() as RunItemRow).values
+    case .plannedDeletion: return try (reader.read() as DeletionRow).values
+    case .setting: return try (reader.read() as SettingRow).values
     }
-}
-
-private func key(of row: [SQLValue]) throws(ManifestError) -> ObjectKey {
-    guard case .blob(let bytes)? = row.first else { throw .invalidValue("no key") }
-    return ObjectKey(bytes)
 }
 
 /// An empty database in memory, to have rows of any values.

@@ -46,7 +46,7 @@ extension World {
             )
             if let opened {
                 reading.outcome = opened.outcome
-                let rows = try? await opened.store.entries(in: .all, after: nil, limit: 10_000)
+                let rows = try? await opened.store.rows(.entries(in: .all), limit: 10_000)
                 reading.rows = rows ?? []
                 reading.host = try? await opened.store.setting("remote.endpoint-host")
                 try? await opened.store.checkpointAndClose()

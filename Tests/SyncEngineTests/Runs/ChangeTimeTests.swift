@@ -42,7 +42,7 @@ struct ChangeTimeTests {
     private func moved() async throws -> [String] {
         var moved: [String] = []
         try await fixture.inState { session in
-            for row in try await session.manifest.entries(in: .all, after: nil, limit: 1_000) {
+            for row in try await session.manifest.rows(.entries(in: .all), limit: 1_000) {
                 let found = try session.directory.identity(of: try row.path)
                 guard case .file(let file) = found else { continue }
                 if row.changed != file.recordedChange { moved.append(row.key.display) }
@@ -126,7 +126,7 @@ struct ChangeTimeTests {
 
     @Test func `are seen from a verification on where a row has none`() async throws {
         try await fixture.inState { session in
-            for row in try await session.manifest.entries(in: .all, after: nil, limit: 9) {
+            for row in try await session.manifest.rows(.entries(in: .all), limit: 9) {
                 let old = ManifestEntry(
                     key: row.key,
                     size: row.size,

@@ -131,15 +131,17 @@ extension EngineRuns {
                 checksum: CRC64(of: bytes),
                 bootID: session.directory.bootID
             )
-            try await session.manifest.beginDownload(
-                DownloadCheckpoint(
-                    key: "big",
-                    size: Int64(size),
-                    etag: try #require(metadata.etag),
-                    crc64: nil,
-                    partialName: name,
-                    rangeSize: Int64(size),
-                    ranges: [range]
+            try await session.manifest.record(
+                .beginDownload(
+                    DownloadCheckpoint(
+                        key: "big",
+                        size: Int64(size),
+                        etag: try #require(metadata.etag),
+                        crc64: nil,
+                        partialName: name,
+                        rangeSize: Int64(size),
+                        ranges: [range]
+                    )
                 )
             )
             try await session.manifest.checkpointAndClose()

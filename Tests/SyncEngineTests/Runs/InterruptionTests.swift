@@ -40,11 +40,10 @@ extension EngineRuns {
                 started: MirrorFixture.now(),
                 remote: "oss://fixture/mirror/"
             )
-            try await manifest.planDeletions(
+            try await manifest.record(
                 keys.map {
                     PlannedDeletion(key: $0, side: .local, size: 10, etag: nil, identity: nil)
-                },
-                run: run
+                }.map { .planDeletion($0, run) }
             )
             try await manifest.checkpointAndClose()
         }

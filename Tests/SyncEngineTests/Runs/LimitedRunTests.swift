@@ -37,7 +37,7 @@ extension EngineRuns {
                 locks: false,
                 allowsRebinding: false
             )
-            return try await session.manifest.entries(in: .all, after: nil, limit: 1_000)
+            return try await session.manifest.rows(.entries(in: .all), limit: 1_000)
         }
 
         private static func isInside(_ key: String) -> Bool { key == "d" || key.hasPrefix("d/") }
@@ -235,15 +235,17 @@ extension EngineRuns {
             try await fixture.inState { session in
                 for key in ["d/x", "e/x"] as [ObjectKey] {
                     let name = try session.directory.createPartial(size: 8).name
-                    try await session.manifest.beginDownload(
-                        DownloadCheckpoint(
-                            key: key,
-                            size: 8,
-                            etag: ETag(wire: "t"),
-                            crc64: nil,
-                            partialName: name,
-                            rangeSize: 8,
-                            ranges: []
+                    try await session.manifest.record(
+                        .beginDownload(
+                            DownloadCheckpoint(
+                                key: key,
+                                size: 8,
+                                etag: ETag(wire: "t"),
+                                crc64: nil,
+                                partialName: name,
+                                rangeSize: 8,
+                                ranges: []
+                            )
                         )
                     )
                 }

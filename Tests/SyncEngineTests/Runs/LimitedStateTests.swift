@@ -193,7 +193,7 @@ extension EngineRuns {
                 let deletions = keys.map { key in
                     PlannedDeletion(key: key, side: .local, size: 1, etag: nil, identity: nil)
                 }
-                try await manifest.planDeletions(deletions, run: run)
+                try await manifest.record(deletions.map { .planDeletion($0, run) })
                 try await manifest.record(keys.map { .forget($0) })
             }
             for key in keys {

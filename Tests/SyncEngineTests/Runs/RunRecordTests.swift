@@ -22,8 +22,8 @@ extension EngineRuns {
                 threads: .system,
                 smallestSearchable: 0
             )
-            let run = try #require(try await manifest.runs(limit: 1).first)
-            let items = try await manifest.items(run: run.id, after: nil, limit: 100)
+            let run = try #require(try await manifest.rows(.runs, limit: 1).first)
+            let items = try await manifest.rows(.items(run: run.id), limit: 100)
             try await manifest.checkpointAndClose()
             return (run, items.map(\.item))
         }

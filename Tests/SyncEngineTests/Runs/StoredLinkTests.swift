@@ -59,7 +59,7 @@ extension EngineRuns {
                 locks: false,
                 allowsRebinding: false
             )
-            return try await session.manifest.entries(in: .all, after: nil, limit: 1_000)
+            return try await session.manifest.rows(.entries(in: .all), limit: 1_000)
         }
 
         /// "a" with links to a file, to a directory, out of the mirror and to nothing, in keys

@@ -42,15 +42,17 @@ extension EngineRuns {
                     bootID: "00000000-0000-4000-8000-000000000000"
                 )
             }
-            try await session.manifest.beginDownload(
-                DownloadCheckpoint(
-                    key: "big",
-                    size: Int64(content.count),
-                    etag: try #require(metadata.etag),
-                    crc64: nil,
-                    partialName: name,
-                    rangeSize: Int64(half),
-                    ranges: ranges
+            try await session.manifest.record(
+                .beginDownload(
+                    DownloadCheckpoint(
+                        key: "big",
+                        size: Int64(content.count),
+                        etag: try #require(metadata.etag),
+                        crc64: nil,
+                        partialName: name,
+                        rangeSize: Int64(half),
+                        ranges: ranges
+                    )
                 )
             )
             try await session.manifest.checkpointAndClose()

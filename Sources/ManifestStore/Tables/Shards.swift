@@ -4,8 +4,6 @@ package import SyncModel
 extension ManifestStore {
     /// Above every schema: an osssync that knows nothing of shards refuses such a manifest.
     private static let cutVersion: Int64 = 1_000_000
-    /// Behind every key.
-    private static let endOfKeys = [UInt8](repeating: 0xFF, count: 2_048)
 
     /// Adds what another manifest, which is closed, has of the keys of a range; with
     /// `takesSettings`, also its settings, but for those that are here already.
@@ -17,9 +15,8 @@ extension ManifestStore {
         takesSettings: Bool
     ) throws(ManifestError) {
         let path = directory + "/" + ManifestFiles.databaseName
-        let bounds = [
-            SQLValue.blob(range.lower.bytes), .blob(range.upper?.bytes ?? Self.endOfKeys),
-        ]
+        let end = range.upper ?? .endOfKeys
+        let bounds = [SQLValue.blob(range.lower.bytes), .blob(end.bytes)]
         try withConnection { connection throws(ManifestError) in
             try connection.attaching(path) { () throws(ManifestError) in
                 try connection.transaction { () throws(ManifestError) in

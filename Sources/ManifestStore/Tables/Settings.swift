@@ -1,17 +1,27 @@
+struct SettingRow: Row {
+    static var table: Table { .setting }
+
+    let name: String
+    let value: String
+
+    static func code(_ row: Self?, _ columns: inout some RowCoder) throws(ManifestError) -> Self {
+        let name = try columns.text(row?.name, "its name", limit: ManifestLimits.settingName)
+        columns.rename([UInt8](name.utf8))
+        let limit = ManifestLimits.settingValue
+        return SettingRow(
+            name: name,
+            value: try columns.text(row?.value, "its value", limit: limit)
+        )
+    }
+}
+
 extension ManifestStore {
     /// The value of a setting, nil if it was never set: the identity of the remote and of the
     /// directory, for example.
     package func setting(_ name: String) throws(ManifestError) -> String? {
         try withConnection { connection throws(ManifestError) in
-            var value: String?
-            try connection.forEachRow(.selectSetting, [.text(name)]) {
-                statement throws(ManifestError) in
-                var row = RowReader(statement, table: .setting)
-                row.rename(try row.text("its name", limit: ManifestLimits.settingName))
-                value = try row.text("its value", limit: ManifestLimits.settingValue)
-                try row.finish()
-            }
-            return value
+            let row: SettingRow? = try connection.row(.selectSetting, [.text(name)])
+            return row?.value
         }
     }
 
@@ -22,7 +32,6 @@ extension ManifestStore {
 
     /// Sets or removes several settings at once: all or none.
     package func setSettings(_ settings: [(name: String, value: String?)]) throws(ManifestError) {
-        try check(settings)
         try transaction { connection throws(ManifestError) in
             try connection.set(settings)
         }
@@ -37,22 +46,12 @@ extension ManifestStore {
         _ settings: [(name: String, value: String?)],
         keepsUploads: Bool
     ) throws(ManifestError) {
-        try check(settings)
         try transaction { connection throws(ManifestError) in
-            try connection.run(.deleteAllEntries, [])
-            try connection.run(.deleteAllComparisons, [])
-            try connection.run(.deleteAllDownloads, [])
-            if !keepsUploads { try connection.run(.deleteAllUploads, []) }
+            try connection.run(.deleteAllEntries)
+            try connection.run(.deleteAllComparisons)
+            try connection.run(.deleteAllDownloads)
+            if !keepsUploads { try connection.run(.deleteAllUploads) }
             try connection.set(settings)
-        }
-    }
-
-    private func check(
-        _ settings: [(name: String, value: String?)]
-    ) throws(ManifestError) {
-        for (name, value) in settings {
-            try Requirement.length(name, "a setting's name", limit: ManifestLimits.settingName)
-            try Requirement.length(value, "a setting", limit: ManifestLimits.settingValue)
         }
     }
 }
@@ -66,8 +65,7 @@ extension Connection {
                 try run(.deleteSetting, [.text(name)])
                 continue
             }
-            let row: [SQLValue] = [.text(name), .text(value)]
-            try run(.upsertSetting, RowDigest.sealing(row, table: .setting))
+            try upsert(SettingRow(name: name, value: value))
         }
     }
 }
