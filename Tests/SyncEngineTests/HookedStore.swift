@@ -42,13 +42,29 @@ final class HookedStore: ObjectStore {
     /// The largest number of requests that were under way at once.
     var mostAtOnce: Int { gauge.peak }
 
-    private func around<Value: Sendable>(
+    func read<Answer>(
+        _ call: StoreCall<any ObjectReader, Answer>
+    ) async throws(StorageError) -> Answer {
+        try await around(call.operation, call.key) { () throws(StorageError) in
+            try await store.read(call)
+        }
+    }
+
+    func write<Answer>(
+        _ call: StoreCall<StorageClient, Answer>
+    ) async throws(StorageError) -> Answer {
+        try await around(call.operation, call.key, part: call.part) { () throws(StorageError) in
+            try await store.write(call)
+        }
+    }
+
+    private func around<Answer: Sendable>(
         _ operation: String,
         _ key: ObjectKey?,
         ifMatch: ETag? = nil,
         part: PartNumber? = nil,
-        _ body: () async throws(StorageError) -> Value
-    ) async throws(StorageError) -> Value {
+        _ body: () async throws(StorageError) -> Answer
+    ) async throws(StorageError) -> Answer {
         let number = counts.withLock { counts in
             counts[operation, default: 0] += 1
             return counts[operation, default: 0]
@@ -72,6 +88,7 @@ final class HookedStore: ObjectStore {
     }
 }
 
+/// Of which a test wants to know more.
 extension HookedStore {
     func list(_ request: ListRequest) async throws(StorageError) -> ListPage {
         var request = request
@@ -79,25 +96,6 @@ extension HookedStore {
         let asked = request
         return try await around("ListObjectsV2", request.prefix) { () throws(StorageError) in
             try await store.list(asked)
-        }
-    }
-
-    func head(
-        _ key: ObjectKey,
-        versionID: VersionID?
-    ) async throws(StorageError) -> ObjectMetadata {
-        try await around("HeadObject", key) { () throws(StorageError) in
-            try await store.head(key, versionID: versionID)
-        }
-    }
-
-    func partSize(
-        _ key: ObjectKey,
-        of etag: ETag,
-        versionID: VersionID?
-    ) async throws(StorageError) -> Int64? {
-        try await around("HeadObject", key) { () throws(StorageError) in
-            try await store.partSize(key, of: etag, versionID: versionID)
         }
     }
 
@@ -118,101 +116,6 @@ extension HookedStore {
         try await around("GetObject", request.key, ifMatch: request.conditions.ifMatch) {
             () throws(StorageError) in
             try await store.open(request, into: makeSink)
-        }
-    }
-
-    func put(
-        _ request: PutRequest,
-        body: RequestBody,
-        onProgress: @escaping @Sendable (Int) -> Void
-    ) async throws(StorageError) -> PutResult {
-        try await around("PutObject", request.key) { () throws(StorageError) in
-            try await store.put(request, body: body, onProgress: onProgress)
-        }
-    }
-
-    func initiateMultipartUpload(
-        _ request: PutRequest
-    ) async throws(StorageError) -> UploadID {
-        try await around("InitiateMultipartUpload", request.key) { () throws(StorageError) in
-            try await store.initiateMultipartUpload(request)
-        }
-    }
-
-    func uploadPart(
-        _ key: ObjectKey,
-        _ upload: UploadID,
-        _ number: PartNumber,
-        body: RequestBody,
-        onProgress: @escaping @Sendable (Int) -> Void
-    ) async throws(StorageError) -> UploadedPart {
-        try await around("UploadPart", key, part: number) { () throws(StorageError) in
-            try await store.uploadPart(key, upload, number, body: body, onProgress: onProgress)
-        }
-    }
-
-    func listParts(
-        _ key: ObjectKey,
-        _ upload: UploadID,
-        after: PartNumber?
-    ) async throws(StorageError) -> ListPartsPage {
-        try await around("ListParts", key) { () throws(StorageError) in
-            try await store.listParts(key, upload, after: after)
-        }
-    }
-
-    func completeMultipartUpload(
-        _ request: CompleteRequest
-    ) async throws(StorageError) -> PutResult {
-        try await around("CompleteMultipartUpload", request.key) { () throws(StorageError) in
-            try await store.completeMultipartUpload(request)
-        }
-    }
-
-    func abortMultipartUpload(
-        _ key: ObjectKey,
-        _ upload: UploadID
-    ) async throws(StorageError) {
-        try await around("AbortMultipartUpload", key) { () throws(StorageError) in
-            try await store.abortMultipartUpload(key, upload)
-        }
-    }
-
-    func listMultipartUploads(
-        _ request: ListUploadsRequest
-    ) async throws(StorageError) -> ListUploadsPage {
-        try await around("ListMultipartUploads", request.prefix) { () throws(StorageError) in
-            try await store.listMultipartUploads(request)
-        }
-    }
-
-    func copy(_ request: CopyRequest) async throws(StorageError) -> PutResult {
-        try await around("CopyObject", request.destination) { () throws(StorageError) in
-            try await store.copy(request)
-        }
-    }
-
-    func uploadPartCopy(_ request: PartCopyRequest) async throws(StorageError) -> UploadedPart {
-        try await around("UploadPartCopy", request.destination) { () throws(StorageError) in
-            try await store.uploadPartCopy(request)
-        }
-    }
-
-    func delete(_ keys: [ObjectKey]) async throws(StorageError) -> [ObjectKey: StorageError] {
-        try await around("DeleteMultipleObjects", keys.first) { () throws(StorageError) in
-            try await store.delete(keys)
-        }
-    }
-
-    func restore(_ key: ObjectKey, days: Int, tier: String?) async throws(StorageError) {
-        try await around("RestoreObject", key) { () throws(StorageError) in
-            try await store.restore(key, days: days, tier: tier)
-        }
-    }
-
-    func symlinkTarget(_ key: ObjectKey) async throws(StorageError) -> ObjectKey {
-        try await around("GetSymlink", key) { () throws(StorageError) in
-            try await store.symlinkTarget(key)
         }
     }
 }

@@ -1,10 +1,10 @@
 package import SyncModel
 
-/// One bucket of an object store: the real client, and fakes in tests.
+/// What can be read of a bucket, as it is or as it was.
 ///
 /// Every operation retries what is safe to repeat, and throws what is left. A cancelled task's call
 /// throws an error whose `isCancelled` is true, and touches no sink and no descriptor afterwards.
-package protocol ObjectStore: Sendable {
+package protocol ObjectReader: Sendable {
     /// What the service can do and allows.
     var dialect: StorageDialect { get }
 
@@ -37,58 +37,273 @@ package protocol ObjectStore: Sendable {
         into makeSink: @escaping @Sendable (OpenedObject) async -> FileSink?
     ) async throws(StorageError) -> ObjectMetadata
 
+    /// The key that a link object leads to.
+    func symlinkTarget(_ key: ObjectKey) async throws(StorageError) -> ObjectKey
+}
+
+/// One request to a store, and what those between need to know of it.
+package struct StoreCall<Target, Answer: Sendable>: Sendable {
+    /// The operation by the service's name.
+    package let operation: String
+    /// The object; nil for a request that is of no single one.
+    package let key: ObjectKey?
+    /// Bytes of content that it moves.
+    package var bytes: Int64 = 0
+    /// True if it makes, replaces or deletes an object.
+    package var changes = false
+    package var part: PartNumber?
+    /// False for an answer that is only failures.
+    package var isSuccess: @Sendable (Answer) -> Bool = { _ in true }
+    /// Makes the request of the store that stands last.
+    package let body: @Sendable (Target) async throws(StorageError) -> Answer
+
+    package init(
+        _ operation: String,
+        _ key: ObjectKey?,
+        _ body: @escaping @Sendable (Target) async throws(StorageError) -> Answer
+    ) {
+        self.operation = operation
+        self.key = key
+        self.body = body
+    }
+}
+
+/// One bucket of an object store: the real client, and what stands before it.
+///
+/// What stands before it passes on calls and knows no operation: each is a ``StoreCall``.
+package protocol ObjectStore: ObjectReader {
+    func read<Answer>(
+        _ call: StoreCall<any ObjectReader, Answer>
+    ) async throws(StorageError) -> Answer
+    func write<Answer>(
+        _ call: StoreCall<StorageClient, Answer>
+    ) async throws(StorageError) -> Answer
+}
+
+// MARK: - Reading
+
+extension ObjectStore {
+    package func list(_ request: ListRequest) async throws(StorageError) -> ListPage {
+        try await read(
+            StoreCall("ListObjectsV2", nil) { (store) throws(StorageError) in
+                try await store.list(request)
+            }
+        )
+    }
+
+    package func head(
+        _ key: ObjectKey,
+        versionID: VersionID?
+    ) async throws(StorageError) -> ObjectMetadata {
+        try await read(
+            StoreCall("HeadObject", key) { (store) throws(StorageError) in
+                try await store.head(key, versionID: versionID)
+            }
+        )
+    }
+
+    package func partSize(
+        _ key: ObjectKey,
+        of etag: ETag,
+        versionID: VersionID?
+    ) async throws(StorageError) -> Int64? {
+        try await read(
+            StoreCall("HeadObject", key) { (store) throws(StorageError) in
+                try await store.partSize(key, of: etag, versionID: versionID)
+            }
+        )
+    }
+
+    package func get(
+        _ request: GetRequest,
+        into sink: FileSink
+    ) async throws(StorageError) -> ObjectMetadata {
+        var call = StoreCall<any ObjectReader, ObjectMetadata>("GetObject", request.key) {
+            (store) throws(StorageError) in
+            try await store.get(request, into: sink)
+        }
+        call.bytes = sink.expectedLength
+        return try await read(call)
+    }
+
+    package func open(
+        _ request: GetRequest,
+        into makeSink: @escaping @Sendable (OpenedObject) async -> FileSink?
+    ) async throws(StorageError) -> ObjectMetadata {
+        try await read(
+            StoreCall("GetObject", request.key) { (store) throws(StorageError) in
+                try await store.open(request, into: makeSink)
+            }
+        )
+    }
+
+    package func symlinkTarget(_ key: ObjectKey) async throws(StorageError) -> ObjectKey {
+        try await read(
+            StoreCall("GetSymlink", key) { (store) throws(StorageError) in
+                try await store.symlinkTarget(key)
+            }
+        )
+    }
+}
+
+// MARK: - Objects
+
+extension ObjectStore {
     /// Writes one object; its CRC-64, or its MD5 where the store tells no CRC-64, is computed as it
     /// is sent and compared with what comes back.
     ///
     /// `onProgress` is called on the transport's thread with numbers of bytes that sum to those
     /// sent; a negative one takes back what a repeated attempt sends again.
-    func put(
+    package func put(
         _ request: PutRequest,
         body: RequestBody,
         onProgress: @escaping @Sendable (Int) -> Void
-    ) async throws(StorageError) -> PutResult
+    ) async throws(StorageError) -> PutResult {
+        var call = StoreCall<StorageClient, PutResult>("PutObject", request.key) {
+            (store) throws(StorageError) in
+            try await store.put(request, body: body, onProgress: onProgress)
+        }
+        (call.bytes, call.changes) = (body.length, true)
+        return try await write(call)
+    }
 
+    package func copy(_ request: CopyRequest) async throws(StorageError) -> PutResult {
+        var call = StoreCall<StorageClient, PutResult>("CopyObject", request.destination) {
+            (store) throws(StorageError) in
+            try await store.copy(request)
+        }
+        call.changes = true
+        return try await write(call)
+    }
+
+    /// Deletes at most 1,000 objects and returns those that are not known to be deleted.
+    package func delete(
+        _ keys: [ObjectKey]
+    ) async throws(StorageError) -> [ObjectKey: StorageError] {
+        var call = StoreCall<StorageClient, [ObjectKey: StorageError]>(
+            "DeleteMultipleObjects",
+            nil,
+            { (store) throws(StorageError) in try await store.delete(keys) }
+        )
+        call.changes = true
+        call.isSuccess = { $0.count < keys.count }
+        return try await write(call)
+    }
+
+    /// Asks for a readable copy of an archived object, for so many days; one that is being made is
+    /// as good as asked for. Without a tier the store takes its standard one.
+    package func restore(_ key: ObjectKey, days: Int, tier: String?) async throws(StorageError) {
+        try await write(
+            StoreCall("RestoreObject", key) { (store) throws(StorageError) in
+                try await store.restore(key, days: days, tier: tier)
+            }
+        )
+    }
+}
+
+// MARK: - Uploads in parts
+
+extension ObjectStore {
     /// Begins an upload.
     ///
     /// Not repeated once the request may have reached the server: an answer that is lost leaves an
     /// upload that only the caller can tell from others'.
-    func initiateMultipartUpload(_ request: PutRequest) async throws(StorageError) -> UploadID
+    package func initiateMultipartUpload(
+        _ request: PutRequest
+    ) async throws(StorageError) -> UploadID {
+        try await write(
+            StoreCall("InitiateMultipartUpload", request.key) { (store) throws(StorageError) in
+                try await store.initiateMultipartUpload(request)
+            }
+        )
+    }
+
     /// Sends one part; verified and reported like ``put(_:body:onProgress:)``.
-    func uploadPart(
+    package func uploadPart(
         _ key: ObjectKey,
         _ upload: UploadID,
         _ number: PartNumber,
         body: RequestBody,
         onProgress: @escaping @Sendable (Int) -> Void
-    ) async throws(StorageError) -> UploadedPart
-    func listParts(
+    ) async throws(StorageError) -> UploadedPart {
+        var call = StoreCall<StorageClient, UploadedPart>("UploadPart", key) {
+            (store) throws(StorageError) in
+            try await store.uploadPart(key, upload, number, body: body, onProgress: onProgress)
+        }
+        (call.bytes, call.part) = (body.length, number)
+        return try await write(call)
+    }
+
+    package func uploadPartCopy(
+        _ request: PartCopyRequest
+    ) async throws(StorageError) -> UploadedPart {
+        try await write(
+            StoreCall("UploadPartCopy", request.destination) { (store) throws(StorageError) in
+                try await store.uploadPartCopy(request)
+            }
+        )
+    }
+
+    package func listParts(
         _ key: ObjectKey,
         _ upload: UploadID,
         after: PartNumber?
-    ) async throws(StorageError) -> ListPartsPage
+    ) async throws(StorageError) -> ListPartsPage {
+        try await write(
+            StoreCall("ListParts", key) { (store) throws(StorageError) in
+                try await store.listParts(key, upload, after: after)
+            }
+        )
+    }
+
     /// Makes the object of its parts.
     ///
     /// Not repeated once the request may have reached the server: a lost answer is thrown as a
     /// `.transport` error, and the caller settles by `head` whether the object exists.
-    func completeMultipartUpload(
+    package func completeMultipartUpload(
         _ request: CompleteRequest
-    ) async throws(StorageError) -> PutResult
+    ) async throws(StorageError) -> PutResult {
+        var call = StoreCall<StorageClient, PutResult>("CompleteMultipartUpload", request.key) {
+            (store) throws(StorageError) in
+            try await store.completeMultipartUpload(request)
+        }
+        call.changes = true
+        return try await write(call)
+    }
+
     /// Drops an upload and its parts; one that does not exist is dropped already.
-    func abortMultipartUpload(_ key: ObjectKey, _ upload: UploadID) async throws(StorageError)
-    func listMultipartUploads(
+    package func abortMultipartUpload(
+        _ key: ObjectKey,
+        _ upload: UploadID
+    ) async throws(StorageError) {
+        try await write(
+            StoreCall("AbortMultipartUpload", key) { (store) throws(StorageError) in
+                try await store.abortMultipartUpload(key, upload)
+            }
+        )
+    }
+
+    package func listMultipartUploads(
         _ request: ListUploadsRequest
-    ) async throws(StorageError) -> ListUploadsPage
+    ) async throws(StorageError) -> ListUploadsPage {
+        try await write(
+            StoreCall("ListMultipartUploads", nil) { (store) throws(StorageError) in
+                try await store.listMultipartUploads(request)
+            }
+        )
+    }
+}
 
-    func copy(_ request: CopyRequest) async throws(StorageError) -> PutResult
-    func uploadPartCopy(_ request: PartCopyRequest) async throws(StorageError) -> UploadedPart
+extension StorageClient: ObjectStore {
+    package func read<Answer>(
+        _ call: StoreCall<any ObjectReader, Answer>
+    ) async throws(StorageError) -> Answer {
+        try await call.body(self)
+    }
 
-    /// Deletes at most 1,000 objects and returns those that are not known to be deleted.
-    func delete(_ keys: [ObjectKey]) async throws(StorageError) -> [ObjectKey: StorageError]
-
-    /// Asks for a readable copy of an archived object, for so many days; one that is being made is
-    /// as good as asked for. Without a tier the store takes its standard one.
-    func restore(_ key: ObjectKey, days: Int, tier: String?) async throws(StorageError)
-
-    /// The key that a link object leads to.
-    func symlinkTarget(_ key: ObjectKey) async throws(StorageError) -> ObjectKey
+    package func write<Answer>(
+        _ call: StoreCall<StorageClient, Answer>
+    ) async throws(StorageError) -> Answer {
+        try await call.body(self)
+    }
 }

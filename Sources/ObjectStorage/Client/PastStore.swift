@@ -8,7 +8,7 @@ internal import Synchronization
 /// and deletions change nothing.
 ///
 /// Not guaranteed: what the bucket's lifecycle or a user removed for good.
-package final class PastStore: ObjectStore {
+package final class PastStore: ObjectReader {
     private static let versionsAtOnce = 1_000
     /// Versions whose IDs are remembered, so that a read need not ask for them.
     private static let mostRemembered = 20_000
@@ -169,89 +169,21 @@ private struct Latest {
     }
 }
 
-// MARK: - What cannot be done
+/// Where a store is needed, every writing call is refused.
+extension PastStore: ObjectStore {
+    package func read<Answer>(
+        _ call: StoreCall<any ObjectReader, Answer>
+    ) async throws(StorageError) -> Answer {
+        try await call.body(self)
+    }
 
-extension PastStore {
-    private func refusal(_ operation: String, _ key: ObjectKey?) -> StorageError {
-        StorageError(
+    package func write<Answer>(
+        _ call: StoreCall<StorageClient, Answer>
+    ) async throws(StorageError) -> Answer {
+        throw StorageError(
             kind: .invalidRequest("nothing can be written to a bucket as it was"),
-            operation: operation,
-            key: key
+            operation: call.operation,
+            key: call.key
         )
-    }
-
-    package func put(
-        _ request: PutRequest,
-        body: RequestBody,
-        onProgress: @escaping @Sendable (Int) -> Void
-    ) async throws(StorageError) -> PutResult {
-        throw refusal("PutObject", request.key)
-    }
-
-    package func initiateMultipartUpload(
-        _ request: PutRequest
-    ) async throws(StorageError) -> UploadID {
-        throw refusal("InitiateMultipartUpload", request.key)
-    }
-
-    package func uploadPart(
-        _ key: ObjectKey,
-        _ upload: UploadID,
-        _ number: PartNumber,
-        body: RequestBody,
-        onProgress: @escaping @Sendable (Int) -> Void
-    ) async throws(StorageError) -> UploadedPart {
-        throw refusal("UploadPart", key)
-    }
-
-    package func listParts(
-        _ key: ObjectKey,
-        _ upload: UploadID,
-        after: PartNumber?
-    ) async throws(StorageError) -> ListPartsPage {
-        throw refusal("ListParts", key)
-    }
-
-    package func completeMultipartUpload(
-        _ request: CompleteRequest
-    ) async throws(StorageError) -> PutResult {
-        throw refusal("CompleteMultipartUpload", request.key)
-    }
-
-    package func abortMultipartUpload(
-        _ key: ObjectKey,
-        _ upload: UploadID
-    ) async throws(StorageError) {
-        throw refusal("AbortMultipartUpload", key)
-    }
-
-    package func listMultipartUploads(
-        _ request: ListUploadsRequest
-    ) async throws(StorageError) -> ListUploadsPage {
-        throw refusal("ListMultipartUploads", nil)
-    }
-
-    package func copy(_ request: CopyRequest) async throws(StorageError) -> PutResult {
-        throw refusal("CopyObject", request.destination)
-    }
-
-    package func uploadPartCopy(
-        _ request: PartCopyRequest
-    ) async throws(StorageError) -> UploadedPart {
-        throw refusal("UploadPartCopy", request.destination)
-    }
-
-    package func restore(
-        _ key: ObjectKey,
-        days: Int,
-        tier: String?
-    ) async throws(StorageError) {
-        throw refusal("RestoreObject", key)
-    }
-
-    package func delete(
-        _ keys: [ObjectKey]
-    ) async throws(StorageError) -> [ObjectKey: StorageError] {
-        throw refusal("DeleteMultipleObjects", keys.first)
     }
 }

@@ -11,7 +11,7 @@ internal import Synchronization
 ///
 /// Not guaranteed: exactly one effect per call. A lost answer may hide a success; only what is safe
 /// to repeat is sent again, the rest is thrown for the caller to find out.
-package final class StorageClient: ObjectStore {
+package final class StorageClient: Sendable {
     let configuration: StorageConfiguration
     let environment: StorageEnvironment
     /// Asks the configured source once for all requests that wait.
