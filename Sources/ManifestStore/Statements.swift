@@ -137,11 +137,11 @@ enum Query: String, CaseIterable, Sendable {
     /// As SQLite reads it: with the names of the columns.
     var text: String {
         let start = "SELECT * FROM "
-        guard rawValue.hasPrefix(start) else { return rawValue }
-        let rest = rawValue.dropFirst(start.count)
-        let name = rest.prefix { $0 != " " }
-        let columns = Table(rawValue: String(name))?.columns.ofRow ?? []
-        return "SELECT " + columns.joined(separator: ", ") + " FROM " + rest
+        guard rawValue.utf8.starts(with: start.utf8) else { return rawValue }
+        let rest = rawValue.utf8.dropFirst(start.utf8.count)
+        let name = String(Substring(rest.prefix { $0 != UInt8(ascii: " ") }))
+        let columns = Table(rawValue: name)?.columns.ofRow ?? []
+        return "SELECT " + columns.joined(separator: ", ") + " FROM " + Substring(rest)
     }
 }
 

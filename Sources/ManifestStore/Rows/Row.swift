@@ -6,68 +6,39 @@ protocol Row: Sendable {
 
     /// Writes `row` or, if it is nil, reads one; both ways alike, so that what is written can be
     /// read back, and what was never written is an error.
-    static func code(_ row: Self?, _ columns: inout some RowCoder) throws(ManifestError) -> Self
+    static func code(_ row: Self?, _ columns: inout RowCoder) throws(ManifestError) -> Self
 }
 
 extension Row {
     /// What the columns hold, with the row's checksum after them.
     var values: [SQLValue] {
         get throws(ManifestError) {
-            var writer = RowWriter(table: Self.table)
-            _ = try Self.code(self, &writer)
-            return RowDigest.sealing(writer.values, table: Self.table)
+            var columns = RowCoder(Self.table, reading: nil)
+            _ = try Self.code(self, &columns)
+            return columns.sealed
         }
     }
 }
 
-/// Goes through the columns of one row in their order.
-protocol RowCoder {
-    /// Writes the next column or, without looking at `value`, reads it.
-    mutating func next(_ value: @autoclosure () -> SQLValue) -> SQLValue
-    /// Gives the row a name for errors.
-    mutating func rename(_ name: [UInt8])
-    func failure(_ problem: String) -> ManifestError
-}
-
-/// Takes the values of one row that is to be written.
-struct RowWriter: RowCoder {
+/// Goes through the columns of rows in their order: reads those of a statement, or takes those of a
+/// row that is to be written.
+///
+/// One type for both ways, because each row's function would be compiled for each of two.
+struct RowCoder {
     private let table: Table
-    private var name: [UInt8] = []
-    private(set) var values: [SQLValue] = []
-
-    init(table: Table) {
-        self.table = table
-        values.reserveCapacity(16)
-    }
-
-    mutating func next(_ value: @autoclosure () -> SQLValue) -> SQLValue {
-        let value = value()
-        values.append(value)
-        return value
-    }
-
-    mutating func rename(_ name: [UInt8]) { self.name = name }
-
-    func failure(_ problem: String) -> ManifestError {
-        let name = displayText(name).cut(toBytes: 200)
-        return .invalidValue("\(problem), of '\(name)' in the table \(table.rawValue)")
-    }
-}
-
-/// Reads rows, one after the other; whatever was never written is an error that names the row, and
-/// never becomes a default.
-struct RowReader: RowCoder {
-    private let table: Table
-    private let statement: PreparedStatement
+    /// Nil for writing.
+    private let statement: PreparedStatement?
     private var column = 0
     private var digest: RowDigest
-    /// What names the row in an error, once it was read; made printable only then.
+    private var written: [SQLValue] = []
+    /// What names the row in an error, once it is known; made printable only then.
     private var name: [UInt8]?
 
-    init(_ statement: PreparedStatement, table: Table) {
-        self.statement = statement
+    init(_ table: Table, reading statement: PreparedStatement?) {
         self.table = table
+        self.statement = statement
         digest = RowDigest(table: table)
+        if statement == nil { written.reserveCapacity(16) }
     }
 
     /// Reads the row at which the statement is.
@@ -75,23 +46,37 @@ struct RowReader: RowCoder {
         (column, name) = (0, nil)
         digest.restart()
         let row = try Value.code(nil, &self)
-        guard statement.value(at: column) == digest.value else {
+        guard statement?.value(at: column) == digest.value else {
             throw failure("its checksum does not match")
         }
         return row
     }
 
+    /// Writes the next column or, without looking at `value`, reads it.
     mutating func next(_ value: @autoclosure () -> SQLValue) -> SQLValue {
-        let value = statement.value(at: column)
-        column += 1
-        digest.append(value)
-        return value
+        let result: SQLValue
+        if let statement {
+            result = statement.value(at: column)
+            column += 1
+        } else {
+            result = value()
+            written.append(result)
+        }
+        digest.append(result)
+        return result
     }
 
+    /// What was written, with the row's checksum after it.
+    fileprivate var sealed: [SQLValue] { written + [digest.value] }
+
+    /// Gives the row a name for errors.
     mutating func rename(_ name: [UInt8]) { self.name = name }
 
     func failure(_ problem: String) -> ManifestError {
-        table.failure(name ?? [UInt8(ascii: "?")], problem)
+        let name = name ?? [UInt8(ascii: "?")]
+        guard statement == nil else { return table.failure(name, problem) }
+        let text = displayText(name).cut(toBytes: 200)
+        return .invalidValue("\(problem), of '\(text)' in the table \(table.rawValue)")
     }
 }
 

@@ -9,8 +9,7 @@ package struct RowSelection<Value: Sendable>: Sendable {
     private var start: SQLValue?
     /// Where the page after a row begins.
     private let startAfter: @Sendable (Value) -> SQLValue
-    private let read:
-        @Sendable (Connection, Query, [SQLValue]) throws(ManifestError) -> [Value]
+    private let read: @Sendable (Connection, Query, [SQLValue]) throws(ManifestError) -> [Value]
 
     init(
         _ query: Query,
@@ -72,7 +71,9 @@ extension RowSelection where Value: Row {
         key: @escaping @Sendable (Value) -> ObjectKey
     ) {
         self.init(query, values, from: start, key: key) {
-            connection, query, values throws(ManifestError) in
+            connection,
+            query,
+            values throws(ManifestError) in
             try connection.rows(query, values)
         }
     }

@@ -26,9 +26,19 @@ enum Table: String, CaseIterable, Sendable {
         }
 
         /// Takes the statement that makes the table, in which each column has a line of its own.
+        ///
+        /// By bytes: a first run would spend a twentieth of its instructions on characters.
         init(of definition: String) {
-            for line in definition.split(separator: "\n").dropFirst().dropLast() {
-                let words = line.split { " (),".contains($0) }.map { String($0) }
+            let lines = definition.utf8.split(separator: UInt8(ascii: "\n"))
+            for line in lines.dropFirst().dropLast() {
+                let words = line.split { byte in
+                    switch byte {
+                    case UInt8(ascii: " "), UInt8(ascii: "("), UInt8(ascii: ")"),
+                        UInt8(ascii: ","):
+                        true
+                    default: false
+                    }
+                }.map { String(Substring($0)) }
                 guard let name = words.first else { continue }
                 if name == "PRIMARY" {
                     key = Array(words.dropFirst(2))

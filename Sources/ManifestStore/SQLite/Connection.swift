@@ -206,9 +206,9 @@ extension Connection {
         let statement = try prepared(query)
         defer { statement.reset() }
         try statement.bind(values)
-        var reader = RowReader(statement, table: Value.table)
+        var columns = RowCoder(Value.table, reading: statement)
         var rows: [Value] = []
-        while try statement.step() { rows.append(try reader.read()) }
+        while try statement.step() { rows.append(try columns.read()) }
         return rows
     }
 

@@ -5,7 +5,7 @@ extension FetchedContent: Row {
 
     static func code(
         _ content: Self?,
-        _ columns: inout some RowCoder
+        _ columns: inout RowCoder
     ) throws(ManifestError) -> Self {
         FetchedContent(
             key: try columns.key(content?.key, limit: ManifestLimits.key),

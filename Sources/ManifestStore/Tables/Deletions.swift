@@ -6,7 +6,7 @@ struct DeletionRow: Row {
     let run: Int64
     let deletion: PlannedDeletion
 
-    static func code(_ row: Self?, _ columns: inout some RowCoder) throws(ManifestError) -> Self {
+    static func code(_ row: Self?, _ columns: inout RowCoder) throws(ManifestError) -> Self {
         let deletion = row?.deletion
         let run = try columns.count(row?.run, "its run")
         let name = try columns.text(

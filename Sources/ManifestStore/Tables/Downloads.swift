@@ -6,7 +6,7 @@ extension DownloadCheckpoint: Row {
 
     static func code(
         _ download: Self?,
-        _ columns: inout some RowCoder
+        _ columns: inout RowCoder
     ) throws(ManifestError) -> Self {
         let key = try columns.key(download?.key, limit: ManifestLimits.key)
         let size = try columns.count(download?.size, "its size")
@@ -60,7 +60,7 @@ struct RangeRow: Row {
     let key: ObjectKey
     let range: RangeProgress
 
-    static func code(_ row: Self?, _ columns: inout some RowCoder) throws(ManifestError) -> Self {
+    static func code(_ row: Self?, _ columns: inout RowCoder) throws(ManifestError) -> Self {
         let key = try columns.key(row?.key, limit: ManifestLimits.key)
         let index = try columns.count(row.map { Int64($0.range.index) }, "its index")
         guard index < ManifestLimits.rangeCount else {
@@ -101,7 +101,7 @@ struct SealRow: Row {
     let key: ObjectKey
     let partial: FileIdentity
 
-    static func code(_ row: Self?, _ columns: inout some RowCoder) throws(ManifestError) -> Self {
+    static func code(_ row: Self?, _ columns: inout RowCoder) throws(ManifestError) -> Self {
         SealRow(
             key: try columns.key(row?.key, limit: ManifestLimits.key),
             partial: try columns.identity(row?.partial, "its partial")

@@ -5,7 +5,7 @@ extension ManifestEntry: Row {
 
     static func code(
         _ entry: Self?,
-        _ columns: inout some RowCoder
+        _ columns: inout RowCoder
     ) throws(ManifestError) -> Self {
         let key = try columns.key(entry?.key, limit: ManifestLimits.key)
         let size = try columns.count(entry?.size, "its size")

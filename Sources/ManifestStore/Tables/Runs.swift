@@ -5,7 +5,7 @@ extension StoredRun: Row {
 
     private static let directions: Set<String> = ["pull", "push", "sync"]
 
-    static func code(_ run: Self?, _ columns: inout some RowCoder) throws(ManifestError) -> Self {
+    static func code(_ run: Self?, _ columns: inout RowCoder) throws(ManifestError) -> Self {
         let id = try columns.count(run?.id.value, "its number")
         columns.rename([UInt8](String(id).utf8))
         let direction = try columns.text(
@@ -34,7 +34,7 @@ extension StoredRun: Row {
     /// The columns that a run has only when it has ended.
     private static func codeEnd(
         _ record: RunRecord?,
-        _ columns: inout some RowCoder
+        _ columns: inout RowCoder
     ) throws(ManifestError) -> RunRecord? {
         let name = try columns.optionalText(
             record?.outcome.rawValue,
@@ -83,7 +83,7 @@ struct RunItemRow: Row {
     let number: Int64
     let item: RunItem
 
-    static func code(_ row: Self?, _ columns: inout some RowCoder) throws(ManifestError) -> Self {
+    static func code(_ row: Self?, _ columns: inout RowCoder) throws(ManifestError) -> Self {
         let item = row?.item
         let limit = ManifestLimits.message
         return RunItemRow(

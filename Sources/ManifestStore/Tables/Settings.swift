@@ -4,7 +4,7 @@ struct SettingRow: Row {
     let name: String
     let value: String
 
-    static func code(_ row: Self?, _ columns: inout some RowCoder) throws(ManifestError) -> Self {
+    static func code(_ row: Self?, _ columns: inout RowCoder) throws(ManifestError) -> Self {
         let name = try columns.text(row?.name, "its name", limit: ManifestLimits.settingName)
         columns.rename([UInt8](name.utf8))
         let limit = ManifestLimits.settingValue

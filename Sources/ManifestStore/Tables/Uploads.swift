@@ -6,7 +6,7 @@ extension UploadCheckpoint: Row {
 
     static func code(
         _ upload: Self?,
-        _ columns: inout some RowCoder
+        _ columns: inout RowCoder
     ) throws(ManifestError) -> Self {
         let key = try columns.key(upload?.key, limit: ManifestLimits.key)
         let uploadID = try columns.optionalText(
@@ -34,7 +34,7 @@ struct PartRow: Row {
     let key: ObjectKey
     let part: UploadedPart
 
-    static func code(_ row: Self?, _ columns: inout some RowCoder) throws(ManifestError) -> Self {
+    static func code(_ row: Self?, _ columns: inout RowCoder) throws(ManifestError) -> Self {
         let key = try columns.key(row?.key, limit: ManifestLimits.key)
         let value = try columns.count(row.map { Int64($0.part.number.value) }, "its number")
         guard let number = PartNumber(Int(value)) else {

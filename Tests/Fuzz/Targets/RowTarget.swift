@@ -38,7 +38,7 @@ private func value(_ input: inout InputReader) -> SQLValue {
 /// The values as they would be written again; nil where a row is no more than what was judged.
 private func read(_ row: [SQLValue], as table: Table) throws(ManifestError) -> [SQLValue]? {
     let database = try MemoryDatabase()
-    var reader = RowReader(try database.statement(of: row), table: table)
+    var reader = RowCoder(table, reading: try database.statement(of: row))
     switch table {
     case .entry:
         let entry: ManifestEntry = try reader.read()
