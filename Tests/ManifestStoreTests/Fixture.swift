@@ -201,3 +201,12 @@ enum Sample {
         return counts
     }()
 }
+
+extension RowDigest {
+    /// The values with their checksum after them.
+    static func sealing(_ values: [SQLValue], table: Table) -> [SQLValue] {
+        var digest = RowDigest(table: table)
+        for value in values { digest.append(value) }
+        return values + [digest.value]
+    }
+}

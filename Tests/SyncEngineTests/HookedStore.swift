@@ -22,7 +22,7 @@ final class HookedStore: ObjectStore {
     typealias Hook = @Sendable (Call) async throws(StorageError) -> Void
 
     private let store: any ObjectStore
-    private let pageSize: Int
+    fileprivate let pageSize: Int
     private let hook: Hook
     private let counts = Mutex<[String: Int]>([:])
     private let gauge = Gauge()
@@ -45,9 +45,11 @@ final class HookedStore: ObjectStore {
     func read<Answer>(
         _ call: StoreCall<any ObjectReader, Answer>
     ) async throws(StorageError) -> Answer {
-        try await around(call.operation, call.key) { () throws(StorageError) in
-            try await store.read(call)
-        }
+        try await store.read(
+            StoreCall(call.operation, call.key) { (reader) throws(StorageError) in
+                try await call.body(HookedReader(hooks: self, reader: reader))
+            }
+        )
     }
 
     func write<Answer>(
@@ -58,7 +60,7 @@ final class HookedStore: ObjectStore {
         }
     }
 
-    private func around<Answer: Sendable>(
+    fileprivate func around<Answer: Sendable>(
         _ operation: String,
         _ key: ObjectKey?,
         ifMatch: ETag? = nil,
@@ -88,14 +90,39 @@ final class HookedStore: ObjectStore {
     }
 }
 
-/// Of which a test wants to know more.
-extension HookedStore {
+/// Asks the hook about each reading request, of which a test wants to know more.
+private struct HookedReader: ObjectReader {
+    let hooks: HookedStore
+    let reader: any ObjectReader
+
+    var dialect: StorageDialect { reader.dialect }
+
     func list(_ request: ListRequest) async throws(StorageError) -> ListPage {
         var request = request
-        request.maximumKeys = min(request.maximumKeys, pageSize)
+        request.maximumKeys = min(request.maximumKeys, hooks.pageSize)
         let asked = request
-        return try await around("ListObjectsV2", request.prefix) { () throws(StorageError) in
-            try await store.list(asked)
+        return try await hooks.around("ListObjectsV2", request.prefix) {
+            () throws(StorageError) in
+            try await reader.list(asked)
+        }
+    }
+
+    func head(
+        _ key: ObjectKey,
+        versionID: VersionID?
+    ) async throws(StorageError) -> ObjectMetadata {
+        try await hooks.around("HeadObject", key) { () throws(StorageError) in
+            try await reader.head(key, versionID: versionID)
+        }
+    }
+
+    func partSize(
+        _ key: ObjectKey,
+        of etag: ETag,
+        versionID: VersionID?
+    ) async throws(StorageError) -> Int64? {
+        try await hooks.around("HeadObject", key) { () throws(StorageError) in
+            try await reader.partSize(key, of: etag, versionID: versionID)
         }
     }
 
@@ -103,9 +130,9 @@ extension HookedStore {
         _ request: GetRequest,
         into sink: FileSink
     ) async throws(StorageError) -> ObjectMetadata {
-        try await around("GetObject", request.key, ifMatch: request.conditions.ifMatch) {
+        try await hooks.around("GetObject", request.key, ifMatch: request.conditions.ifMatch) {
             () throws(StorageError) in
-            try await store.get(request, into: sink)
+            try await reader.get(request, into: sink)
         }
     }
 
@@ -113,9 +140,15 @@ extension HookedStore {
         _ request: GetRequest,
         into makeSink: @escaping @Sendable (OpenedObject) async -> FileSink?
     ) async throws(StorageError) -> ObjectMetadata {
-        try await around("GetObject", request.key, ifMatch: request.conditions.ifMatch) {
+        try await hooks.around("GetObject", request.key, ifMatch: request.conditions.ifMatch) {
             () throws(StorageError) in
-            try await store.open(request, into: makeSink)
+            try await reader.open(request, into: makeSink)
+        }
+    }
+
+    func symlinkTarget(_ key: ObjectKey) async throws(StorageError) -> ObjectKey {
+        try await hooks.around("GetSymlink", key) { () throws(StorageError) in
+            try await reader.symlinkTarget(key)
         }
     }
 }

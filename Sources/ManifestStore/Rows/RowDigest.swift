@@ -55,11 +55,4 @@ struct RowDigest {
 
     /// What the column `row_check` holds.
     var value: SQLValue { .integer(Int64(bitPattern: CRC64(of: bytes).value)) }
-
-    /// The values with their checksum after them.
-    static func sealing(_ values: [SQLValue], table: Table) -> [SQLValue] {
-        var digest = RowDigest(table: table)
-        for value in values { digest.append(value) }
-        return values + [digest.value]
-    }
 }

@@ -190,8 +190,10 @@ extension ObjectStore {
         return try await write(call)
     }
 
-    /// Asks for a readable copy of an archived object, for so many days; one that is being made is
-    /// as good as asked for. Without a tier the store takes its standard one.
+    /// Asks for a readable copy of an archived object, for so many days.
+    ///
+    /// One that is being made is as good as asked for. Without a tier the store takes its standard
+    /// one.
     package func restore(_ key: ObjectKey, days: Int, tier: String?) async throws(StorageError) {
         try await write(
             StoreCall("RestoreObject", key) { (store) throws(StorageError) in

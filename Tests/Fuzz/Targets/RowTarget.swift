@@ -90,3 +90,12 @@ private func read(_ row: [SQLValue], as table: Table) throws(ManifestError) -> [
         return statement
     }
 }
+
+extension RowDigest {
+    /// The values with their checksum after them.
+    fileprivate static func sealing(_ values: [SQLValue], table: Table) -> [SQLValue] {
+        var digest = RowDigest(table: table)
+        for value in values { digest.append(value) }
+        return values + [digest.value]
+    }
+}
