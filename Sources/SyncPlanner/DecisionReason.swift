@@ -271,7 +271,8 @@ package enum SkipReason: Sendable, Hashable {
                 + "file as it is"
         case .damaged(false):
             "damaged: its content is not the recorded one, although its size and time are; the "
-                + "object was deleted, so the file is kept"
+                + "object was deleted, so the file is kept; 'push --checksum --force' sends it as "
+                + "it is"
         case .damagedAndGone:
             "the file was found damaged before it was removed or renamed; \(Self.keptObject)"
                 + "\(Self.repairAdvice), 'push --delete --force' deletes it in the bucket"

@@ -363,11 +363,8 @@ let contentFileCells: [FileCell] = [
         .same,
         .absent,
         pull: sameFile(.nothing(.deletedRemotely), .skip(.damaged(isObjectThere: false))),
-        push: .upload(.changed),
-        sync: sameFile(
-            .nothing(.deletedRemotely),
-            .conflict(.localChangedRemoteGone, .upload)
-        )
+        push: sameFile(.upload(.missing), .skip(.damaged(isObjectThere: false))),
+        sync: sameFile(.nothing(.deletedRemotely), .skip(.damaged(isObjectThere: false)))
     ),
 ]
 

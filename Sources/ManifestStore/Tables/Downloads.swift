@@ -116,14 +116,17 @@ extension RowSelection<DownloadCheckpoint> {
     package static func download(_ key: ObjectKey) -> Self { Self(.selectDownload, from: key) }
 
     private init(_ query: Query, from start: ObjectKey) {
-        self.init(query, [], from: start, key: { $0.key }) {
-            connection,
+        self.init(
             query,
-            values throws(ManifestError) in
-            var downloads: [DownloadCheckpoint] = try connection.rows(query, values)
-            for index in downloads.indices { try connection.complete(&downloads[index]) }
-            return downloads
-        }
+            [],
+            from: start,
+            key: { $0.key },
+            { connection, query, values throws(ManifestError) in
+                var downloads: [DownloadCheckpoint] = try connection.rows(query, values)
+                for index in downloads.indices { try connection.complete(&downloads[index]) }
+                return downloads
+            }
+        )
     }
 }
 

@@ -106,12 +106,15 @@ struct RunItemRow: Row {
 extension RowSelection<StoredRun> {
     /// The runs, the last one first.
     package static var runs: Self {
-        Self(.selectRuns, [], from: nil, after: { .integer($0.id.value) }) {
-            connection,
-            query,
-            values throws(ManifestError) in
-            try connection.rows(query, values)
-        }
+        Self(
+            .selectRuns,
+            [],
+            from: nil,
+            after: { .integer($0.id.value) },
+            { connection, query, values throws(ManifestError) in
+                try connection.rows(query, values)
+            }
+        )
     }
 }
 

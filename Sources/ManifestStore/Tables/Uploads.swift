@@ -59,18 +59,21 @@ extension RowSelection<UploadCheckpoint> {
     package static func upload(_ key: ObjectKey) -> Self { Self(.selectUpload, from: key) }
 
     private init(_ query: Query, from start: ObjectKey) {
-        self.init(query, [], from: start, key: { $0.key }) {
-            connection,
+        self.init(
             query,
-            values throws(ManifestError) in
-            var uploads: [UploadCheckpoint] = try connection.rows(query, values)
-            for index in uploads.indices {
-                let key = SQLValue.blob(uploads[index].key.bytes)
-                let parts: [PartRow] = try connection.rows(.selectParts, [key])
-                uploads[index].parts = parts.map(\.part)
+            [],
+            from: start,
+            key: { $0.key },
+            { connection, query, values throws(ManifestError) in
+                var uploads: [UploadCheckpoint] = try connection.rows(query, values)
+                for index in uploads.indices {
+                    let key = SQLValue.blob(uploads[index].key.bytes)
+                    let parts: [PartRow] = try connection.rows(.selectParts, [key])
+                    uploads[index].parts = parts.map(\.part)
+                }
+                return uploads
             }
-            return uploads
-        }
+        )
     }
 }
 

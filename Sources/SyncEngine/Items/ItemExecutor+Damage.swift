@@ -20,7 +20,12 @@ extension ItemExecutor {
         context.tracker.count { $0.damaged += 1 }
         ledger.countSkippedName(entry.key)
         if let base = entry.base, !base.isDamaged, base.crc64 != nil, !context.options.isDryRun {
-            await record([.upsert(base.replacing(isDamaged: true))], .skip, entry)
+            // Before anybody is told: a run that is killed then must not forget it.
+            do {
+                try await context.manifest.record([.upsert(base.replacing(isDamaged: true))])
+            } catch {
+                fail(.skip, entry.key, size: 0, ItemFailure(error))
+            }
         }
         let size = entry.local?.identity?.size ?? 0
         context.keptItem(.skip, .skipped, entry.key, size: size, message: reason.message)

@@ -98,12 +98,14 @@ struct RemoteCopier: Sendable {
         looks: Bool
     ) async throws -> Copied? {
         var answer: PutResult?
+        var failure: StorageError?
         do {
             let copying = inPlace(row, original, mode)
             answer = try await copying.make(at: copying.source)
         } catch let error as StorageError {
             if error.isPreconditionFailed || error.isNotFound { return nil }
             guard error.mayHaveReachedServer, !error.isCancelled else { throw error }
+            failure = error
         }
         if !looks, let answer, answer.etag == row.etag, let time = answer.lastModified,
             answer.crc64 == nil || row.crc64 == nil || answer.crc64 == row.crc64
@@ -117,7 +119,7 @@ struct RemoteCopier: Sendable {
         if let recorded = row.crc64, let found = metadata.crc64, found != recorded { return nil }
         let hasMode = FileMode.of(metadata, row.modeKind) == mode
         // A copy that was not made, as far as an answer that was lost can show.
-        if !hasMode, answer == nil { return nil }
+        if !hasMode, let failure { throw failure }
         return Copied(etag: etag, lastModified: metadata.lastModified, hasMetadata: hasMode)
     }
 

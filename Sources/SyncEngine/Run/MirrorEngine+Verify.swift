@@ -210,7 +210,10 @@ extension Scrub {
                 // Somebody wrote it.
                 report.changed += 1
             } else {
-                if !row.isDamaged { changes.append(.upsert(row.replacing(isDamaged: true))) }
+                // Before anybody is told: a verification that is killed then must not forget it.
+                if !row.isDamaged {
+                    try await context.manifest.record([.upsert(row.replacing(isDamaged: true))])
+                }
                 report.damaged += 1
                 found(
                     row,

@@ -64,6 +64,20 @@ struct DamagedRowTests {
         #expect(try await verify().isGood)
     }
 
+    /// Another machine gave the object another name, under which the content is good.
+    @Test(arguments: [SyncDirection.push, .sync])
+    func `are not sent when their objects are gone`(_ direction: SyncDirection) async throws {
+        try await fixture.deleteObject("photos/one.jpg")
+        for _ in 0..<2 {
+            let run = try await fixture.run("a", direction) { $0.deletesKnown = true }
+            #expect(run.damaged == 1 && run.transferred == 0 && !run.isInStep, "\(run)")
+            #expect(try await !fixture.objects().contains("photos/one.jpg"))
+            #expect(fixture.exists("a/photos/one.jpg"))
+        }
+        let forced = try await fixture.run("a", .push) { $0.replacesLocalChanges = true }
+        #expect(forced.transferred == 1, "\(forced)")
+    }
+
     @Test(arguments: [SyncDirection.push, .sync])
     func `keep their objects when they are renamed`(_ direction: SyncDirection) async throws {
         try move("a/photos", "a/2026-photos")

@@ -203,8 +203,12 @@ struct DirectoryModeTests {
     }
 
     @Test func `are told by status and dry runs as the run does them`() async throws {
-        // What was written right before the first run is compared by the second.
-        for _ in 0..<2 { try await fixture.run("a", .push) }
+        // What was written right before a run is compared by the next one.
+        for _ in 0..<20 {
+            try await fixture.run("a", .push)
+            let status = try await fixture.engine("a").status(options: .standard)
+            if status.push.comparisons == 0 { break }
+        }
         try await fixture.run("b", .pull)
         let before = try await fixture.engine("a").status(options: .standard)
         #expect(before.isInStep, "\(before)")

@@ -49,6 +49,20 @@ struct ModeTests {
         )
     }
 
+    @Test func `are named where the store makes no copies`() async throws {
+        try fixture.setFaults(
+            #"[{"match": {"operation": "CopyObject"}, "#
+                + #""effect": {"fail": {"status": 501, "code": "NotImplemented"}}}]"#
+        )
+        try set("a/f", 0o600)
+        for _ in 0..<2 {
+            let log = EventLog()
+            let run = try await fixture.run("a", .push, log)
+            #expect(run.failed == 1 && !run.isComplete && !run.isInStep, "\(run)")
+            #expect(log.items.contains { $0.key == "f" && $0.state == .failed })
+        }
+    }
+
     @Test(arguments: [SyncDirection.push, .sync])
     func `are sent by a copy in place, which keeps all else`(
         _ direction: SyncDirection
