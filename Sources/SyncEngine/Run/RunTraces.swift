@@ -22,6 +22,8 @@ struct RunTraces: Sendable {
 
     /// Clocks of files and of stores count in steps, and are set.
     private static let tolerance = 2.0
+    /// How far the service's clock may be ahead of this machine's, in seconds.
+    private static let clockTolerance: Int64 = 15 * 60
     /// More than are kept.
     private static let runLimit = 10_000
 
@@ -41,11 +43,12 @@ struct RunTraces: Sendable {
             else { continue }
             let run = runs[index]
             // A rebuilt manifest counts anew, and a run that did not end has no end. The name of
-            // the tree can be of the second before or after.
-            guard abs(run.started.seconds - time.seconds) <= Int64(Self.tolerance),
-                let record = run.record
-            else { continue }
+            // the tree is of the moment when the run first needed it, by the later clock.
+            guard let record = run.record else { continue }
             let end = run.started.seconds + Int64(record.seconds + Self.tolerance)
+            guard time.seconds >= run.started.seconds - Int64(Self.tolerance),
+                time.seconds <= end + Self.clockTolerance
+            else { continue }
             let next = runs[..<index].last { later in
                 later.record.map { $0.counts.transferred + $0.counts.renamed > 0 } ?? true
             }

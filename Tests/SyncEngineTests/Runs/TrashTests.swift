@@ -245,6 +245,12 @@ struct TrashTests {
         #expect(try await !traces.left(identity(later: 60), at: "f", in: tree))
         #expect(try await !traces.left(identity(later: 0, inode: 1), at: "f", in: tree))
         #expect(try await !traces.left(file, at: "other", in: tree))
+        // A run that took long, or whose service has another time, named its tree later.
+        let time = try #require(tree.time)
+        let stamp = CivilTime(Timestamp(seconds: time.seconds + 600)).basicText
+        let late = MirrorDirectory.TrashOfRun(name: [UInt8]((stamp + "-run-2").utf8))
+        let slow = try await RunTraces(of: [late], in: try await manifest())
+        #expect(try await slow.left(file, at: "f", in: late))
         let other = MirrorDirectory.TrashOfRun(name: [UInt8]("20200101T000000Z-run-2".utf8))
         let unknown = try await RunTraces(of: [other], in: try await manifest())
         #expect(try await !unknown.left(file, at: "f", in: other))
