@@ -58,7 +58,7 @@ package struct ETag: Sendable, Hashable {
         // Once for each object of a listing: the bytes themselves, if both texts have them at hand.
         let result = unsafe left.withContiguousStorageIfAvailable { left in
             unsafe right.withContiguousStorageIfAvailable { right in
-                unsafe left.elementsEqual(right)
+                unsafe bytesAreEqual(left.span.bytes, right.span.bytes)
             }
         }
         return (result ?? nil) ?? left.elementsEqual(right)

@@ -63,13 +63,32 @@ extension ObjectKey: ExpressibleByStringLiteral, CustomStringConvertible {
 
 /// Byte order as `memcmp` and every listing have it: the shorter of two equal beginnings is first.
 package func bytesPrecede(_ left: [UInt8], _ right: [UInt8]) -> Bool {
-    let left = left.span
-    let right = right.span
-    let shared = min(left.count, right.count)
-    for index in 0..<shared {
-        let a = left[index]
-        let b = right[index]
-        if a != b { return a < b }
+    let index = unsafe firstDifference(left.span.bytes, right.span.bytes)
+    guard index < min(left.count, right.count) else { return left.count < right.count }
+    return left[index] < right[index]
+}
+
+func bytesAreEqual(_ left: RawSpan, _ right: RawSpan) -> Bool {
+    left.byteCount == right.byteCount && firstDifference(left, right) == left.byteCount
+}
+
+/// Where the first byte is that differs; the length of the shorter if none does.
+///
+/// Eight bytes at once, because all names of a listing are compared.
+private func firstDifference(_ left: RawSpan, _ right: RawSpan) -> Int {
+    let shared = min(left.byteCount, right.byteCount)
+    var index = 0
+    while shared - index >= 8 {
+        let a = unsafe left.unsafeLoadUnaligned(fromByteOffset: index, as: UInt64.self)
+        let b = unsafe right.unsafeLoadUnaligned(fromByteOffset: index, as: UInt64.self)
+        if a != b { return index + (a ^ b).littleEndian.trailingZeroBitCount / 8 }
+        index += 8
     }
-    return left.count < right.count
+    while index < shared {
+        let a = unsafe left.unsafeLoad(fromByteOffset: index, as: UInt8.self)
+        let b = unsafe right.unsafeLoad(fromByteOffset: index, as: UInt8.self)
+        if a != b { break }
+        index += 1
+    }
+    return index
 }

@@ -27,12 +27,17 @@ struct ObjectKeyTests {
     }
 
     @Test(arguments: UInt64(0)..<20)
-    func `order agrees with the standard library's on bytes`(seed: UInt64) {
+    func `order and equality agree with the standard library's on bytes`(seed: UInt64) {
         var random = SeededGenerator(seed: seed)
+        func bytes(below limit: Int) -> [UInt8] {
+            (0..<random.below(limit)).map { _ in UInt8(random.below(3) * 127) }
+        }
         for _ in 0..<200 {
-            let left = (0..<random.below(5)).map { _ in UInt8(random.below(3) * 127) }
-            let right = (0..<random.below(5)).map { _ in UInt8(random.below(3) * 127) }
+            // They are compared eight bytes at a time.
+            let beginning = bytes(below: 20)
+            let (left, right) = (beginning + bytes(below: 5), beginning + bytes(below: 5))
             #expect(bytesPrecede(left, right) == left.lexicographicallyPrecedes(right))
+            #expect((ObjectKey(left) == ObjectKey(right)) == left.elementsEqual(right))
         }
     }
 

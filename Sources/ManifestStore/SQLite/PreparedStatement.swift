@@ -98,26 +98,40 @@ internal import CSQLite
     /// The value of a column, counted from 0, in the current row; a text that is not UTF-8 comes
     /// as a blob.
     func value(at index: Int) -> SQLValue {
-        let index = Int32(index)
-        switch unsafe sqlite3_column_type(handle, index) {
-        case SQLITE_INTEGER: return .integer(unsafe sqlite3_column_int64(handle, index))
-        case SQLITE_FLOAT: return .real(unsafe sqlite3_column_double(handle, index))
+        // Found once for all that is asked of it; only another thread could change it meanwhile,
+        // and a connection has none.
+        let value = unsafe sqlite3_column_value(handle, Int32(index))
+        switch unsafe sqlite3_value_type(value) {
+        case SQLITE_INTEGER: return .integer(unsafe sqlite3_value_int64(value))
+        case SQLITE_FLOAT: return .real(unsafe sqlite3_value_double(value))
         case SQLITE_TEXT:
-            let pointer = unsafe sqlite3_column_text(handle, index)
-            let count = Int(unsafe sqlite3_column_bytes(handle, index))
-            let bytes = unsafe UnsafeBufferPointer(start: pointer, count: count)
-            let text = unsafe String(validating: bytes, as: UTF8.self)
-            return unsafe text.map { .text($0) } ?? .blob([UInt8](bytes))
+            let bytes = unsafe Self.bytes(sqlite3_value_text(value), of: value)
+            return unsafe Self.text(bytes).map { .text($0) } ?? .blob([UInt8](bytes))
         case SQLITE_BLOB:
-            return .blob(unsafe copy(sqlite3_column_blob(handle, index), at: index))
+            return .blob(unsafe [UInt8](Self.bytes(sqlite3_value_blob(value), of: value)))
         default: return .null
         }
     }
 
-    private func copy(_ pointer: UnsafeRawPointer?, at index: Int32) -> [UInt8] {
+    private static func bytes(
+        _ pointer: UnsafeRawPointer?,
+        of value: OpaquePointer?
+    ) -> UnsafeRawBufferPointer {
         // Asked for after the pointer, as SQLite's documentation demands.
-        let count = Int(unsafe sqlite3_column_bytes(handle, index))
-        return unsafe [UInt8](UnsafeRawBufferPointer(start: pointer, count: count))
+        let count = Int(unsafe sqlite3_value_bytes(value))
+        return unsafe UnsafeRawBufferPointer(start: pointer, count: count)
+    }
+
+    /// Nil if the bytes, behind which is a NUL, are not UTF-8.
+    private static func text(_ bytes: UnsafeRawBufferPointer) -> String? {
+        // Only this way is made for bytes; the other, for a text with a NUL, takes a thousand
+        // instructions more.
+        if let start = unsafe bytes.baseAddress?.assumingMemoryBound(to: CChar.self),
+            let text = unsafe String(validatingCString: start), text.utf8.count == bytes.count
+        {
+            return text
+        }
+        return unsafe String(validating: bytes, as: UTF8.self)
     }
 
     private var connection: OpaquePointer? { unsafe sqlite3_db_handle(handle) }
