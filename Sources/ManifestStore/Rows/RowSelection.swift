@@ -64,17 +64,24 @@ extension RowSelection {
 }
 
 extension RowSelection where Value: Row {
+    /// `complete` adds what other tables have of a row.
     init(
         _ query: Query,
         _ values: [SQLValue] = [],
         from start: ObjectKey? = nil,
-        key: @escaping @Sendable (Value) -> ObjectKey
+        key: @escaping @Sendable (Value) -> ObjectKey,
+        _ complete:
+            (@Sendable (Connection, inout Value) throws(ManifestError) -> Void)? = nil
     ) {
         self.init(query, values, from: start, key: key) {
             connection,
             query,
             values throws(ManifestError) in
-            try connection.rows(query, values)
+            var rows: [Value] = try connection.rows(query, values)
+            if let complete {
+                for index in rows.indices { try complete(connection, &rows[index]) }
+            }
+            return rows
         }
     }
 }

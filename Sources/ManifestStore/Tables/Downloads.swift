@@ -111,36 +111,29 @@ struct SealRow: Row {
 
 extension RowSelection<DownloadCheckpoint> {
     /// Unfinished downloads in key order, with their ranges.
-    package static var downloads: Self { Self(.selectDownloads, from: "") }
-
-    package static func download(_ key: ObjectKey) -> Self { Self(.selectDownload, from: key) }
-
-    private init(_ query: Query, from start: ObjectKey) {
-        self.init(
-            query,
-            [],
-            from: start,
-            key: { $0.key },
-            { connection, query, values throws(ManifestError) in
-                var downloads: [DownloadCheckpoint] = try connection.rows(query, values)
-                for index in downloads.indices { try connection.complete(&downloads[index]) }
-                return downloads
-            }
-        )
+    package static var downloads: Self {
+        Self(.selectDownloads, from: "", key: { $0.key }, complete)
     }
-}
 
-extension Connection {
-    fileprivate func complete(_ download: inout DownloadCheckpoint) throws(ManifestError) {
+    package static func download(_ key: ObjectKey) -> Self {
+        Self(.selectDownload, from: key, key: { $0.key }, complete)
+    }
+
+    @Sendable private static func complete(
+        _ connection: Connection,
+        _ download: inout DownloadCheckpoint
+    ) throws(ManifestError) {
         let key = SQLValue.blob(download.key.bytes)
-        let ranges: [RangeRow] = try rows(.selectRanges, [key])
-        let seals: [SealRow] = try rows(.selectSeal, [key])
+        let ranges: [RangeRow] = try connection.rows(.selectRanges, [key])
+        let seals: [SealRow] = try connection.rows(.selectSeal, [key])
         download.ranges = ranges.map(\.range)
         download.seal = seals.first?.partial
         guard let problem = download.problem else { return }
         throw Table.download.failure(download.key.bytes, problem)
     }
+}
 
+extension Connection {
     /// The key's download, if it is still the one with this partial file; without its ranges.
     fileprivate func download(
         _ key: ObjectKey,

@@ -54,26 +54,21 @@ struct PartRow: Row {
 
 extension RowSelection<UploadCheckpoint> {
     /// Unfinished uploads in key order, with their parts.
-    package static var uploads: Self { Self(.selectUploads, from: "") }
+    package static var uploads: Self {
+        Self(.selectUploads, from: "", key: { $0.key }, complete)
+    }
 
-    package static func upload(_ key: ObjectKey) -> Self { Self(.selectUpload, from: key) }
+    package static func upload(_ key: ObjectKey) -> Self {
+        Self(.selectUpload, from: key, key: { $0.key }, complete)
+    }
 
-    private init(_ query: Query, from start: ObjectKey) {
-        self.init(
-            query,
-            [],
-            from: start,
-            key: { $0.key },
-            { connection, query, values throws(ManifestError) in
-                var uploads: [UploadCheckpoint] = try connection.rows(query, values)
-                for index in uploads.indices {
-                    let key = SQLValue.blob(uploads[index].key.bytes)
-                    let parts: [PartRow] = try connection.rows(.selectParts, [key])
-                    uploads[index].parts = parts.map(\.part)
-                }
-                return uploads
-            }
-        )
+    @Sendable private static func complete(
+        _ connection: Connection,
+        _ upload: inout UploadCheckpoint
+    ) throws(ManifestError) {
+        let key = SQLValue.blob(upload.key.bytes)
+        let parts: [PartRow] = try connection.rows(.selectParts, [key])
+        upload.parts = parts.map(\.part)
     }
 }
 
