@@ -183,23 +183,7 @@ enum Sample {
         )
     }
 
-    static let counts: RunCounts = {
-        var counts = RunCounts()
-        counts.transferred = 1
-        counts.transferredBytes = 2
-        counts.resumedBytes = 3
-        counts.deleted = 4
-        counts.renamed = 5
-        counts.adopted = 6
-        counts.unchanged = 7
-        counts.conflicts = 8
-        counts.failed = 9
-        counts.skipped = 10
-        counts.localChanges = 11
-        counts.requests = 12
-        counts.vanished = 13
-        return counts
-    }()
+    static let counts = Dictionary(uniqueKeysWithValues: zip(RunCount.allCases, Int64(1)...))
 }
 
 extension RowDigest {

@@ -161,7 +161,7 @@ struct RunTests {
             let record = RunRecord(
                 outcome: .complete,
                 seconds: .nan,
-                counts: RunCounts(),
+                counts: Sample.counts,
                 message: nil
             )
             try await store.finishRun(run, record)
@@ -170,7 +170,7 @@ struct RunTests {
             let record = RunRecord(
                 outcome: .complete,
                 seconds: 0,
-                counts: RunCounts(),
+                counts: Sample.counts,
                 message: nil
             )
             try await store.finishRun(RunID(99), record)

@@ -42,12 +42,11 @@ extension StoredRun: Row {
             limit: ManifestLimits.word
         )
         let seconds = try columns.optionalReal(record?.seconds, "its duration")
-        var counts = RunCounts()
-        var isCounted = true
-        for count in RunCounts.stored {
-            let number = try columns.optionalInteger(record?.counts[keyPath: count], "a count")
+        var counts: [RunCount: Int64] = [:]
+        for count in RunCount.allCases {
+            let number = try columns.optionalInteger(record?.counts[count], "a count")
             guard number ?? 0 >= 0 else { throw columns.failure("a count is \(number ?? 0)") }
-            if let number { counts[keyPath: count] = number } else { isCounted = false }
+            counts[count] = number
         }
         let limit = ManifestLimits.message
         let message = try columns.optionalText(
@@ -59,20 +58,10 @@ extension StoredRun: Row {
         guard let outcome = RunOutcome(rawValue: name) else {
             throw columns.failure("its outcome is '\(displayText(name.utf8))'")
         }
-        guard let seconds, seconds >= 0, isCounted else {
+        guard let seconds, seconds >= 0, counts.count == RunCount.allCases.count else {
             throw columns.failure("its end is incomplete")
         }
         return RunRecord(outcome: outcome, seconds: seconds, counts: counts, message: message)
-    }
-}
-
-extension RunCounts {
-    /// In the order of the columns.
-    fileprivate static var stored: [WritableKeyPath<RunCounts, Int64>] {
-        [
-            \.transferred, \.transferredBytes, \.resumedBytes, \.deleted, \.renamed, \.adopted,
-            \.unchanged, \.conflicts, \.failed, \.skipped, \.localChanges, \.requests, \.vanished,
-        ]
     }
 }
 

@@ -13,37 +13,33 @@ package enum RunOutcome: String, Sendable, Hashable, CaseIterable {
     case failed
 }
 
-/// What a run did, in numbers.
-package struct RunCounts: Sendable, Hashable {
-    package var transferred: Int64 = 0
-    /// Bytes moved over the network as content.
-    package var transferredBytes: Int64 = 0
-    /// Bytes that checkpoints spared.
-    package var resumedBytes: Int64 = 0
-    package var deleted: Int64 = 0
-    package var renamed: Int64 = 0
-    package var adopted: Int64 = 0
-    package var unchanged: Int64 = 0
-    package var conflicts: Int64 = 0
-    package var failed: Int64 = 0
-    package var skipped: Int64 = 0
+/// What is recorded of a run in numbers, in the order of the columns.
+package enum RunCount: Sendable, CaseIterable {
+    case transferred
+    /// Moved over the network as content.
+    case bytes
+    /// Spared by checkpoints.
+    case bytesResumed
+    case deleted, renamed, adopted, unchanged, conflicts, failed, skipped, localChanges, requests
     /// Objects that were listed and gone a moment later.
-    package var vanished: Int64 = 0
-    package var localChanges: Int64 = 0
-    package var requests: Int64 = 0
-
-    package init() {}
+    case vanished
 }
 
 /// The end of a run.
 package struct RunRecord: Sendable, Hashable {
     package let outcome: RunOutcome
     package let seconds: Double
-    package let counts: RunCounts
+    /// All of them.
+    package let counts: [RunCount: Int64]
     /// What ended or limited it, nil if nothing did; cut at 4,096 bytes.
     package let message: String?
 
-    package init(outcome: RunOutcome, seconds: Double, counts: RunCounts, message: String?) {
+    package init(
+        outcome: RunOutcome,
+        seconds: Double,
+        counts: [RunCount: Int64],
+        message: String?
+    ) {
         self.outcome = outcome
         self.seconds = seconds
         self.counts = counts

@@ -94,136 +94,68 @@ struct RunFigures: Sendable {
     /// What is recorded in all; nil if that is not known.
     var totals: MirrorTotals?
 
-    private struct Figure {
-        let name: String
-        let help: String
-        let value: String
-    }
-
-    private var figures: [Figure] {
-        var figures = [
-            Figure(
-                name: "last_run_timestamp_seconds",
-                help: "When the last run ended, in seconds since 1970.",
-                value: String(ended)
-            )
-        ]
-        if let lastSuccess {
-            figures.append(
-                Figure(
-                    name: "last_success_timestamp_seconds",
-                    help: "When the last complete run ended, in seconds since 1970.",
-                    value: String(lastSuccess)
-                )
-            )
+    /// Each with its name, without those that are not known.
+    private var figures: [(name: String, help: String, value: String)] {
+        var figures: [(name: String, help: String, value: String)] = []
+        func add(_ name: String, _ value: (some CustomStringConvertible)?, _ help: String) {
+            if let value { figures.append((name, help, value.description)) }
         }
-        figures += [
-            Figure(
-                name: "last_run_exit_code",
-                help: "Exit status of the last run.",
-                value: String(exit.rawValue)
-            ),
-            Figure(
-                name: "last_run_duration_seconds",
-                help: "How long the last run took, in seconds.",
-                value: String(summary.seconds)
-            ),
-            Figure(
-                name: "last_run_transferred_files",
-                help: "Files that the last run transferred.",
-                value: String(summary.transferred)
-            ),
-            Figure(
-                name: "last_run_transferred_bytes",
-                help: "Bytes of content that the last run transferred.",
-                value: String(summary.bytes)
-            ),
-            Figure(
-                name: "last_run_failed_items",
-                help: "Items that failed in the last run.",
-                value: String(summary.failed)
-            ),
-            Figure(
-                name: "last_run_skipped_items",
-                help: "Items that the last run had to skip.",
-                value: String(summary.skipped)
-            ),
-            Figure(
-                name: "last_run_not_mirrored_items",
-                help: "Links, special files, reserved names and tagged files that no run mirrors.",
-                value: String(summary.notMirrored)
-            ),
-            Figure(
-                name: "last_run_deleted_files",
-                help: "Files and objects that the last run deleted.",
-                value: String(summary.deleted)
-            ),
-            Figure(
-                name: "last_run_retried_requests",
-                help: "Requests of the last run that were repeated.",
-                value: String(summary.retries)
-            ),
-            Figure(
-                name: "last_run_throttled_requests",
-                help: "Requests of the last run that the service refused because of their rate.",
-                value: String(summary.throttled)
-            ),
-        ]
-        if let trash {
-            figures += [
-                Figure(
-                    name: "trash_files",
-                    help: "Files in the trash of the directory.",
-                    value: String(trash.files)
-                ),
-                Figure(
-                    name: "trash_bytes",
-                    help: "Bytes of the files in the trash of the directory.",
-                    value: String(trash.bytes)
-                ),
-            ]
+        func addRun(_ name: String, _ value: some CustomStringConvertible, _ help: String) {
+            add("last_run_" + name, value, help)
         }
-        if let totals { figures += Self.figures(totals) }
+        addRun("timestamp_seconds", ended, "When the last run ended, in seconds since 1970.")
+        add(
+            "last_success_timestamp_seconds",
+            lastSuccess,
+            "When the last complete run ended, in seconds since 1970."
+        )
+        addRun("exit_code", exit.rawValue, "Exit status of the last run.")
+        addRun("duration_seconds", summary.seconds, "How long the last run took, in seconds.")
+        addRun("transferred_files", summary.transferred, "Files that the last run transferred.")
+        addRun(
+            "transferred_bytes",
+            summary.bytes,
+            "Bytes of content that the last run transferred."
+        )
+        addRun("failed_items", summary.failed, "Items that failed in the last run.")
+        addRun("skipped_items", summary.skipped, "Items that the last run had to skip.")
+        addRun(
+            "not_mirrored_items",
+            summary.notMirrored,
+            "Links, special files, reserved names and tagged files that no run mirrors."
+        )
+        addRun("deleted_files", summary.deleted, "Files and objects that the last run deleted.")
+        addRun(
+            "retried_requests",
+            summary.retries,
+            "Requests of the last run that were repeated."
+        )
+        addRun(
+            "throttled_requests",
+            summary.throttled,
+            "Requests of the last run that the service refused because of their rate."
+        )
+        add("trash_files", trash?.files, "Files in the trash of the directory.")
+        add("trash_bytes", trash?.bytes, "Bytes of the files in the trash of the directory.")
+        add("recorded_files", totals?.files, "Files that both sides had at the end of a run.")
+        add("recorded_bytes", totals?.bytes, "Bytes of those files.")
+        add(
+            "damaged_files",
+            totals?.damagedFiles,
+            "Files that were found damaged and are not repaired."
+        )
+        add(
+            "last_verify_timestamp_seconds",
+            totals?.lastVerification?.secondsSince1970,
+            "When 'osssync verify' last came to the end of all files."
+        )
         // A run limited to paths has not compared the rest.
-        if summary.paths.isEmpty {
-            figures.append(
-                Figure(
-                    name: "in_step",
-                    help: "1 if both sides were equal after the last run, else 0.",
-                    value: exit == .success && summary.isInStep ? "1" : "0"
-                )
-            )
-        }
-        return figures
-    }
-
-    private static func figures(_ totals: MirrorTotals) -> [Figure] {
-        var figures = [
-            Figure(
-                name: "recorded_files",
-                help: "Files that both sides had at the end of a run.",
-                value: String(totals.files)
-            ),
-            Figure(
-                name: "recorded_bytes",
-                help: "Bytes of those files.",
-                value: String(totals.bytes)
-            ),
-            Figure(
-                name: "damaged_files",
-                help: "Files that were found damaged and are not repaired.",
-                value: String(totals.damagedFiles)
-            ),
-        ]
-        if let time = totals.lastVerification?.secondsSince1970 {
-            figures.append(
-                Figure(
-                    name: "last_verify_timestamp_seconds",
-                    help: "When 'osssync verify' last came to the end of all files.",
-                    value: String(time)
-                )
-            )
-        }
+        let isInStep = exit == .success && summary.isInStep ? 1 : 0
+        add(
+            "in_step",
+            summary.paths.isEmpty ? isInStep : nil,
+            "1 if both sides were equal after the last run, else 0."
+        )
         return figures
     }
 

@@ -1,3 +1,4 @@
+internal import ManifestStore
 internal import SyncModel
 
 extension RunSummary {
@@ -47,5 +48,16 @@ extension RunSummary {
     mutating func countTransfer(of key: ObjectKey) {
         transferred += 1
         if key.isConflictCopy { conflictCopies += 1 }
+    }
+
+    /// What the manifest keeps.
+    var recorded: [RunCount: Int64] {
+        [
+            .transferred: Int64(transferred), .bytes: bytes, .bytesResumed: bytesResumed,
+            .deleted: Int64(deleted), .renamed: Int64(renamed), .adopted: Int64(adopted),
+            .unchanged: Int64(unchanged), .conflicts: Int64(conflicts), .failed: Int64(failed),
+            .skipped: Int64(skipped), .localChanges: Int64(localChanges),
+            .requests: Int64(requests), .vanished: Int64(vanished),
+        ]
     }
 }

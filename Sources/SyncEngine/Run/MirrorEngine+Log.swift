@@ -104,16 +104,17 @@ extension PastRun {
                 String(decoding: displayedBytes(String($0)), as: UTF8.self)
             } ?? [],
             end: run.record.map { record in
-                End(
+                func number(_ count: RunCount) -> Int64 { record.counts[count] ?? 0 }
+                return End(
                     outcome: record.outcome.rawValue,
                     seconds: record.seconds,
-                    transferred: record.counts.transferred,
-                    bytes: record.counts.transferredBytes,
-                    deleted: record.counts.deleted,
-                    renamed: record.counts.renamed,
-                    conflicts: record.counts.conflicts,
-                    failed: record.counts.failed,
-                    skipped: record.counts.skipped,
+                    transferred: number(.transferred),
+                    bytes: number(.bytes),
+                    deleted: number(.deleted),
+                    renamed: number(.renamed),
+                    conflicts: number(.conflicts),
+                    failed: number(.failed),
+                    skipped: number(.skipped),
                     // Escaped when it was made.
                     message: record.message
                 )

@@ -40,7 +40,7 @@ extension MirrorRun {
         let record = RunRecord(
             outcome: outcome,
             seconds: summary.seconds,
-            counts: RunCounts(summary),
+            counts: summary.recorded,
             message: failure?.message ?? summary.stopped ?? summary.deletionsHeldBack
         )
         do {

@@ -50,7 +50,8 @@ struct RunTraces: Sendable {
                 time.seconds <= end + Self.clockTolerance
             else { continue }
             let next = runs[..<index].last { later in
-                later.record.map { $0.counts.transferred + $0.counts.renamed > 0 } ?? true
+                guard let counts = later.record?.counts else { return true }
+                return counts[.transferred] != 0 || counts[.renamed] != 0
             }
             traces[tree.name] = Trace(
                 end: Timestamp(seconds: end),
