@@ -114,7 +114,7 @@ extension ItemFailure {
         case let error as StorageError: self.init(error)
         case let error as LocalError: self.init(error)
         case is CancellationError: self = .cancelled
-        default: self = .local(message: String(describing: error), stops: nil)
+        default: self = .local(message: String(describing: error))
         }
     }
 }

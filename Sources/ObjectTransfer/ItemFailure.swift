@@ -43,13 +43,13 @@ package enum ItemFailure: Error, Sendable, Hashable {
     case storage(
         message: String,
         answer: ServiceAnswer?,
-        stops: RunStop?,
+        stops: RunStop? = nil,
         cause: StorageCause = .other
     )
     /// The disk has no room for it; the text says how much is missing.
     case diskFull(message: String)
     /// The disk refused; the text says what to do.
-    case local(message: String, stops: RunStop?)
+    case local(message: String, stops: RunStop? = nil)
     /// Another process or part of this one has it under way.
     case held
     /// The checkpoint is gone, or of another transfer.

@@ -3,29 +3,36 @@ internal import SyncModel
 extension SyncError {
     /// Why a single transfer failed; `subject` names its object or file, safe to print.
     package init(_ failure: ItemFailure, of subject: String) {
-        let code: Code =
+        self.init(
+            code: Code(failure),
+            message: "'\(subject)': \(failure.singleMessage)",
+            underlying: failure,
+            answer: failure.answer,
+            isRetryable: failure.isPassing
+        )
+    }
+}
+
+extension SyncError.Code {
+    /// What an item's failure is to a caller.
+    package init(_ failure: ItemFailure) {
+        self =
             switch failure {
             case .vanished: .notFound
             case .keepsChanging: .objectChanged
             case .corrupt, .contentMismatch: .corrupt
             case .sourceKeepsChanging, .cannotResume, .uploadVanished: .cannotResume
-            case .targetChanged, .checkpointGone, .manifest: .localState
             case .needsRestore: .needsRestore
             case .alreadyExists, .objectExists, .fileExists, .nameTaken: .alreadyExists
             case .tooLarge: .configuration
             case .cancelled: .cancelled
             case .held: .alreadyRunning
             case .sourceMissing: .sourceMissing
-            case .local, .diskFull, .nameRefused, .sourceUnreadable: .localState
-            case .storage(_, _, _, let cause): Code(cause)
+            case .local, .diskFull, .nameRefused, .sourceUnreadable, .targetChanged,
+                .checkpointGone, .manifest:
+                .localState
+            case .storage(_, _, _, let cause): SyncError.Code(cause)
             }
-        self.init(
-            code: code,
-            message: "'\(subject)': \(failure.singleMessage)",
-            underlying: failure,
-            answer: failure.answer,
-            isRetryable: failure.isPassing
-        )
     }
 }
 

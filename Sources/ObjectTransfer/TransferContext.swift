@@ -133,7 +133,6 @@ extension ItemFailure {
         .storage(
             message: "the server sends only whole objects; specify a file",
             answer: ServiceAnswer(requestID: metadata.requestID),
-            stops: nil,
             cause: .unsupported
         )
     }
@@ -143,7 +142,6 @@ extension ItemFailure {
         .storage(
             message: "the server gives no ETag for the object, so nothing tells its versions apart",
             answer: ServiceAnswer(requestID: metadata.requestID),
-            stops: nil,
             cause: .unsupported
         )
     }

@@ -113,6 +113,22 @@ struct StorageErrorTests {
         }
     }
 
+    @Test func `an object may be there after a lost answer, or a refusal because of it`() {
+        for kind in [
+            StorageError.Kind.transport(.connectionLost),
+            .service(status: 409, code: "FileAlreadyExists"),
+            .service(status: 412, code: "PreconditionFailed"),
+        ] {
+            #expect(error(kind).mayHaveMadeObject)
+        }
+        for kind in [
+            StorageError.Kind.cancelled, .transport(.cancelled), .transport(.dnsFailed),
+            .service(status: 403, code: "AccessDenied"), .service(status: 404, code: "NoSuchKey"),
+        ] {
+            #expect(!error(kind).mayHaveMadeObject)
+        }
+    }
+
     @Test func `an unchanged object is an answer where it was asked for`() async throws {
         let fixture = try ClientFixture { _, _ in [.text("HTTP/1.1 304 Not Modified\r\n\r\n")] }
         let error = await #expect(throws: StorageError.self) {

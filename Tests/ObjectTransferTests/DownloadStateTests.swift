@@ -106,7 +106,7 @@ struct DownloadStateTests {
     @Test func `any other failure keeps the checkpoint`() {
         var state = DownloadState(rangeSize: 4, streamLimit: 2)
         _ = state.start(Self.object)
-        let failure = ItemFailure.storage(message: "no", answer: nil, stops: nil)
+        let failure = ItemFailure.storage(message: "no", answer: nil)
         #expect(
             state.failedRange(0, .other(failure))
                 == [.cancelFetches, .fail(failure, keepsCheckpoint: true)]
@@ -116,7 +116,7 @@ struct DownloadStateTests {
     @Test func `nothing is kept of a partial file that the disk failed`() {
         var state = DownloadState(rangeSize: 4, streamLimit: 2)
         _ = state.start(Self.object)
-        let failure = ItemFailure.local(message: "pwrite failed", stops: nil)
+        let failure = ItemFailure.local(message: "pwrite failed")
         #expect(
             state.failedRange(0, .disk(failure))
                 == [.cancelFetches, .fail(failure, keepsCheckpoint: false)]

@@ -44,7 +44,7 @@ struct UploadStateTests {
     @Test func `a lost answer to a put is settled by asking for the object`() {
         var state = UploadState(layout: Self.layout(size: 5), isMultipart: false, streamLimit: 4)
         _ = state.start()
-        let lost = ItemFailure.storage(message: "lost", answer: nil, stops: nil)
+        let lost = ItemFailure.storage(message: "lost", answer: nil)
         #expect(state.failed(.answerLost(lost)) == [.confirmByHead(expected: nil)])
         var other = state
         #expect(state.settled(isOurs: true, checksum: nil) == [.finish(nil)])
@@ -181,7 +181,6 @@ struct UploadStateTests {
         let denied = ItemFailure.storage(
             message: "AccessDenied",
             answer: nil,
-            stops: nil,
             cause: .permission
         )
         let end: [UploadState.Effect] = [
@@ -229,9 +228,9 @@ struct UploadStateTests {
         _ = state.start()
         _ = state.initiated(Self.upload)
         for index in 0..<3 { _ = state.uploaded(Self.part(index)) }
-        let lost = ItemFailure.storage(message: "lost", answer: nil, stops: nil)
+        let lost = ItemFailure.storage(message: "lost", answer: nil)
         func refused(_ cause: ItemFailure.StorageCause) -> UploadState.Failure {
-            .other(.storage(message: "no", answer: nil, stops: nil, cause: cause))
+            .other(.storage(message: "no", answer: nil, cause: cause))
         }
         _ = state.failed(.answerLost(lost))
         var expired = state
@@ -239,7 +238,7 @@ struct UploadStateTests {
             expired.failed(refused(.expired))
                 == [
                     .fail(
-                        .storage(message: "no", answer: nil, stops: nil, cause: .expired),
+                        .storage(message: "no", answer: nil, cause: .expired),
                         keepsCheckpoint: true
                     )
                 ]

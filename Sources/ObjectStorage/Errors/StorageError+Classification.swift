@@ -206,6 +206,12 @@ extension StorageError {
         }
     }
 
+    /// The object that was to be made may be there all the same: the answer was lost, or the
+    /// repeated request met what the first one made, or another writer's.
+    package var mayHaveMadeObject: Bool {
+        (isAlreadyExists || isPreconditionFailed || mayHaveReachedServer) && !isCancelled
+    }
+
     /// The request may have had its effect although no answer came.
     package var mayHaveReachedServer: Bool {
         if let reachedServer { return reachedServer }

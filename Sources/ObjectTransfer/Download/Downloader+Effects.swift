@@ -291,8 +291,7 @@ extension Downloader {
     private static let uncheckedLink = ItemFailure.storage(
         message: "the object became a link, or the link's target changed, after the listing; "
             + "run again",
-        answer: nil,
-        stops: nil
+        answer: nil
     )
 
     /// The object as it is now.

@@ -158,9 +158,9 @@ package struct ObjectUpload: Sendable {
                 return (location, directory, size)
             }
         } catch LocalError.targetIsDirectory {
-            throw .local(message: "it is a directory; an upload sends one file", stops: nil)
+            throw .local(message: "it is a directory; an upload sends one file")
         } catch LocalError.targetIsSpecial(_, let kind) {
-            throw .local(message: "it is \(kind.description), not a file", stops: nil)
+            throw .local(message: "it is \(kind.description), not a file")
         } catch {
             throw ItemFailure(ofTransfer: error)
         }

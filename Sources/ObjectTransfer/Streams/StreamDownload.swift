@@ -200,7 +200,6 @@ package struct StreamDownload: Sendable {
         message: "the content does not match the checksum that the service reports; do not use "
             + "what was written, and download it again",
         answer: nil,
-        stops: nil,
         cause: .corrupt
     )
 }

@@ -103,7 +103,7 @@ package struct StreamUpload: Sendable {
     private func check(_ count: Int64, isAtEnd: Bool) throws(ItemFailure) {
         guard let length, count > length || isAtEnd && count < length else { return }
         let found = count > length ? "has more than" : "ended after \(count) of"
-        throw .local(message: "the stream \(found) \(length) bytes; nothing was stored", stops: nil)
+        throw .local(message: "the stream \(found) \(length) bytes; nothing was stored")
     }
 
     private func request(_ token: String, _ checksum: CRC64?) -> PutRequest {
@@ -339,8 +339,7 @@ extension StreamUpload {
                 try check(result, request.parts, checksum)
                 return finished(result, size: size, checksum)
             } catch let error as StorageError {
-                let mayBeDone = error.mayHaveReachedServer || error.isAlreadyExists
-                guard mayBeDone || error.isNoSuchUpload, !error.isCancelled else { throw error }
+                guard error.mayHaveMadeObject || error.isNoSuchUpload else { throw error }
                 if let made = try await made(token, size: size, checksum, context) { return made }
                 guard error.mayHaveReachedServer, attempt < Self.completions else { throw error }
                 attempt += 1
@@ -393,7 +392,6 @@ extension StreamUpload {
             message: "the object was stored, but the service reports another checksum than that "
                 + "of what was sent; delete it and upload it again",
             answer: ItemFailure.ServiceAnswer(requestID: result.requestID),
-            stops: nil,
             cause: .corrupt
         )
     }

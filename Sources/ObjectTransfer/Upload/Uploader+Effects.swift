@@ -377,7 +377,7 @@ extension Uploader {
             if settlesAlreadyExists, replaced != nil {
                 return .answerLost(.alreadyExists(error.answer))
             }
-            return .other(.storage(message: error.message, answer: error.answer, stops: nil))
+            return .other(.storage(message: error.message, answer: error.answer))
         }
         let failure = ItemFailure(error)
         if failure == .sourceKeepsChanging { return .sourceChanged }

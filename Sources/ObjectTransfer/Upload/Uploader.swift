@@ -242,8 +242,7 @@ package struct Uploader: Sendable {
             // As files of `/proc`: nobody can tell when all of it was read.
             throw ItemFailure.local(
                 message: "its reported size is 0, but it has content; copy it to an ordinary file"
-                    + " and send that",
-                stops: nil
+                    + " and send that"
             )
         }
         guard content.count == source.size else { throw ItemFailure.sourceKeepsChanging }

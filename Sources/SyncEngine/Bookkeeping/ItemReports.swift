@@ -12,51 +12,15 @@ struct ItemReports: Sendable {
 
     /// Counts and reports an item that was not done, and stops the run if nothing can be done.
     func fail(_ action: ItemAction, _ key: ObjectKey, size: Int64, _ failure: ItemFailure) {
-        let state: ItemState
         if [.download, .upload].contains(action), !failure.isVanished {
             context.tracker.count { $0.bytesLeft = $0.bytesLeft.addingClamped(size) }
         }
-        switch failure {
-        case .cancelled:
-            // The run's own end says so; the item is neither failed nor done.
-            ledger.countCancelled()
-            return
-        case .vanished:
-            context.tracker.count { $0.vanished += 1 }
-            ledger.countVanished()
-            state = .skipped
-        case .nameTaken, .nameRefused,
-            .targetChanged where key != IgnoreFile.key:
-            // A name that cannot be here, or has another file by now, says nothing of others.
-            context.tracker.count { $0.skipped += 1 }
-            ledger.countSkippedName(key)
-            state = .skipped
-        case .sourceKeepsChanging, .sourceUnreadable:
-            context.tracker.count { $0.skipped += 1 }
-            // A file that is there is no doubt of others, but as rules are.
-            if key == IgnoreFile.key { ledger.countSkipped() }
-            state = .skipped
-        case .needsRestore, .targetChanged, .objectExists, .fileExists, .tooLarge:
-            context.tracker.count { $0.skipped += 1 }
-            ledger.countSkipped()
-            state = .skipped
-        case .alreadyExists:
-            context.tracker.count { $0.conflicts += 1 }
-            ledger.countFailed()
-            state = .skipped
-        case .diskFull:
-            // What has no room is no doubt of what is to go, which perhaps makes room.
-            context.tracker.count { $0.failed += 1 }
-            ledger.countShort()
-            state = .failed
-        case .keepsChanging, .corrupt, .contentMismatch, .cannotResume, .uploadVanished,
-            .checkpointGone,
-            .storage, .local, .sourceMissing,
-            .manifest, .held:
-            context.tracker.count { $0.failed += 1 }
-            ledger.countFailed()
-            state = .failed
+        // The run's own end says so; the item is neither failed nor done.
+        guard let (state, counted, doubt) = consequences(of: failure, key) else {
+            return ledger.countCancelled()
         }
+        context.tracker.count { $0[keyPath: counted] += 1 }
+        doubt(ledger)
         context.keptItem(
             action,
             state,
@@ -80,6 +44,33 @@ struct ItemReports: Sendable {
                 requestID: failure.requestID
             )
         )
+    }
+
+    /// How a failed item is counted, and what that says of the run's deletions; nil for one that
+    /// was interrupted.
+    private func consequences(
+        of failure: ItemFailure,
+        _ key: ObjectKey
+    ) -> (ItemState, WritableKeyPath<RunSummary, Int>, doubt: (RunLedger) -> Void)? {
+        switch failure {
+        case .cancelled: nil
+        case .vanished: (.skipped, \.vanished, { $0.countVanished() })
+        case .nameTaken, .nameRefused,
+            .targetChanged where key != IgnoreFile.key:
+            // A name that cannot be here, or has another file by now, says nothing of others.
+            (.skipped, \.skipped, { $0.countSkippedName(key) })
+        case .sourceKeepsChanging, .sourceUnreadable:
+            // A file that is there is no doubt of others, but as rules are.
+            (.skipped, \.skipped, { if key == IgnoreFile.key { $0.countSkipped() } })
+        case .needsRestore, .targetChanged, .objectExists, .fileExists, .tooLarge:
+            (.skipped, \.skipped, { $0.countSkipped() })
+        case .alreadyExists: (.skipped, \.conflicts, { $0.countFailed() })
+        // What has no room is no doubt of what is to go, which perhaps makes room.
+        case .diskFull: (.failed, \.failed, { $0.countShort() })
+        case .keepsChanging, .corrupt, .contentMismatch, .cannotResume, .uploadVanished,
+            .checkpointGone, .storage, .local, .sourceMissing, .manifest, .held:
+            (.failed, \.failed, { $0.countFailed() })
+        }
     }
 
     /// Ends the run if every item fails for the same reason.

@@ -13,7 +13,7 @@ extension ItemFailure {
     init(any error: any Error) {
         switch error {
         case let error as ManifestError: self.init(error)
-        case let error as SyncError: self = .local(message: error.message, stops: nil)
+        case let error as SyncError: self = .local(message: error.message)
         default: self.init(ofTransfer: error)
         }
     }
@@ -46,10 +46,15 @@ extension SyncError {
         case let error as LocalError: self.init(error)
         case let error as ManifestError: self.init(error)
         case let error as PlanError: self.init(error)
-        case let error as ItemFailure where error != .cancelled:
-            self.init(code: .localState, message: error.message, underlying: error)
-        case is CancellationError: self = .interrupted
-        case let error as ItemFailure where error == .cancelled: self = .interrupted
+        case is CancellationError, ItemFailure.cancelled: self = .interrupted
+        case let error as ItemFailure:
+            self.init(
+                code: Code(error),
+                message: error.message,
+                underlying: error,
+                requestID: error.requestID,
+                isRetryable: error.isPassing
+            )
         default:
             self.init(code: .localState, message: String(describing: error), underlying: error)
         }

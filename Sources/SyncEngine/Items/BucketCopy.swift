@@ -149,9 +149,7 @@ extension BucketCopy {
                 answered = try await make(at: copy).etag
             } catch let error as StorageError {
                 cause = Self.explained(error)
-                let isThere = error.isAlreadyExists || error.isPreconditionFailed
-                // A lost answer, or a repeated request that met its own copy.
-                guard isThere || error.mayHaveReachedServer, !error.isCancelled else { throw cause }
+                guard error.mayHaveMadeObject else { throw cause }
             }
             let found = try await store.head(copy, knownSize: size)
             if let answered, found.size == size, found.etag == answered { return }
@@ -168,8 +166,7 @@ extension BucketCopy {
     static func failure(_ reason: String) -> ItemFailure {
         .storage(
             message: "no copy could be made in the bucket, so the object was kept: \(reason)",
-            answer: nil,
-            stops: nil
+            answer: nil
         )
     }
 

@@ -73,8 +73,7 @@ extension ItemExecutor {
         .storage(
             message: "the listing has it as in the last run, but the service says that there is no "
                 + "such object: its listing may write names with blanks or '+' in another way",
-            answer: failure.answer,
-            stops: nil
+            answer: failure.answer
         )
     }
 

@@ -27,9 +27,7 @@ struct RemoteCopier: Sendable {
             answered = try await copying.make(at: context.objectKey(key)).etag
         } catch let error as StorageError {
             if error.isNotFound { return nil }
-            // An answer that was lost, or the repeated request that then met its own copy.
-            let isThere = error.isAlreadyExists || error.isPreconditionFailed
-            guard isThere || error.mayHaveReachedServer, !error.isCancelled else { throw error }
+            guard error.mayHaveMadeObject else { throw error }
         }
         // The copy's own headers are the record: not every answer to a copy has a checksum.
         let metadata: ObjectMetadata
@@ -104,7 +102,7 @@ struct RemoteCopier: Sendable {
             answer = try await copying.make(at: copying.source)
         } catch let error as StorageError {
             if error.isPreconditionFailed || error.isNotFound { return nil }
-            guard error.mayHaveReachedServer, !error.isCancelled else { throw error }
+            guard error.mayHaveMadeObject else { throw error }
             failure = error
         }
         if !looks, let answer, answer.etag == row.etag, let time = answer.lastModified,

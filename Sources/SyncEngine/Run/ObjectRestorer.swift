@@ -312,9 +312,7 @@ struct ObjectRestorer: Sendable {
             _ = try await copying(copy).make(at: whole)
             return .restored
         } catch let error as StorageError {
-            guard error.isAlreadyExists || error.isPreconditionFailed || error.mayHaveReachedServer
-            else { throw error }
-            // A lost answer, or another writer.
+            guard error.mayHaveMadeObject else { throw error }
             let found = try await trash.store.head(whole, knownSize: copy.object.size)
             return try await isSame(found, copy) ? .restored : .kept
         }

@@ -245,8 +245,7 @@ enum IgnoreFile {
     private static func unusableObject(_ reason: String) -> ItemFailure {
         .local(
             message: "the bucket's ignore file cannot be used: \(reason). It was ignored, and "
-                + "the rules here stay in effect; fix the object",
-            stops: nil
+                + "the rules here stay in effect; fix the object"
         )
     }
 

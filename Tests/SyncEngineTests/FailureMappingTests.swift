@@ -1,0 +1,29 @@
+import ObjectTransfer
+import Testing
+
+@testable import SyncEngine
+
+@Suite("Errors that end a run")
+struct FailureMappingTests {
+    @Test func `an item's failure is what it is of a single transfer`() {
+        let answer = ItemFailure.ServiceAnswer(requestID: "R", status: 503)
+        let failures: [ItemFailure] = [
+            .storage(message: "busy", answer: answer, cause: .passing),
+            .storage(message: "no", answer: nil, cause: .forbidden), .vanished(answer),
+            .manifest(message: "full"), .local(message: "bad", stops: .localState),
+        ]
+        for failure in failures {
+            let error = SyncError(any: failure)
+            #expect(error.code == SyncError(failure, of: "k").code)
+            #expect(error.message == failure.message)
+            #expect(error.requestID == failure.requestID)
+            #expect(error.isRetryable == failure.isPassing)
+        }
+    }
+
+    @Test func `an item that was interrupted is a run that was`() {
+        let error = SyncError(any: ItemFailure.cancelled)
+        #expect(error.code == .cancelled)
+        #expect(error.message == SyncError.interrupted.message)
+    }
+}
