@@ -158,8 +158,9 @@ final class MirrorFixture: Sendable {
     /// Other content in a file of "a" that is recorded, under its name, size, times and inode, as a
     /// disk that fails makes it.
     ///
-    /// `place` is the path of the file where its name is not the key.
-    func damage(_ key: String, at place: String? = nil) async throws {
+    /// `place` is the path of the file where its name is not the key, `link` the key of a second name
+    /// that it has.
+    func damage(_ key: String, at place: String? = nil, link: String? = nil) async throws {
         let place = place ?? "a/" + key
         let path = directory(place)
         let before = try FileManager.default.attributesOfItem(atPath: path)
@@ -174,15 +175,17 @@ final class MirrorFixture: Sendable {
         try await inState { session in
             // No program changes a file behind its ctime, and so the record follows it.
             let path = try RelativePath(path: ObjectKey(String(place.dropFirst(2))))
-            guard case .file(let found) = try session.directory.identity(of: path),
-                let row = try await session.manifest.entry(ObjectKey(key))
-            else { throw CocoaError(.fileNoSuchFile) }
-            let damaged = row.replacing(
-                localModified: found.modified,
-                changed: found.recordedChange,
-                isDamaged: row.isDamaged
-            )
-            try await session.manifest.record([.upsert(damaged)])
+            for key in [key] + [link].compactMap(\.self) {
+                guard case .file(let found) = try session.directory.identity(of: path),
+                    let row = try await session.manifest.entry(ObjectKey(key))
+                else { throw CocoaError(.fileNoSuchFile) }
+                let damaged = row.replacing(
+                    localModified: found.modified,
+                    changed: found.recordedChange,
+                    isDamaged: row.isDamaged
+                )
+                try await session.manifest.record([.upsert(damaged)])
+            }
         }
     }
 

@@ -85,6 +85,21 @@ struct StateFileTests {
         }
     }
 
+    /// With nothing but what such a file has.
+    private static var damagedRow: ManifestEntry {
+        ManifestEntry(
+            key: key,
+            size: 1 << 40,
+            etag: ETag(wire: ""),
+            crc64: CRC64(value: .max),
+            lastModified: nil,
+            storageClass: .standard,
+            localModified: Timestamp(seconds: 1_700_000_000, nanoseconds: 5),
+            inode: .max,
+            isDamaged: true
+        )
+    }
+
     private static var files: [any StateFile & Hashable] {
         get throws {
             [
@@ -109,6 +124,7 @@ struct StateFileTests {
                 PastRounds(names: ["a", "b"]),
                 AcceptedRules([[0x2A, 0x0A], []]),
                 PartedDirectories.Note(keys: [key]),
+                DamageFile(rows: [damagedRow, damagedRow]),
                 ShardResult(
                     round: "r",
                     cutting: "c",

@@ -73,11 +73,14 @@ package struct StateFolder: Sendable {
 extension MirrorDirectory {
     /// A directory beneath the state, by its names from there; nil if it is missing and `makes` is
     /// false.
+    ///
+    /// The state is that of the shard, if this is one's, unless that of the whole mirror is meant.
     package func stateFolder(
         _ names: [String],
+        isOfWhole: Bool = false,
         makes: Bool
     ) throws(LocalError) -> StateFolder? {
-        var folder = StateFolder(directory: state, path: stateDirectoryPath)
+        var folder = StateFolder(directory: isOfWhole ? top : state, path: stateDirectoryPath)
         for name in names {
             let path = folder.path + "/" + name
             do throws(LocalError) {

@@ -123,12 +123,16 @@ extension RowSelection<ManifestEntry> {
     /// Damaged entries in key order.
     package static var damagedEntries: Self { Self(.selectDamagedEntries, [], from: "") }
 
-    /// Damaged entries of the size of `file` that have its inode, or its time but for the fraction
-    /// of a second; in no particular order.
-    package static func damagedEntries(like file: FileIdentity) -> Self {
+    /// Damaged entries of a size that have this inode, or this time but for the fraction of a
+    /// second; in no particular order.
+    package static func damagedEntries(
+        size: Int64,
+        inode: UInt64,
+        modified: Timestamp
+    ) -> Self {
         Self(
             .selectDamagedEntriesLike,
-            [.integer(file.size), SQLValue(bits: file.inode), .integer(file.modified.seconds)]
+            [.integer(size), SQLValue(bits: inode), .integer(modified.seconds)]
         )
     }
 

@@ -9,8 +9,6 @@ struct EarlierRows: Sendable {
     let hasEntries: Bool
     /// True if a transfer was interrupted.
     let hasTransfers: Bool
-    /// True if a file was found damaged.
-    let hasDamage: Bool
     /// When the run before ended; nil if it was killed, or there was none.
     let lastEnd: Timestamp?
 
@@ -18,7 +16,6 @@ struct EarlierRows: Sendable {
     static let perhaps = EarlierRows(
         hasEntries: true,
         hasTransfers: true,
-        hasDamage: true,
         lastEnd: nil
     )
 }
@@ -29,7 +26,6 @@ extension EarlierRows {
         hasEntries = try await manifest.first(.entries(in: .all)) != nil
         let download = try await manifest.first(.downloads)
         let upload = try await manifest.first(.uploads)
-        hasDamage = try await manifest.first(.damagedEntries) != nil
         hasTransfers = download != nil || upload != nil
         let last = try await manifest.rows(.runs, limit: 2).dropFirst().first
         lastEnd = last.flatMap { run in

@@ -45,6 +45,7 @@ struct RunContext: Sendable {
     let closed: ClosedDirectories
     /// What there was when the run began.
     let earlier: EarlierRows
+    let damaged: DamagedRows
     /// False if nothing can be written into the directory.
     let canFetch: Bool
     /// What a run of a shard leaves for the end of its round; nil for a mirror that is not cut.

@@ -128,13 +128,15 @@ struct DeletionPass: Sendable {
     /// Those of `batch` whose files were not found damaged, which a verification may have done
     /// since they were planned; the others are reported.
     private func sound(_ batch: [PlannedDeletion]) async throws -> [PlannedDeletion] {
-        let isDamaged = try await context.manifest.first(.damagedEntries) != nil
-        guard isDamaged, !context.options.replacesLocalChanges else { return batch }
+        guard !context.damaged.isEmpty, !context.options.replacesLocalChanges else {
+            return batch
+        }
         var sound: [PlannedDeletion] = []
         for deletion in batch {
             let row = try await context.manifest.entry(deletion.key)
-            if let row, row.isDamaged {
-                let entry = JoinedEntry(key: row.key, base: row, local: nil, remote: nil)
+            let gone = JoinedEntry(key: deletion.key, base: row, local: nil, remote: nil)
+            let entry = try await context.damaged.marking(gone, records: true)
+            if entry.base?.isDamaged == true {
                 await executor.reportDamage(entry, .damagedAndGone)
             } else {
                 sound.append(deletion)

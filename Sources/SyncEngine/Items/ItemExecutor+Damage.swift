@@ -9,9 +9,6 @@ internal import SyncPlanner
 /// `verify` and `--checksum` mark the row. The planner keeps the object of a marked row; here, a
 /// new file is kept from passing for an undamaged one because it has another name.
 extension ItemExecutor {
-    /// Damaged files of one size and second that a new one is compared with.
-    private static let suspectsAtOnce = 4_096
-
     /// Reports what the disk changed, and marks its row: later runs keep the object as this one
     /// does.
     ///
@@ -20,11 +17,10 @@ extension ItemExecutor {
         context.tracker.count { $0.damaged += 1 }
         ledger.countSkippedName(entry.key)
         if let base = entry.base, !base.isDamaged, base.crc64 != nil, !context.options.isDryRun {
-            // Before anybody is told: a run that is killed then must not forget it.
             do {
-                try await context.manifest.record([.upsert(base.replacing(isDamaged: true))])
+                try await context.damaged.mark(base)
             } catch {
-                fail(.skip, entry.key, size: 0, ItemFailure(error))
+                fail(.skip, entry.key, size: 0, ItemFailure(any: error))
             }
         }
         let size = entry.local?.identity?.size ?? 0
@@ -62,16 +58,10 @@ extension ItemExecutor {
         _ path: RelativePath
     ) async throws -> ObjectKey? {
         // A recorded file that has its inode was edited in its place.
-        guard context.earlier.hasDamage, !context.options.replacesLocalChanges, file.size > 0,
+        guard !context.damaged.isEmpty, !context.options.replacesLocalChanges, file.size > 0,
             entry.base == nil || entry.base?.inode != file.inode
         else { return nil }
-        let rows = try await context.manifest.rows(
-            .damagedEntries(like: file),
-            limit: Self.suspectsAtOnce
-        ).filter { row in
-            row.key != entry.key
-                && (row.mayHaveTime(of: file) || context.judgesInodes && row.inode == file.inode)
-        }
+        let rows = try await context.damaged.rows(like: file).filter { $0.key != entry.key }
         guard let first = rows.first else { return nil }
         let checksum = try await checksum(of: path, expected: file)
         return rows.contains { $0.crc64 == checksum } ? nil : first.key

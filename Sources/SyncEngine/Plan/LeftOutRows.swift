@@ -11,7 +11,8 @@ struct LeftOutRows {
     private static let batch = 1_000
 
     private let manifest: ManifestStore
-    private let records: Bool
+    /// False where nothing is written.
+    let records: Bool
     /// What earlier limited runs looked at; nil if there were none.
     private let seen: KeyRanges?
     private var changes: [ManifestChange] = []

@@ -55,18 +55,18 @@ extension MirrorEngine {
             !path.isEscaped && (namesDirectory || found.local?.isDirectory == true || row != nil)
         let key = isDirectory ? path.beneath : path.key
         let (object, crc64) = try await object(key, runs[0].run.store)
-        let entry = try await LeftOutRows(
-            session.manifest,
-            after: .recorded(in: session.manifest),
-            records: false
-        ).marking(
-            JoinedEntry(
-                key: key,
-                base: isDirectory ? row : try await session.manifest.entry(path.key),
-                local: found.local,
-                remote: object
-            )
+        let joined = JoinedEntry(
+            key: key,
+            base: isDirectory ? row : try await session.manifest.entry(path.key),
+            local: found.local,
+            remote: object
         )
+        let leftOut = LeftOutRows(
+            session.manifest,
+            after: try await .recorded(in: session.manifest),
+            records: false
+        )
+        let entry = try await session.damaged.marking(leftOut.marking(joined), records: false)
         guard entry.base != nil || entry.local != nil || object != nil || !found.issues.isEmpty
         else {
             throw SyncError(

@@ -210,10 +210,7 @@ extension Scrub {
                 // Somebody wrote it.
                 report.changed += 1
             } else {
-                // Before anybody is told: a verification that is killed then must not forget it.
-                if !row.isDamaged {
-                    try await context.manifest.record([.upsert(row.replacing(isDamaged: true))])
-                }
+                if !row.isDamaged { try await context.damaged.mark(row) }
                 report.damaged += 1
                 found(
                     row,

@@ -176,8 +176,10 @@ extension MirrorRun {
             after: try await limitedRuns(),
             records: notesMounts && session.rulesProblem == nil
         )
+        let damaged = session.damaged
         func give(_ entry: JoinedEntry, _ loop: inout PlanLoop) async throws {
-            let entry = try await leftOut.marking(entry)
+            let found = try await leftOut.marking(entry)
+            let entry = try await damaged.marking(found, records: leftOut.records)
             let chosen = scope.choose(entry, issues)
             let isHeld = chosen == nil && scope.holds(entry)
             loop.note(entry, isSelected: chosen != nil, isHeld: isHeld)

@@ -330,9 +330,16 @@ private struct Preview {
     /// An upload, or the copy of an object that has the content already.
     private mutating func showUpload(_ entry: JoinedEntry, _ reason: UploadReason) async throws {
         guard let file = entry.local?.identity else { return }
+        let path: RelativePath
+        do {
+            path = try context.path(of: entry)
+        } catch {
+            return executor.skip(entry.key, size: file.size, message: error.message)
+        }
+        guard await executor.isBeyondDoubt(entry, file, path) else { return }
         let row = try await found {
             guard entry.remote == nil, entry.local?.isLink != true else { return nil }
-            return try await executor.remoteSource(entry, file, try context.path(of: entry))
+            return try await executor.remoteSource(entry, file, path)
         }
         if let row {
             showCopy(.copyRemote, entry, of: row, size: file.size)

@@ -214,6 +214,7 @@ struct MirrorRun: Sendable {
             filter: filter,
             closed: closedDirectories(transfer),
             earlier: earlier,
+            damaged: session.damaged,
             canFetch: session.known.writingRefusal == nil,
             shard: settings.shard?.outcome,
             mayEmptyTrash: settings.shard.map { $0.whole != nil } ?? true

@@ -34,6 +34,7 @@ struct MirrorSession: Sendable {
     /// Names of runs that ended before they had recorded all that they sent.
     let cutOffRuns: [String]
     let warnings: [String]
+    let damaged: DamagedRows
     /// The name of the state, which no other mirror has.
     let state: String
 
@@ -209,6 +210,7 @@ struct MirrorSession: Sendable {
                 hasFoldedNames: try await FoldedNames.areKnown(to: manifest),
                 cutOffRuns: cutOff,
                 warnings: warnings,
+                damaged: try await DamagedRows(manifest, directory, settings.shard?.folder),
                 state: state
             )
         }

@@ -26,6 +26,7 @@ extension MirrorCutter {
                 try await take(part, from: source, into: manifest)
             }
             try await manifest.setSettings(settingsOfAll)
+            try await DamagedRows(manifest, directory, folder).writeList()
             try await manifest.checkpointAndClose()
             for source in partials {
                 let names = source.names.filter { range.contains($0.0) }.map(\.1)

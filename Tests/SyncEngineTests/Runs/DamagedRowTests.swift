@@ -277,4 +277,43 @@ struct DamagedRowTests {
         #expect(log.skipped("other/f3")?.contains("damaged before it was removed") == true)
         #expect(try await fixture.object("other/f3") == sound)
     }
+
+    @Test func `are shown by a dry run as a run takes them`() async throws {
+        try move("a/photos", "a/2026-photos")
+        let log = EventLog()
+        let run = try await fixture.run("a", .push, log) {
+            ($0.isDryRun, $0.deletesKnown) = (true, true)
+        }
+        #expect((run.damaged, run.transferred, run.renamed, run.deleted) == (2, 0, 0, 0))
+        #expect(log.skipped("2026-photos/one.jpg") != nil)
+    }
+
+    /// What a process reads that looks at the manifest when it is told of a damaged file.
+    private func isMarked(_ key: String, inCopy name: String) async throws -> Bool {
+        let found = try await ManifestStore.inspect(
+            directory: fixture.directory(name),
+            threads: .system
+        )
+        guard case .opened(let manifest) = found else { return false }
+        return try await manifest.entry(ObjectKey(key))?.isDamaged == true
+    }
+
+    @Test func `are marked before anybody is told`() async throws {
+        try await fixture.damage("other/f3")
+        let fixture = fixture
+        let options = MirrorFixture.options { $0.comparesContent = true }
+        let run = try await fixture.engine("a").run(.push, options: options) { event in
+            guard case .item(let item) = event, item.key == "other/f3" else { return }
+            try? fixture.copy("a/.osssync", "of-run")
+        }
+        #expect(run.damaged == 2)
+        #expect(try await isMarked("other/f3", inCopy: "of-run"))
+        try await fixture.damage("other/f5")
+        let limited = VerifyOptions(paths: ["other/f5"])
+        _ = try await fixture.engine("a").verify(limited) { finding in
+            guard finding.key == "other/f5" else { return }
+            try? fixture.copy("a/.osssync", "of-verify")
+        }
+        #expect(try await isMarked("other/f5", inCopy: "of-verify"))
+    }
 }

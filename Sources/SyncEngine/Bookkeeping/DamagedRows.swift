@@ -1,0 +1,212 @@
+internal import LocalStorage
+internal import ManifestStore
+internal import ObjectStorage
+internal import SyncModel
+internal import SyncPlanner
+internal import Synchronization
+
+/// The rows whose files were found damaged: a file with another name that is the same one, or comes
+/// from it, is no better.
+///
+/// The manifest of a cut mirror's shard has only its own. Each shard keeps a list of them in a
+/// folder that all shards have in common.
+final class DamagedRows: Sendable {
+    /// Rows of one size and second that a file is compared with.
+    private static let rowsAtOnce = 4_096
+
+    private let manifest: ManifestStore
+    /// False where inode numbers do not last.
+    private let judgesInodes: Bool
+    /// Nil for a mirror that is not cut.
+    private let list: DamageList?
+    /// Those of other shards, by their sizes.
+    private let elsewhere: [Int64: [ManifestEntry]]
+    private let hasOwn: Mutex<Bool>
+
+    /// `shard` are the names that lead to the shard's folder, nil for a mirror that is not cut.
+    init(
+        _ manifest: ManifestStore,
+        _ directory: MirrorDirectory,
+        _ shard: [String]?
+    ) async throws {
+        self.manifest = manifest
+        judgesInodes = (try? directory.keepsInodeNumbers()) ?? true
+        list = try shard.map { try DamageList(of: $0, in: directory) }
+        elsewhere = Dictionary(grouping: try list?.others() ?? [], by: \.size)
+        hasOwn = Mutex(try await manifest.first(.damagedEntries) != nil)
+    }
+
+    var isEmpty: Bool { elsewhere.isEmpty && !hasOwn.withLock(\.self) }
+
+    /// Those of the size of `file` that have its time, or its inode; in no particular order.
+    func rows(like file: FileIdentity) async throws(ManifestError) -> [ManifestEntry] {
+        try await rows(size: file.size, inode: file.inode, modified: file.modified).filter { row in
+            row.mayHaveTime(of: file) || judgesInodes && row.inode == file.inode
+        }
+    }
+
+    private func rows(
+        size: Int64,
+        inode: UInt64,
+        modified: Timestamp
+    ) async throws(ManifestError) -> [ManifestEntry] {
+        let others = elsewhere[size] ?? []
+        guard hasOwn.withLock(\.self) else { return others }
+        return others
+            + (try await manifest.rows(
+                .damagedEntries(size: size, inode: inode, modified: modified),
+                limit: Self.rowsAtOnce
+            ))
+    }
+
+    /// Marks a row. To be called before anybody is told: a run that is killed then must not forget
+    /// it.
+    func mark(_ row: ManifestEntry) async throws {
+        let damaged = row.replacing(isDamaged: true)
+        try await manifest.record([.upsert(damaged)])
+        hasOwn.withLock { $0 = true }
+        try list?.add(damaged)
+    }
+
+    /// The same entry, marked if its file is a damaged one that has a second name: gone, or written
+    /// behind that name.
+    func marking(_ entry: JoinedEntry, records: Bool) async throws -> JoinedEntry {
+        guard !isEmpty, judgesInodes, let base = entry.base, !base.isDamaged, base.inode != 0,
+            base.crc64 != nil,
+            LocalChange(of: entry.local, since: base, judgesInodes: true) != .same,
+            entry.local.map({ $0.identity?.inode == base.inode }) ?? true
+        else { return entry }
+        let rows = try await rows(
+            size: base.size,
+            inode: base.inode,
+            modified: base.localModified
+        )
+        let isOne = rows.contains { row in
+            row.inode == base.inode && row.crc64 == base.crc64 && row.key != base.key
+        }
+        guard isOne else { return entry }
+        if records { try await mark(base) }
+        return JoinedEntry(
+            key: entry.key,
+            base: base.replacing(isDamaged: true),
+            local: entry.local,
+            remote: entry.remote
+        )
+    }
+
+    /// Makes the list of a shard what its manifest has: at the end of a run, and of a mirror that is
+    /// cut.
+    func writeList() async throws {
+        try await list?.write(hasOwn.withLock(\.self) ? manifest : nil)
+    }
+}
+
+/// The damaged rows of one shard, in files that the runs of the other shards read.
+private final class DamageList: Sendable {
+    private static let rowsInFile = 256
+
+    private let directory: MirrorDirectory
+    /// The names that lead to the folder of all shards' lists.
+    private let names: [String]
+    /// What names of this shard's files begin with.
+    private let prefix: String
+    /// What was added since the list was opened, and the number of the file that has the last rows.
+    private let added: Mutex<(file: Int, rows: [ManifestEntry])>
+
+    /// `shard` are the names that lead to a shard's folder.
+    init(of shard: [String], in directory: MirrorDirectory) throws(LocalError) {
+        self.directory = directory
+        names = shard.dropLast() + ["damaged"]
+        prefix = (shard.last ?? "") + "-"
+        let last = try Self.files(names, prefix, in: directory).map(\.number).max()
+        added = Mutex(((last ?? -1) + 1, []))
+    }
+
+    private static func files(
+        _ names: [String],
+        _ prefix: String,
+        in directory: MirrorDirectory
+    ) throws(LocalError) -> [(name: String, number: Int)] {
+        guard let folder = try directory.stateFolder(names, isOfWhole: true, makes: false) else { return [] }
+        return try folder.names().compactMap { name in
+            guard name.hasPrefix(prefix) else { return nil }
+            return Int(name.dropFirst(prefix.utf8.count)).map { (name, $0) }
+        }
+    }
+
+    /// The rows of all other shards.
+    func others() throws -> [ManifestEntry] {
+        guard let folder = try directory.stateFolder(names, isOfWhole: true, makes: false) else { return [] }
+        var rows: [ManifestEntry] = []
+        // A name of a write that was killed has no number.
+        for name in try folder.names() where !name.hasPrefix(prefix) {
+            guard let dash = name.lastIndex(of: "-"), Int(name[dash...].dropFirst()) != nil else {
+                continue
+            }
+            let found = try DamageFile.read(
+                (names + [name]).joined(separator: "/"),
+                advice: "Remove it, and run the shard of its number with --checksum"
+            ) { () throws(LocalError) in try folder.read(name) }
+            // Another run may have written it anew.
+            rows += found?.rows ?? []
+        }
+        return rows
+    }
+
+    func add(_ row: ManifestEntry) throws {
+        let folder = try directory.stateFolder(names, isOfWhole: true, makes: true)
+        try added.withLock { added in
+            if added.rows.count == Self.rowsInFile { added = (added.file + 1, []) }
+            added.rows.append(row)
+            try folder?.write("\(prefix)\(added.file)", DamageFile(rows: added.rows).content)
+        }
+    }
+
+    /// Makes the list what the manifest has; nothing if that is nil.
+    func write(_ manifest: ManifestStore?) async throws {
+        let old = try Self.files(names, prefix, in: directory)
+        var count = 0
+        if let manifest {
+            for try await rows in manifest.pages(.damagedEntries, limit: Self.rowsInFile) {
+                let folder = try directory.stateFolder(names, isOfWhole: true, makes: true)
+                try folder?.write("\(prefix)\(count)", DamageFile(rows: rows).content)
+                count += 1
+            }
+        }
+        guard let folder = try directory.stateFolder(names, isOfWhole: true, makes: false) else { return }
+        for (name, number) in old where number >= count { try folder.remove(name) }
+        added.withLock { $0 = (count, []) }
+    }
+}
+
+/// Some damaged rows of a shard: what a file is compared with.
+struct DamageFile: StateFile, Hashable {
+    static let heading = "osssync-damaged 1"
+
+    let rows: [ManifestEntry]
+
+    static func code(_ fields: inout JSONFields, _ value: Self?) throws(JSONFailure) -> Self {
+        Self(rows: try fields("rows", value?.rows.map(Row.init)).map(\.entry))
+    }
+
+    private struct Row: JSONObject {
+        let entry: ManifestEntry
+
+        static func code(_ fields: inout JSONFields, _ value: Self?) throws(JSONFailure) -> Self {
+            let row = value?.entry
+            return Self(
+                entry: ManifestEntry(
+                    key: try fields("key", row?.key),
+                    size: try fields("size", row?.size),
+                    etag: ETag(wire: ""),
+                    crc64: try fields("crc64", row?.crc64),
+                    lastModified: nil,
+                    storageClass: .standard,
+                    localModified: try fields("modified", row?.localModified),
+                    inode: try fields("inode", row?.inode),
+                    isDamaged: true
+                )
+            )
+        }
+    }
+}

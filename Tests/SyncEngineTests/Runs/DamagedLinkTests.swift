@@ -1,0 +1,155 @@
+import Foundation
+import ObjectTransfer
+import SyncModel
+import Testing
+
+@testable import SyncEngine
+
+/// A file with two names is one file: damage that was found of one name is the other's, too.
+@Suite("Damaged files with two names")
+struct DamagedLinkTests {
+    let fixture: MirrorFixture
+    private let good = MirrorFixture.ramp(3_000, 1)
+
+    /// A mirror "a" in which only "d/one" was verified.
+    init() async throws {
+        fixture = try MirrorFixture()
+        try fixture.write("a/d/one", good)
+        try FileManager.default.linkItem(
+            atPath: fixture.directory("a/d/one"),
+            toPath: fixture.directory("a/d/two")
+        )
+        for index in 0..<20 {
+            try fixture.write("a/other/f\(index)", MirrorFixture.ramp(500, index + 5))
+        }
+        try await fixture.run("a", .push)
+        try await fixture.damage("d/one", link: "d/two")
+        let options = VerifyOptions(paths: ["d/one"])
+        #expect(try await fixture.engine("a").verify(options) { _ in }.damaged == 1)
+    }
+
+    private func keepsBoth(_ direction: SyncDirection, damaged: Int) async throws {
+        for isDryRun in [true, false, false] {
+            let run = try await fixture.run("a", direction) {
+                ($0.deletesKnown, $0.isDryRun) = (true, isDryRun)
+            }
+            #expect(run.damaged == damaged && run.transferred == 0 && run.deleted == 0, "\(run)")
+            #expect(try await fixture.object("d/one") == good)
+            #expect(try await fixture.object("d/two") == good)
+        }
+    }
+
+    @Test(arguments: [SyncDirection.push, .sync])
+    func `keep both objects when they are touched`(_ direction: SyncDirection) async throws {
+        try fixture.setModified("a/d/two", Date(timeIntervalSince1970: 1_700_000_000))
+        try await keepsBoth(direction, damaged: 2)
+    }
+
+    @Test(arguments: [SyncDirection.push, .sync])
+    func `keep both objects when the other name goes`(_ direction: SyncDirection) async throws {
+        try fixture.remove("a/d/two")
+        try await keepsBoth(direction, damaged: 2)
+    }
+
+    @Test func `keep both objects when the other name is another one`() async throws {
+        try fixture.rename("a/d/two", to: "a/d/three")
+        try await keepsBoth(.push, damaged: 3)
+        #expect(try await !fixture.objects().contains("d/three"))
+    }
+
+    /// It is another file by now.
+    @Test func `keep nobody from writing the other name anew`() async throws {
+        try fixture.remove("a/d/two")
+        try fixture.write("a/d/two", MirrorFixture.ramp(3_000, 9))
+        let run = try await fixture.run("a", .push)
+        #expect((run.damaged, run.transferred) == (1, 1))
+        #expect(try await fixture.object("d/two") == MirrorFixture.ramp(3_000, 9))
+    }
+}
+
+/// What one shard knows of damage, the others ask.
+@Suite("Damaged files of a cut mirror")
+struct DamagedShardTests {
+    let fixture: MirrorFixture
+    private let good = MirrorFixture.ramp(3_000, 1)
+
+    init() async throws {
+        fixture = try MirrorFixture()
+        try fixture.write("a/docs/one", good)
+        try FileManager.default.linkItem(
+            atPath: fixture.directory("a/docs/one"),
+            toPath: fixture.directory("a/two")
+        )
+        for index in 0..<20 {
+            try fixture.write("a/z/f\(index)", MirrorFixture.ramp(500, index + 5))
+        }
+        try await fixture.run("a", .push)
+        try await fixture.damage("docs/one", link: "two")
+    }
+
+    private func cut(_ bounds: [String]) async throws {
+        var options = CutOptions()
+        options.bounds = bounds.map { [UInt8]($0.utf8) }
+        _ = try await fixture.engine("a").cut(options) { _ in }
+    }
+
+    private func join() async throws {
+        var options = CutOptions()
+        options.count = 1
+        _ = try await fixture.engine("a").cut(options) { _ in }
+    }
+
+    private func verify() async throws {
+        let options = VerifyOptions(paths: ["docs/one"])
+        #expect(try await fixture.engine("a").verify(options) { _ in }.damaged == 1)
+    }
+
+    /// A directory that was left empty gets a marker, which has no bytes.
+    private func keepsGood(damaged: Int) async throws {
+        for isDryRun in [true, false, false] {
+            let run = try await fixture.run("a", .push) {
+                ($0.deletesKnown, $0.isDryRun) = (true, isDryRun)
+            }
+            #expect(run.damaged == damaged && run.bytes == 0 && run.deleted == 0, "\(run)")
+            #expect(try await fixture.object("docs/one") == good)
+            #expect(try await fixture.object("two") == good)
+        }
+        #expect(try await !fixture.objects().contains { $0 == "z/one" || $0 == "b" })
+    }
+
+    @Test func `are not sent from another shard, whatever moved there`() async throws {
+        try await verify()
+        try await cut(["e", "t"])
+        try fixture.rename("a/docs/one", to: "a/z/one")
+        try fixture.rename("a/two", to: "a/b")
+        try await keepsGood(damaged: 4)
+        try await cut(["docs/p", "z/a"])
+        try await keepsGood(damaged: 4)
+        try await join()
+        try await keepsGood(damaged: 4)
+    }
+
+    @Test func `that the run of a shard found are known to the next one`() async throws {
+        try await cut(["e", "t"])
+        // All that lies behind is in another shard than the first.
+        let options: (inout RunOptions) -> Void = {
+            $0.comparesContent = true
+            $0.shard = ShardSelection(task: 0, of: 3, round: "r")
+        }
+        let found = try await fixture.run("a", .push, EventLog(), options)
+        #expect(found.damaged == 1)
+        try fixture.copy("a/docs/one", "a/z/one")
+        try fixture.setModified("a/two", Date(timeIntervalSince1970: 1_700_000_000))
+        try await keepsGood(damaged: 3)
+        // Good again, and no longer in any list.
+        try fixture.remove("a/z/one")
+        try fixture.write("a/docs/one", good)
+        try fixture.write("a/two", good)
+        let end = try await fixture.run("a", .push) { $0.replacesLocalChanges = true }
+        #expect(end.damaged == 0 && end.isComplete, "\(end)")
+        let lists = try fixture.names(in: "a/.osssync/shards").flatMap {
+            (try? fixture.names(in: "a/.osssync/shards/\($0)/damaged")) ?? []
+        }
+        #expect(lists.isEmpty)
+    }
+}
