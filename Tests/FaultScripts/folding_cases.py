@@ -43,6 +43,13 @@ def _(place):
     dry = place.pull("--delete", "--dry-run")
     equal((dry.status, dry.count("skipped"), dry.count("transferred"), dry.summary["in_step"]),
           (1, 4, 0, False), f"the dry run {dry}")
+    looked = place.start("status", place.directory, "--json")
+    report = next(event for event in looked.events if event["event"] == "status")
+    for direction in ("pull", "sync"):
+        equal((report[direction]["skipped"], report[direction]["transfers"]), (4, 0), f"{direction} by {looked}")
+    for name in missing:
+        told = place.start("explain", place.directory, name, "--json").output
+        expect("the same name on this disk" in told and '"download"' not in told, f"explained of {name}: {told}")
     sent = place.push("--delete")
     equal((sent.count("transferred"), sent.count("deleted")), (0, 0), f"what a push did: {sent}")
     equal(objects(place, twins), twins, "the objects")

@@ -59,8 +59,9 @@ final class DamagedRows: Sendable {
             ))
     }
 
-    /// Marks a row. To be called before anybody is told: a run that is killed then must not forget
-    /// it.
+    /// Marks a row.
+    ///
+    /// To be called before anybody is told: a run that is killed then must not forget it.
     func mark(_ row: ManifestEntry) async throws {
         let damaged = row.replacing(isDamaged: true)
         try await manifest.record([.upsert(damaged)])
@@ -127,7 +128,9 @@ private final class DamageList: Sendable {
         _ prefix: String,
         in directory: MirrorDirectory
     ) throws(LocalError) -> [(name: String, number: Int)] {
-        guard let folder = try directory.stateFolder(names, isOfWhole: true, makes: false) else { return [] }
+        guard let folder = try directory.stateFolder(names, isOfWhole: true, makes: false) else {
+            return []
+        }
         return try folder.names().compactMap { name in
             guard name.hasPrefix(prefix) else { return nil }
             return Int(name.dropFirst(prefix.utf8.count)).map { (name, $0) }
@@ -136,7 +139,9 @@ private final class DamageList: Sendable {
 
     /// The rows of all other shards.
     func others() throws -> [ManifestEntry] {
-        guard let folder = try directory.stateFolder(names, isOfWhole: true, makes: false) else { return [] }
+        guard let folder = try directory.stateFolder(names, isOfWhole: true, makes: false) else {
+            return []
+        }
         var rows: [ManifestEntry] = []
         // A name of a write that was killed has no number.
         for name in try folder.names() where !name.hasPrefix(prefix) {
@@ -173,7 +178,9 @@ private final class DamageList: Sendable {
                 count += 1
             }
         }
-        guard let folder = try directory.stateFolder(names, isOfWhole: true, makes: false) else { return }
+        guard let folder = try directory.stateFolder(names, isOfWhole: true, makes: false) else {
+            return
+        }
         for (name, number) in old where number >= count { try folder.remove(name) }
         added.withLock { $0 = (count, []) }
     }

@@ -125,20 +125,20 @@ struct RunContext: Sendable {
         item(action, state, key, size: size, message: message, requestID: requestID)
     }
 
-    /// Reports a transfer that is done; `replaced` says what it replaced, which is worth keeping.
+    /// Reports a transfer that is done, and what it replaced.
     func doneItem(
         _ action: ItemAction,
         _ key: ObjectKey,
         size: Int64,
         _ transfer: TransferCounter? = nil,
-        replaced: String? = nil,
+        replaced: ReplacedVersion? = nil,
         keptAs: RelativePath? = nil
     ) {
         let kept = keptAs.map { "the local version was kept as '\($0.display)'" }
-        if let text = kept ?? replaced {
-            journal.add(action, .done, key, text)
+        if let kept {
+            journal.add(action, .done, key, kept)
         } else {
-            journal.addTransfer(action, key)
+            journal.addTransfer(action, key, replaced)
         }
         item(
             action,

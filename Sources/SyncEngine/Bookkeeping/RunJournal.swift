@@ -33,9 +33,11 @@ final class RunJournal: Sendable {
         }
     }
 
-    /// Adds what was transferred, or made of what was there.
-    func addTransfer(_ action: ItemAction, _ key: ObjectKey) {
-        guard let item = RunItem(action, .done, key, nil) else { return }
+    /// Adds what was transferred, or made of what was there; with a copy of what it replaced as
+    /// what is worth keeping.
+    func addTransfer(_ action: ItemAction, _ key: ObjectKey, _ replaced: ReplacedVersion?) {
+        if let replaced, replaced.hasCopy { return add(action, .done, key, replaced.rawValue) }
+        guard let item = RunItem(action, .done, key, replaced?.rawValue) else { return }
         state.withLock { state in
             guard state.transfers.count < Self.limit, state.transferBytes < Self.byteLimit else {
                 return
@@ -64,6 +66,21 @@ final class RunJournal: Sendable {
             return items
         }
         try await manifest.record(items.map { .addItem($0, run) })
+    }
+}
+
+/// What became of a version that a transfer replaced, in the words of the journal.
+enum ReplacedVersion: String, Sendable {
+    case file = "replaced the file that was here"
+    case fileInTrash = "replaced the file that was here, which is in the trash"
+    case object = "replaced the object"
+    case objectInTrash = "replaced the object, of which the trash has a copy"
+
+    var hasCopy: Bool { self == .fileInTrash || self == .objectInTrash }
+
+    /// Of an item that replaced a version of which nothing is left; nil for others.
+    static func withoutCopy(_ item: RunItem) -> ReplacedVersion? {
+        item.message.flatMap(Self.init).flatMap { $0.hasCopy ? nil : $0 }
     }
 }
 

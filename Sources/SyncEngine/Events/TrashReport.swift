@@ -195,6 +195,21 @@ extension RestoreRequest {
 }
 
 extension RestoredFile {
+    /// What a run replaced and kept nowhere, which cannot come back.
+    init(replacedWithoutCopy key: ObjectKey, _ run: Int64) {
+        self.init(
+            key: key.text,
+            displayKey: key.display,
+            target: key.text,
+            displayTarget: key.display,
+            size: 0,
+            run: run,
+            state: .kept,
+            message: "the run replaced an older version, and kept no copy of it; --backup-dir and "
+                + "--trash remote keep those of later runs"
+        )
+    }
+
     /// Why a version is left out that is later than the time that was asked for.
     static let laterText =
         "it changed or came after that time; the version of then is not kept, and --force restores "

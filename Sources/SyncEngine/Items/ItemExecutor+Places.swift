@@ -37,20 +37,35 @@ extension ItemExecutor {
         }
     }
 
-    /// The same for a dry run, by looks only; nil for what is there.
+    /// Why a file that would be fetched is not, or a directory not made.
+    enum Hindrance: Sendable {
+        case refused(ItemFailure)
+        case occupied(SkipReason)
+
+        var message: String {
+            switch self {
+            case .refused(let failure): failure.message
+            case .occupied(let reason): reason.message
+            }
+        }
+    }
+
+    /// The same for what changes nothing, by looks only; nil for what is there.
     ///
     /// Not every disk tells in this way what names it refuses.
-    func seenRefusal(_ entry: JoinedEntry) async -> ItemFailure? {
+    func hindrance(_ entry: JoinedEntry) async -> Hindrance? {
         guard entry.local == nil, let path = try? context.path(of: entry) else { return nil }
         let directory = context.directory
         do {
             try await context.disk.run { () throws(LocalError) in
                 try directory.requireSeenPlace(of: path)
             }
-            return nil
         } catch {
-            return ItemFailure(ofChange: error)
+            return .refused(ItemFailure(ofChange: error))
         }
+        // The plan has seen what is in the place of any other key.
+        guard path.isLink || path.isEscaped else { return nil }
+        return await obstacle(of: entry, at: path).map { .occupied($0) }
     }
 
     /// True where something that is excluded, or came since the walk, is in the way of a new file:

@@ -145,8 +145,7 @@ extension ItemExecutor {
             size: finished.source.size,
             transfer,
             replaced: entry.remote.map { _ in
-                context.options.remoteTrash == .none
-                    ? "replaced the object" : "replaced the object, of which the trash has a copy"
+                context.options.remoteTrash == .none ? .object : .objectInTrash
             }
         )
     }

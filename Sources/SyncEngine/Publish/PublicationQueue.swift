@@ -328,16 +328,17 @@ actor PublicationQueue {
             item.key,
             size: item.object.size,
             item.transfer,
-            replaced: item.publication.replacedText,
+            replaced: item.publication.replaced,
             keptAs: keptAs
         )
     }
 }
 
 extension Publication {
-    /// What became of a file that had the name; nil if there was none, or it was the last run's.
-    fileprivate var replacedText: String? {
-        guard expected != .absent, case .moveToTrash = backup else { return nil }
-        return "replaced the file that was here, which is in the trash"
+    /// What became of a file that had the name; nil if there was none.
+    fileprivate var replaced: ReplacedVersion? {
+        guard expected != .absent else { return nil }
+        if case .moveToTrash = backup { return .fileInTrash }
+        return .file
     }
 }

@@ -155,20 +155,19 @@ extension MirrorEngine {
         return (object(key, told, isTarget: target != nil), told.crc64?.value)
     }
 
-    /// The same outlook, or a skip if something is in the place of a link or an escaped name.
+    /// The same outlook, or a skip if the file could not get its name.
     private func looking(
         _ entry: JoinedEntry,
         _ run: MirrorRun,
         _ outlook: Explanation.Outlook
     ) async -> Explanation.Outlook {
         let executor = run.parts(RunID(0)).executor
-        guard outlook.action == .download, let path = try? executor.context.path(of: entry),
-            path.isLink || path.isEscaped,
-            let obstacle = await executor.obstacle(of: entry, at: path)
-        else { return outlook }
+        guard outlook.action == .download, let hindrance = await executor.hindrance(entry) else {
+            return outlook
+        }
         return Explanation.Outlook(
             action: .skip,
-            reason: obstacle.message,
+            reason: hindrance.message,
             rule: outlook.rule,
             isExcluded: false
         )

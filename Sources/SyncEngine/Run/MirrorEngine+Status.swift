@@ -65,22 +65,23 @@ extension MirrorEngine {
         let all = policies(options, Self.withLinks(of: options, directions), session, judgesInodes)
         var differences = try await differenceCounter(hidden, all.sync, session.manifest)
         let kept = try await run.keptTransfers(partSize: (directions[.push] ?? options).partSize)
-        var works = WorkCounters(all, hidden, kept, onDetail)
+        let executor = run.parts(RunID(0)).executor
+        var works = WorkCounters(all, hidden, kept, executor, onDetail)
         let loop = try await run.join(
             rows: rows,
             scope,
             hidden,
             Self.common(all),
-            passes: { works.pass(to: $0) },
+            passes: { await works.pass(to: $0) },
             skips: scope.surelyTakes,
             onUnchanged: { works.addUnchanged($0) },
             onEntry: { entry in
-                works.add(entry)
+                await works.add(entry)
                 differences.add(entry)
                 hidden.planReached(entry.key)
             }
         )
-        works.finish()
+        await works.finish()
         if let error = loop.listingFailure { throw error }
         Self.add(issues, scope, hidden)
         return StatusReport(
@@ -213,22 +214,25 @@ private struct WorkCounters {
         _ policies: Policies,
         _ issues: ScanIssues,
         _ kept: KeptTransfers,
+        _ executor: ItemExecutor,
         _ onDetail: (@Sendable (StatusDetail) -> Void)?
     ) {
-        pull = WorkCounter(policies.pull, issues, kept, onDetail)
-        push = WorkCounter(policies.push, issues, kept, onDetail)
-        sync = WorkCounter(policies.sync, issues, kept, onDetail)
+        pull = WorkCounter(policies.pull, issues, kept, executor, onDetail)
+        push = WorkCounter(policies.push, issues, kept, executor, onDetail)
+        sync = WorkCounter(policies.sync, issues, kept, executor, onDetail)
     }
 
-    mutating func add(_ entry: JoinedEntry) {
-        pull.add(entry)
-        push.add(entry)
-        sync.add(entry)
+    mutating func add(_ entry: JoinedEntry) async {
+        await pull.add(entry)
+        await push.add(entry)
+        await sync.add(entry)
     }
 
     /// See ``RunPlan/pass(to:)``; true if all may.
-    mutating func pass(to key: ObjectKey) -> Bool {
-        let areFree = [pull.pass(to: key), push.pass(to: key), sync.pass(to: key)]
+    mutating func pass(to key: ObjectKey) async -> Bool {
+        let areFree = [
+            await pull.pass(to: key), await push.pass(to: key), await sync.pass(to: key),
+        ]
         return areFree.allSatisfy(\.self)
     }
 
@@ -238,10 +242,10 @@ private struct WorkCounters {
         sync.addUnchanged(count)
     }
 
-    mutating func finish() {
-        pull.finish()
-        push.finish()
-        sync.finish()
+    mutating func finish() async {
+        await pull.finish()
+        await push.finish()
+        await sync.finish()
     }
 }
 
@@ -249,6 +253,7 @@ private struct WorkCounters {
 private struct WorkCounter {
     private let policy: DecisionPolicy
     private let kept: KeptTransfers
+    private let executor: ItemExecutor
     private let onDetail: (@Sendable (StatusDetail) -> Void)?
     private var plan: RunPlan
     private(set) var work = PlannedWork()
@@ -257,46 +262,54 @@ private struct WorkCounter {
         _ policy: DecisionPolicy,
         _ issues: ScanIssues,
         _ kept: KeptTransfers,
+        _ executor: ItemExecutor,
         _ onDetail: (@Sendable (StatusDetail) -> Void)?
     ) {
         self.policy = policy
         self.kept = kept
+        self.executor = executor
         self.onDetail = onDetail
         plan = RunPlan(policy, issues)
     }
 
     var reserved: ReservedObjects { plan.reserved }
 
-    mutating func add(_ entry: JoinedEntry) {
+    mutating func add(_ entry: JoinedEntry) async {
         plan.add(entry)
-        while let item = plan.next() { count(item) }
+        while let item = plan.next() { await count(item) }
     }
 
-    mutating func pass(to key: ObjectKey) -> Bool {
+    mutating func pass(to key: ObjectKey) async -> Bool {
         let isFree = plan.pass(to: key)
-        while let item = plan.next() { count(item) }
+        while let item = plan.next() { await count(item) }
         return isFree
     }
 
     mutating func addUnchanged(_ count: Int) { work.unchanged += count }
 
-    mutating func finish() {
+    mutating func finish() async {
         plan.finish()
-        while let item = plan.next() { count(item) }
+        while let item = plan.next() { await count(item) }
     }
 
-    private mutating func count(_ item: PlannedItem) {
-        let added = PlannedWork(item, kept)
+    private mutating func count(_ item: PlannedItem) async {
+        let outline = PlanOutline(item, policy)
+        let hindrance =
+            outline.action == .download ? await executor.hindrance(item.entry) : nil
+        var added = PlannedWork(item, kept)
+        if hindrance != nil {
+            added = PlannedWork()
+            added.skipped = 1
+        }
         work += added
         guard let onDetail, !added.isEmpty || added.localChanges > 0 else { return }
-        let outline = PlanOutline(item, policy)
         let step = PlannedStep(
             direction: policy.direction,
-            action: outline.action ?? .skip,
+            action: hindrance == nil ? outline.action ?? .skip : .skip,
             key: item.entry.key.text,
             displayKey: item.entry.key.display,
-            size: outline.size,
-            reason: outline.reason,
+            size: hindrance == nil ? outline.size : 0,
+            reason: hindrance?.message ?? outline.reason,
             work: added
         )
         onDetail(.item(step))

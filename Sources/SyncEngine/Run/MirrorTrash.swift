@@ -126,7 +126,33 @@ package struct MirrorTrash: Sendable {
             )
             return try work.restore(wanted, to: place)
         }
-        return changesNothing ? try await onDisk(work) : try await onLockedDisk(work)
+        var report = changesNothing ? try await onDisk(work) : try await onLockedDisk(work)
+        guard request.isUndo else { return report }
+        do {
+            for (key, run) in try await traces(of: chosen)?.withoutCopies() ?? [] {
+                let file = RestoredFile(replacedWithoutCopy: key, run)
+                report.add(file)
+                onFile(file)
+            }
+            return report
+        } catch {
+            throw SyncError(any: error)
+        }
+    }
+
+    /// What is known of the runs that left these trees; nil if the manifest cannot be read.
+    private func traces(
+        of trees: [MirrorDirectory.TrashOfRun]
+    ) async throws(SyncError) -> RunTraces? {
+        do {
+            let state = try settings.open().stateDirectoryPath
+            let threads = settings.environment.threads
+            let found = try await ManifestStore.inspect(directory: state, threads: threads)
+            guard case .opened(let manifest) = found else { return nil }
+            return try await RunTraces(of: trees, in: manifest)
+        } catch {
+            throw SyncError(any: error)
+        }
     }
 
     /// What is in the way and may be replaced; nil for anything.
@@ -150,13 +176,9 @@ package struct MirrorTrash: Sendable {
             }
             return present
         }
+        // Without the manifest nobody knows; what is in the way stays.
+        guard let traces = try await traces(of: chosen) else { return [:] }
         do {
-            let state = try settings.open().stateDirectoryPath
-            let threads = settings.environment.threads
-            let found = try await ManifestStore.inspect(directory: state, threads: threads)
-            // Without the manifest nobody knows; what is in the way stays.
-            guard case .opened(let manifest) = found else { return [:] }
-            let traces = try await RunTraces(of: chosen, in: manifest)
             var left: [ObjectKey: FileIdentity] = [:]
             for (key, file, run) in present where try await traces.left(file, at: key, in: run) {
                 left[key] = file

@@ -13,6 +13,7 @@ internal import SyncModel
 /// Not guaranteed: that everything is recognized. What is not, stays and is named.
 struct RunTraces: Sendable {
     private struct Trace: Sendable {
+        let run: RunID
         /// By this machine's clock; later than all that the run did.
         let end: Timestamp
         /// From the run's end to the next run that transferred anything; nil if none did.
@@ -54,6 +55,7 @@ struct RunTraces: Sendable {
                 return counts[.transferred] != 0 || counts[.renamed] != 0
             }
             traces[tree.name] = Trace(
+                run: run.id,
                 end: Timestamp(seconds: end),
                 gap: next.map {
                     Double($0.started.seconds - run.started.seconds) - record.seconds
@@ -61,6 +63,18 @@ struct RunTraces: Sendable {
                 seconds: record.seconds
             )
         }
+    }
+
+    /// What the runs replaced and kept nowhere, as far as their journals have it.
+    func withoutCopies() async throws(ManifestError) -> [(key: ObjectKey, run: Int64)] {
+        var found: [(key: ObjectKey, run: Int64)] = []
+        for run in Set(traces.values.map(\.run)).sorted(by: { $0.value < $1.value }) {
+            for row in try await manifest.rows(.items(run: run), limit: Self.runLimit)
+            where ReplacedVersion.withoutCopy(row.item) != nil {
+                found.append((row.item.key, run.value))
+            }
+        }
+        return found
     }
 
     /// True for a file that the run put where it is.

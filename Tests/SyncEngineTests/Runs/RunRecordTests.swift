@@ -66,8 +66,9 @@ extension EngineRuns {
                     "mine download done", "good download done",
                 ]
             )
-            // What was only transferred comes last, without a word about it.
-            #expect(pulled.items.last?.key == "good" && pulled.items.last?.message == nil)
+            // What was only transferred comes last.
+            #expect(pulled.items.last?.key == "good")
+            #expect(pulled.items.last?.message == "replaced the file that was here")
             #expect(pulled.items.dropLast().allSatisfy { $0.message?.isEmpty == false })
         }
 

@@ -219,6 +219,34 @@ struct TrashTests {
         #expect(fixture.content("a/edited") == Data("mine".utf8))
     }
 
+    @Test func `undo names what its run replaced and kept nowhere`() async throws {
+        for name in ["gone", "newer", "same"] { try await fixture.put(name, Data("one".utf8)) }
+        try await fixture.run("a", .pull)
+        try await fixture.put("newer", Data("two".utf8))
+        try await fixture.deleteObject("gone")
+        let run = try await fixture.run("a", .pull) { $0.deletesKnown = true }
+        #expect((run.transferred, run.deleted) == (1, 1))
+        for isDryRun in [true, false] {
+            let named = Mutex<[RestoredFile]>([])
+            var request = RestoreRequest(
+                paths: ["."],
+                version: .run(2),
+                target: nil,
+                replaces: false
+            )
+            (request.isUndo, request.isDryRun) = (true, isDryRun)
+            let report = try await trash().restore(request) { file in
+                named.withLock { $0.append(file) }
+            }
+            #expect((report.restored, report.kept, report.isComplete) == (1, 1, false))
+            let kept = named.withLock { $0.filter { $0.state == .kept } }
+            #expect(kept.map(\.key) == ["newer"])
+            #expect(kept.first?.message?.contains("kept no copy") == true)
+        }
+        #expect(fixture.content("a/gone") == Data("one".utf8))
+        #expect(fixture.content("a/newer") == Data("two".utf8))
+    }
+
     @Test func `a file that was changed after the run is no trace of it`() async throws {
         try await fixture.put("f", Data("one".utf8))
         try await fixture.run("a", .pull)

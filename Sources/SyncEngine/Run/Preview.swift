@@ -1,0 +1,330 @@
+internal import LocalStorage
+internal import ManifestStore
+internal import ObjectStorage
+internal import ObjectTransfer
+internal import SyncModel
+internal import SyncPlanner
+
+/// Says what a run would do with each item.
+struct Preview {
+    let parts: MirrorRun.Parts
+
+    var executor: ItemExecutor { parts.executor }
+    private var context: RunContext { parts.context }
+    /// What the run would not transfer again.
+    var kept: KeptTransfers
+
+    /// Renames and deletions that are remembered; where there are more, a rename counts as a copy
+    /// and a deletion, which the run itself may still carry out as one.
+    private static let limit = 100_000
+
+    /// Files whose content a new key has, and that perhaps become it.
+    private var renamed: Set<ObjectKey> = []
+    private var deleted: Set<ObjectKey> = []
+    /// What is to be said of those once it is known that nothing holds them back.
+    private var deletions: [(action: ItemAction, key: ObjectKey, size: Int64, message: String)] = []
+
+    init(parts: MirrorRun.Parts, kept: KeptTransfers) {
+        (self.parts, self.kept) = (parts, kept)
+    }
+
+    /// What was shown last: what becomes of the item.
+    private var shown: ItemAction?
+    /// What the comparison of the item ended in.
+    private var outcome: Decision?
+
+    /// Shows the item; the action for its key, and the outcome of its comparison; nil if there is
+    /// nothing to show.
+    mutating func show(
+        _ item: PlannedItem
+    ) async throws -> (action: ItemAction, outcome: Decision?)? {
+        (shown, outcome) = (nil, nil)
+        try await show(item.decision, item.entry)
+        return shown.map { ($0, outcome) }
+    }
+
+    /// Deletions that are renames, by which the run changes the name of a file.
+    var renames: Int { renamed.intersection(deleted).count }
+
+    /// Deletions at or beneath names that were skipped, which a run holds back.
+    func heldBack(by names: [ObjectKey]) -> Int {
+        guard !names.isEmpty else { return 0 }
+        let names = Set(names)
+        return deleted.count { Self.isAtOrBeneath(names, $0) }
+    }
+
+    private static func isAtOrBeneath(_ names: Set<ObjectKey>, _ key: ObjectKey) -> Bool {
+        let bytes = key.bytes
+        return names.contains(key)
+            || bytes.indices.contains { index in
+                bytes[index] == UInt8(ascii: "/") && names.contains(ObjectKey(bytes[..<index]))
+            }
+    }
+
+    /// Shows the deletions that these names do not hold back.
+    func showDeletions(heldBackBy names: [ObjectKey]) {
+        let names = Set(names)
+        for (action, key, size, message) in deletions where !Self.isAtOrBeneath(names, key) {
+            context.item(action, .planned, key, size: size, message: message)
+        }
+    }
+
+    private mutating func compare(
+        _ entry: JoinedEntry,
+        _ comparison: Comparison,
+        same: Decision,
+        different: Decision
+    ) async throws {
+        do {
+            let answer = try await executor.answer(entry, comparison)
+            guard !executor.needsContent(answer, different, of: entry) else {
+                let message =
+                    "the store provides no checksum to compare with the file; a run "
+                    + "fetches the object to compare it"
+                outcome = nil
+                return show(.adopt, entry, size: entry.remote?.size ?? 0, message)
+            }
+            outcome = answer.isSame ? same : different
+            try await show(answer.isSame ? same : different, entry)
+        } catch is CancellationError {
+            throw CancellationError()
+        } catch {
+            let failure = ItemFailure(any: error)
+            guard failure != .cancelled else { throw CancellationError() }
+            executor.fail(.adopt, entry.key, size: entry.remote?.size ?? 0, failure)
+        }
+    }
+
+    private mutating func show(_ decision: Decision, _ entry: JoinedEntry) async throws {
+        countGrowth(decision, entry)
+        let remoteSize = entry.remote?.size ?? 0
+        let localSize = entry.local?.identity?.size ?? 0
+        switch decision {
+        case .nothing(let reason):
+            executor.leave(reason, entry)
+        case .refresh(let reason):
+            executor.leave(reason, entry)
+        case .carryMode(.object):
+            context.tracker.count { $0.modes += 1 }
+            report(.mode, entry, size: 0, "permissions changed")
+        case .carryMode(.file):
+            try await showMode(entry, orElse: .unchanged)
+        case .forget:
+            break
+        case .download(let reason), .downloadAfterDeletions(let reason):
+            try await showDownload(entry, reason)
+        case .makeDirectory where entry.local == nil:
+            try await showDownload(entry, .new)
+        case .makeDirectory:
+            // Only the manifest changes, but a plan has it.
+            shown = .adopt
+        case .upload(let reason):
+            try await showUpload(entry, reason)
+        case .uploadMarker:
+            show(.upload, entry, size: 0, PlanOutline.reason(ofMarker: entry))
+        case .compare(let comparison, let same, let different):
+            try await compare(entry, comparison, same: same, different: different)
+        case .adopt:
+            context.tracker.count { $0.adopted += 1 }
+            report(.adopt, entry, size: remoteSize, nil)
+            if entry.local?.isDirectory == true { try await showMode(entry, orElse: nil) }
+        case .deleteLocal(let reason):
+            delete(
+                .deleteLocal,
+                entry,
+                size: localSize,
+                message(reason, entry, deletesObject: false)
+            )
+        case .deleteRemote(let reason):
+            delete(
+                .deleteRemote,
+                entry,
+                size: remoteSize,
+                message(reason, entry, deletesObject: true)
+            )
+        case .conflict(let kind, _) where await executor.isOwnEarlier(entry, kind):
+            guard context.tracker.direction == .pull else {
+                return try await showUpload(entry, .changed)
+            }
+            guard context.options.replacesLocalChanges else {
+                return executor.keepLocalChange(entry)
+            }
+            try await showDownload(entry, .replacesLocalChange)
+        case .conflict(let kind, let resolution):
+            context.tracker.count { $0.conflicts += 1 }
+            let message = executor.explanation(kind, resolution, entry)
+            report(.conflict, entry, size: remoteSize, message)
+            try await show(resolution, entry)
+        case .keepLocalChange, .carryMode(.neither):
+            executor.keepLocalChange(entry)
+        case .skip:
+            await executor.carryOut(decision, entry)
+        }
+    }
+
+    /// Why it is deleted: for what `--delete-excluded` deletes, the rule.
+    private func message(
+        _ reason: DeletionReason,
+        _ entry: JoinedEntry,
+        deletesObject: Bool
+    ) -> String {
+        guard context.options.deletesExcluded, let ruling = context.filter.ruling(on: entry.key),
+            ruling.excludes
+        else { return reason.message(deletesObject: deletesObject) }
+        return "excluded by \(ruling.rule)"
+    }
+
+    /// The permissions that an object which was written anew has, if they are others.
+    private mutating func showMode(
+        _ entry: JoinedEntry,
+        orElse reason: QuietReason?
+    ) async throws {
+        guard context.options.keepsFileMetadata, try await executor.modeOfObject(entry) != nil
+        else {
+            if let reason { executor.leave(reason, entry) }
+            return
+        }
+        context.tracker.count { $0.modes += 1 }
+        report(.mode, entry, size: 0, "permissions changed")
+    }
+
+    /// What follows from a conflict.
+    private mutating func show(_ resolution: ConflictResolution, _ entry: JoinedEntry) async throws
+    {
+        let size = entry.remote?.size ?? 0
+        switch resolution {
+        case .downloadKeepingLocal where entry.key == IgnoreFile.key: break
+        case .download, .downloadKeepingLocal: try await showDownload(entry, .changed)
+        case .upload: try await showUpload(entry, .changed)
+        case .deleteLocal:
+            let size = entry.local?.identity?.size ?? 0
+            delete(
+                .deleteLocal,
+                entry,
+                size: size,
+                DeletionReason.known.message(deletesObject: false)
+            )
+        case .deleteRemote:
+            delete(
+                .deleteRemote,
+                entry,
+                size: size,
+                DeletionReason.known.message(deletesObject: true)
+            )
+        case .leaveBoth, .stopRun: break
+        }
+    }
+
+    /// Notes what the disk needs at least; a copy whose source goes needs nothing.
+    private func countGrowth(_ decision: Decision, _ entry: JoinedEntry) {
+        let (size, old) = (entry.remote?.size ?? 0, entry.local?.identity?.size ?? 0)
+        switch decision {
+        case .download, .downloadAfterDeletions, .conflict(_, .download):
+            executor.ledger.countGrowth(size - old)
+        case .conflict(_, .downloadKeepingLocal): executor.ledger.countGrowth(size)
+        case .deleteLocal, .conflict(_, .deleteLocal): executor.ledger.countGrowth(-old)
+        default: break
+        }
+    }
+
+    /// A download, or the copy of a file that has the content already.
+    private mutating func showDownload(_ entry: JoinedEntry, _ reason: DownloadReason) async throws
+    {
+        guard let object = entry.remote else { return }
+        switch await executor.hindrance(entry) {
+        case .refused(let failure):
+            return executor.fail(.download, entry.key, size: object.size, failure)
+        case .occupied(let reason): return await executor.carryOut(.skip(reason), entry)
+        case nil: break
+        }
+        guard !RelativePath.isDirectory(entry.key) else {
+            return show(.download, entry, size: 0, "a new directory")
+        }
+        let isNew = entry.base == nil && entry.local == nil
+        if isNew, let row = try await found({ try await executor.localSource(entry, object)?.row })
+        {
+            if renamed.count < Self.limit { renamed.insert(row.key) }
+            showCopy(.copyLocal, entry, of: row, size: object.size)
+        } else {
+            show(.download, entry, size: object.size, reason.message)
+        }
+    }
+
+    /// An upload, or the copy of an object that has the content already.
+    private mutating func showUpload(_ entry: JoinedEntry, _ reason: UploadReason) async throws {
+        guard let file = entry.local?.identity else { return }
+        let path: RelativePath
+        do {
+            path = try context.path(of: entry)
+        } catch {
+            return executor.skip(entry.key, size: file.size, message: error.message)
+        }
+        guard await executor.isBeyondDoubt(entry, file, path) else { return }
+        let row = try await found {
+            guard entry.remote == nil, entry.local?.isLink != true else { return nil }
+            return try await executor.remoteSource(entry, file, path)
+        }
+        if let row {
+            showCopy(.copyRemote, entry, of: row, size: file.size)
+        } else {
+            show(.upload, entry, size: file.size, reason.message)
+        }
+    }
+
+    /// What a search finds; one that fails would end in a transfer.
+    private func found(
+        _ search: () async throws -> ManifestEntry?
+    ) async throws -> ManifestEntry? {
+        do {
+            return try await search()
+        } catch {
+            guard ItemFailure(any: error) != .cancelled else { throw CancellationError() }
+            return nil
+        }
+    }
+
+    private mutating func showCopy(
+        _ action: ItemAction,
+        _ entry: JoinedEntry,
+        of row: ManifestEntry,
+        size: Int64
+    ) {
+        context.tracker.count { $0.renamed += 1 }
+        report(action, entry, size: size, "'\(row.key.display)' has the same content")
+    }
+
+    private mutating func show(
+        _ action: ItemAction,
+        _ entry: JoinedEntry,
+        size: Int64,
+        _ message: String
+    ) {
+        let resumed = min(size, kept.bytes(of: entry, sends: action == .upload))
+        context.tracker.wouldTransfer(entry.key, bytes: size, resumed: resumed)
+        report(action, entry, size: size, resumed: resumed, message)
+    }
+
+    private mutating func delete(
+        _ action: ItemAction,
+        _ entry: JoinedEntry,
+        size: Int64,
+        _ message: String
+    ) {
+        context.tracker.count { $0.deleted += 1 }
+        guard deleted.count < Self.limit else { return report(action, entry, size: size, message) }
+        shown = action
+        deleted.insert(entry.key)
+        deletions.append((action, entry.key, size, message))
+    }
+
+    private mutating func report(
+        _ action: ItemAction,
+        _ entry: JoinedEntry,
+        size: Int64,
+        resumed: Int64 = 0,
+        _ message: String?
+    ) {
+        shown = action
+        context.item(action, .planned, entry.key, size: size, resumed: resumed, message: message)
+    }
+}
