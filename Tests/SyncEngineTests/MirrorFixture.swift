@@ -158,8 +158,8 @@ final class MirrorFixture: Sendable {
     /// Other content in a file of "a" that is recorded, under its name, size, times and inode, as a
     /// disk that fails makes it.
     ///
-    /// `place` is the path of the file where its name is not the key, `link` the key of a second name
-    /// that it has.
+    /// `place` is the path of the file where its name is not the key, `link` the key of a second
+    /// name that it has.
     func damage(_ key: String, at place: String? = nil, link: String? = nil) async throws {
         let place = place ?? "a/" + key
         let path = directory(place)

@@ -65,8 +65,7 @@ extension MirrorEngine {
         let all = policies(options, Self.withLinks(of: options, directions), session, judgesInodes)
         var differences = try await differenceCounter(hidden, all.sync, session.manifest)
         let kept = try await run.keptTransfers(partSize: (directions[.push] ?? options).partSize)
-        let executor = run.parts(RunID(0)).executor
-        var works = WorkCounters(all, hidden, kept, executor, onDetail)
+        var works = WorkCounters(all, hidden, kept, run.parts(RunID(0)).executor, onDetail)
         let loop = try await run.join(
             rows: rows,
             scope,

@@ -21,7 +21,7 @@ extension MirrorRun {
             )
         )
         emitWarnings()
-        var preview = Preview(parts: parts, kept: .none)
+        var preview = Preview(executor: parts.executor, kept: .none)
         var refusal: DeletionRefusal?
         var writer: PlanWriter?
         do {

@@ -7,10 +7,9 @@ internal import SyncPlanner
 
 /// Says what a run would do with each item.
 struct Preview {
-    let parts: MirrorRun.Parts
+    let executor: ItemExecutor
 
-    var executor: ItemExecutor { parts.executor }
-    private var context: RunContext { parts.context }
+    private var context: RunContext { executor.context }
     /// What the run would not transfer again.
     var kept: KeptTransfers
 
@@ -24,8 +23,8 @@ struct Preview {
     /// What is to be said of those once it is known that nothing holds them back.
     private var deletions: [(action: ItemAction, key: ObjectKey, size: Int64, message: String)] = []
 
-    init(parts: MirrorRun.Parts, kept: KeptTransfers) {
-        (self.parts, self.kept) = (parts, kept)
+    init(executor: ItemExecutor, kept: KeptTransfers) {
+        (self.executor, self.kept) = (executor, kept)
     }
 
     /// What was shown last: what becomes of the item.

@@ -95,8 +95,7 @@ final class DamagedRows: Sendable {
         )
     }
 
-    /// Makes the list of a shard what its manifest has: at the end of a run, and of a mirror that is
-    /// cut.
+    /// Makes the list of a shard what its manifest has: at the end of a run, and when it is cut.
     func writeList() async throws {
         try await list?.write(hasOwn.withLock(\.self) ? manifest : nil)
     }
