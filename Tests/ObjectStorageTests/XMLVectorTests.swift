@@ -34,14 +34,14 @@ struct XMLVectorTests {
         let name = "list-object-versions.xml"
         let page = try decodeListVersions(bytes(name), style: .strict)
         let expected = try expectation(name)
-        #expect(page.versions.map { $0.object == nil } == [true, false])
+        #expect(page.entries.map { $0.object == nil } == [true, false])
         #expect(page.next?.key == expected["next_key_marker"].text.map { ObjectKey($0) })
-        #expect(page.next?.versionID?.text == expected["next_version_id_marker"].text)
+        #expect(page.next?.id?.text == expected["next_version_id_marker"].text)
         let marker = try #require(expected["delete_marker"].list.first)
-        expectVersion(page.versions[0], marker)
+        expectVersion(page.entries[0], marker)
         let version = try #require(expected["version"].list.first)
-        expectVersion(page.versions[1], version)
-        #expect(page.versions[1].object?.size == version["size"].number)
+        expectVersion(page.entries[1], version)
+        #expect(page.entries[1].object?.size == version["size"].number)
     }
 
     @Test(arguments: [
@@ -71,9 +71,9 @@ struct XMLVectorTests {
         let page = try decodeListUploads(bytes(name), style: .strict)
         let expected = try expectation(name)["uploads"].list
         #expect(page.next == nil, "the last page has a marker, but nothing follows")
-        #expect(page.uploads.map(\.key) == expected.map { ObjectKey($0["key"].text ?? "") })
-        #expect(page.uploads.map(\.upload.text) == expected.map { $0["upload_id"].text })
-        let initiated = page.uploads.map { CivilTime($0.initiated ?? Timestamp(seconds: 0)) }
+        #expect(page.entries.map(\.key) == expected.map { ObjectKey($0["key"].text ?? "") })
+        #expect(page.entries.map(\.upload.text) == expected.map { $0["upload_id"].text })
+        let initiated = page.entries.map { CivilTime($0.initiated ?? Timestamp(seconds: 0)) }
         #expect(initiated.map(\.basicText) == ["20260102T030405Z", "20260102T030406Z"])
     }
 

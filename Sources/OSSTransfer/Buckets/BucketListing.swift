@@ -136,16 +136,16 @@ extension BucketClient {
 
     private func versions(
         _ prefix: ObjectKey,
-        after marker: VersionMarker?
+        after marker: ListingMarker<VersionID>?
     ) -> BucketListing<ListedVersion>.Page {
         BucketListing.Page { () async throws(SyncError) in
             do throws(StorageError) {
                 let page = try await store.listVersions(
-                    ListVersionsRequest(prefix: prefix, marker: marker, maximumKeys: 1_000)
+                    ListVersionsRequest(prefix: prefix, marker: marker)
                 )
-                let versions = page.versions.map { ListedVersion($0) }
+                let versions = page.entries.map { ListedVersion($0) }
                 guard let next = page.next else { return (versions, nil) }
-                guard next != marker, !versions.isEmpty else {
+                guard !versions.isEmpty else {
                     throw StorageError(
                         kind: .protocolViolation("the listing does not advance"),
                         operation: "ListObjectVersions"

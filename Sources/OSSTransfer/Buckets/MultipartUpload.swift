@@ -212,7 +212,7 @@ extension BucketClient {
             var request = ListUploadsRequest(prefix: ObjectKey(prefix))
             while true {
                 let page = try await store.listMultipartUploads(request)
-                uploads += page.uploads.map { upload in
+                uploads += page.entries.map { upload in
                     IncompleteUpload(
                         key: String(decoding: upload.key.bytes, as: UTF8.self),
                         uploadID: upload.upload.text,

@@ -9,7 +9,6 @@ internal import Synchronization
 ///
 /// Not guaranteed: what the bucket's lifecycle or a user removed for good.
 package final class PastStore: ObjectReader {
-    private static let versionsAtOnce = 1_000
     /// Versions whose IDs are remembered, so that a read need not ask for them.
     private static let mostRemembered = 20_000
 
@@ -27,16 +26,12 @@ package final class PastStore: ObjectReader {
     package func list(_ request: ListRequest) async throws(StorageError) -> ListPage {
         var latest = Latest(time: time)
         let start = request.token.map { ObjectKey($0.text) } ?? request.startAfter
-        var marker = start.map { VersionMarker(key: $0, versionID: nil) }
+        var marker = start.map { ListingMarker<VersionID>(key: $0, id: nil) }
         while true {
             let page = try await store.listVersions(
-                ListVersionsRequest(
-                    prefix: request.prefix,
-                    marker: marker,
-                    maximumKeys: Self.versionsAtOnce
-                )
+                ListVersionsRequest(prefix: request.prefix, marker: marker)
             )
-            for version in page.versions { try latest.add(version) }
+            for version in page.entries { try latest.add(version) }
             if page.next == nil { latest.finish() }
             let found = latest.found
             // The last key may have more versions on the next page.
@@ -104,17 +99,13 @@ package final class PastStore: ObjectReader {
     package func version(of key: ObjectKey) async throws(StorageError) -> VersionID {
         if let known = remembered.withLock({ $0[key] }) { return known }
         var latest = Latest(time: time)
-        var marker: VersionMarker?
+        var marker: ListingMarker<VersionID>?
         repeat {
             let page = try await store.listVersions(
-                ListVersionsRequest(
-                    prefix: key,
-                    marker: marker,
-                    maximumKeys: Self.versionsAtOnce
-                )
+                ListVersionsRequest(prefix: key, marker: marker)
             )
             // A key comes before all others that begin so.
-            for version in page.versions { try latest.add(version) }
+            for version in page.entries { try latest.add(version) }
             marker = page.next
             if marker == nil { latest.finish() }
         } while latest.passed == nil && marker != nil

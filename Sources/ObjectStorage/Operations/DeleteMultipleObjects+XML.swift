@@ -23,64 +23,23 @@ package func decodeDelete(
     _ bytes: [UInt8],
     style: PercentEncodingStyle
 ) throws(XMLFailure) -> DeleteDocument {
-    try decodeXML(bytes, DeleteDecoder(style: style))
-}
-
-private struct DeleteDecoder: XMLDecoder {
-    private struct Fields {
-        var key: [UInt8]?
-        var versionID: String?
-        var code: String?
-        var message: String?
-    }
-
-    let root = XMLElement.deleteResult
-    private var encoding: XMLKeyEncoding
-    private var deleted: [Fields] = []
-    private var failed: [Fields] = []
-    private var current = Fields()
-
-    init(style: PercentEncodingStyle) {
-        encoding = XMLKeyEncoding(style: style)
-    }
-
-    mutating func open(_ element: XMLElement, parent: XMLElement) throws(XMLFailure) {
-        if parent == root { current = Fields() }
-    }
-
-    mutating func close(_ field: XMLField) throws(XMLFailure) {
-        switch (field.parent, field.element) {
-        case (.deleted, .key), (.error, .key): try setOnce(&current.key, try field.keyBytes(), .key)
-        case (.deleted, .versionID): current.versionID = try field.optionalText()
-        case (.error, .code): current.code = try field.optionalText()
-        case (.error, .message): current.message = try field.optionalText()
-        case (.deleteResult, .deleted): deleted.append(current)
-        case (.deleteResult, .error): failed.append(current)
-        case (.deleteResult, .encodingType): try encoding.set(field)
-        default: break
-        }
-    }
-
-    func value() throws(XMLFailure) -> DeleteDocument {
-        var done: [DeleteDocument.Deleted] = []
-        for fields in deleted {
-            done.append(
-                DeleteDocument.Deleted(
-                    key: try encoding.key(try require(fields.key, .key), .key),
-                    versionID: fields.versionID.map(VersionID.init(_:))
-                )
-            )
-        }
-        var refused: [DeleteDocument.Failed] = []
-        for fields in failed {
-            refused.append(
+    let document = try decodeFields(bytes, .deleteResult, [.deleted, .error], style: style)
+    var deleted: [DeleteDocument.Deleted] = []
+    var failed: [DeleteDocument.Failed] = []
+    for fields in document.entries {
+        let key = try fields.key()
+        if fields.element == .deleted {
+            let version = fields.text(.versionID).map { VersionID($0) }
+            deleted.append(DeleteDocument.Deleted(key: key, versionID: version))
+        } else {
+            failed.append(
                 DeleteDocument.Failed(
-                    key: try encoding.key(try require(fields.key, .key), .key),
-                    code: try require(fields.code, .code),
-                    serviceMessage: fields.message
+                    key: key,
+                    code: try require(fields.text(.code), .code),
+                    serviceMessage: fields.text(.message)
                 )
             )
         }
-        return DeleteDocument(deleted: done, failed: refused)
     }
+    return DeleteDocument(deleted: deleted, failed: failed)
 }

@@ -1,28 +1,8 @@
 package import SyncModel
 
-package struct ListUploadsRequest: Sendable {
-    package var prefix: ObjectKey
-    /// Where the page begins: what `next` of the page before said.
-    package var marker: UploadMarker?
-    package var maximumUploads: Int
-
-    package init(prefix: ObjectKey, marker: UploadMarker? = nil, maximumUploads: Int = 1_000) {
-        self.prefix = prefix
-        self.marker = marker
-        self.maximumUploads = maximumUploads
-    }
-}
-
-/// A position in a listing of uploads.
-package struct UploadMarker: Sendable, Hashable {
-    package let key: ObjectKey
-    package let upload: UploadID?
-
-    package init(key: ObjectKey, upload: UploadID?) {
-        self.key = key
-        self.upload = upload
-    }
-}
+package typealias ListUploadsRequest = MarkedListRequest<UploadID>
+/// Uploads by key, and of one key by their start.
+package typealias ListUploadsPage = MarkedPage<MultipartUpload, UploadID>
 
 /// An upload that was neither completed nor aborted.
 package struct MultipartUpload: Sendable, Hashable {
@@ -37,45 +17,37 @@ package struct MultipartUpload: Sendable, Hashable {
     }
 }
 
-/// Uploads by key, and of one key by their start.
-package struct ListUploadsPage: Sendable {
-    package var uploads: [MultipartUpload]
-    /// Nil on the last page.
-    package var next: UploadMarker?
-
-    package init(uploads: [MultipartUpload], next: UploadMarker?) {
-        self.uploads = uploads
-        self.next = next
-    }
-}
-
 extension StorageClient {
     package func listMultipartUploads(
         _ request: ListUploadsRequest
     ) async throws(StorageError) -> ListUploadsPage {
-        var wire = StorageRequest("ListMultipartUploads", .get, nil)
-        wire.query = [("uploads", "")]
-        if !request.prefix.isEmpty { wire.query.append(("prefix", request.prefix.queryText)) }
-        if let marker = request.marker {
-            wire.query.append(("key-marker", marker.key.queryText))
-            if let upload = marker.upload {
-                wire.query.append(("upload-id-marker", upload.text))
-            }
-        }
-        wire.query.append(("max-uploads", String(request.maximumUploads)))
-        wire.query.append(("encoding-type", "url"))
-        let listing = wire
-        return try await repeating { (context) throws(StorageError) in
-            let response = try await self.send(listing, &context)
-            let page = try listing.decoding(response, self) { (body) throws(XMLFailure) in
-                try decodeListUploads(body, style: self.keyEncoding(of: body))
-            }
-            if page.next != nil, page.next == request.marker {
-                throw listing.failure(
-                    .protocolViolation("the listing of uploads does not advance")
-                )
-            }
-            return page
-        }
+        try await list(
+            "ListMultipartUploads",
+            "uploads",
+            request,
+            markedBy: "upload-id-marker",
+            limit: "max-uploads",
+            decodeListUploads
+        )
+    }
+}
+
+/// Decodes a page of ListMultipartUploads; `style` is the dialect's.
+package func decodeListUploads(
+    _ bytes: [UInt8],
+    style: PercentEncodingStyle
+) throws(XMLFailure) -> ListUploadsPage {
+    let page = try decodeFields(bytes, .listMultipartUploadsResult, [.upload], style: style)
+    return try MarkedPage(
+        page,
+        // rclone's server leaves it out; what is missing from this listing is only not cleaned up.
+        isTruncated: page.boolean(.isTruncated) ?? false,
+        nextID: .nextUploadIDMarker
+    ) { (fields) throws(XMLFailure) in
+        MultipartUpload(
+            key: try fields.key(),
+            upload: try fields.uploadID(),
+            initiated: fields.time(.initiated)
+        )
     }
 }

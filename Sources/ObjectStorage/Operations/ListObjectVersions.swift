@@ -1,28 +1,8 @@
 package import SyncModel
 
-package struct ListVersionsRequest: Sendable {
-    package var prefix: ObjectKey
-    /// Where the page begins: what `next` of the page before said.
-    package var marker: VersionMarker?
-    package var maximumKeys: Int
-
-    package init(prefix: ObjectKey, marker: VersionMarker?, maximumKeys: Int) {
-        self.prefix = prefix
-        self.marker = marker
-        self.maximumKeys = maximumKeys
-    }
-}
-
-/// A position in a listing of versions.
-package struct VersionMarker: Sendable, Hashable {
-    package let key: ObjectKey
-    package let versionID: VersionID?
-
-    package init(key: ObjectKey, versionID: VersionID?) {
-        self.key = key
-        self.versionID = versionID
-    }
-}
+package typealias ListVersionsRequest = MarkedListRequest<VersionID>
+/// Versions by key, and of one key the newest first.
+package typealias ListVersionsPage = MarkedPage<ObjectVersion, VersionID>
 
 /// A version of an object, or a mark that it was deleted.
 package struct ObjectVersion: Sendable, Hashable {
@@ -48,39 +28,39 @@ package struct ObjectVersion: Sendable, Hashable {
     }
 }
 
-/// Versions by key, and of one key the newest first.
-package struct ListVersionsPage: Sendable {
-    package var versions: [ObjectVersion]
-    /// Nil on the last page.
-    package var next: VersionMarker?
-
-    package init(versions: [ObjectVersion], next: VersionMarker?) {
-        self.versions = versions
-        self.next = next
-    }
-}
-
 extension StorageClient {
     package func listVersions(
         _ request: ListVersionsRequest
     ) async throws(StorageError) -> ListVersionsPage {
-        var wire = StorageRequest("ListObjectVersions", .get, nil)
-        wire.query = [("versions", "")]
-        if !request.prefix.isEmpty { wire.query.append(("prefix", request.prefix.queryText)) }
-        if let marker = request.marker {
-            wire.query.append(("key-marker", marker.key.queryText))
-            if let version = marker.versionID {
-                wire.query.append(("version-id-marker", version.text))
-            }
-        }
-        wire.query.append(("max-keys", String(request.maximumKeys)))
-        wire.query.append(("encoding-type", "url"))
-        let listing = wire
-        return try await repeating { (context) throws(StorageError) in
-            let response = try await self.send(listing, &context)
-            return try listing.decoding(response, self) { (body) throws(XMLFailure) in
-                try decodeListVersions(body, style: self.keyEncoding(of: body))
-            }
-        }
+        try await list(
+            "ListObjectVersions",
+            "versions",
+            request,
+            markedBy: "version-id-marker",
+            limit: "max-keys",
+            decodeListVersions
+        )
+    }
+}
+
+/// Decodes a page of ListObjectVersions; `style` is the dialect's.
+package func decodeListVersions(
+    _ bytes: [UInt8],
+    style: PercentEncodingStyle
+) throws(XMLFailure) -> ListVersionsPage {
+    let kinds: Set<XMLElement> = [.version, .deleteMarker]
+    let page = try decodeFields(bytes, .listVersionsResult, kinds, style: style)
+    return try MarkedPage(
+        page,
+        isTruncated: require(page.boolean(.isTruncated), .isTruncated),
+        nextID: .nextVersionIDMarker
+    ) { (fields) throws(XMLFailure) in
+        ObjectVersion(
+            key: try fields.key(),
+            versionID: VersionID(try fields.required(.versionID)),
+            isLatest: try require(fields.boolean(.isLatest), .isLatest),
+            lastModified: fields.time(.lastModified),
+            object: fields.element == .deleteMarker ? nil : try fields.object()
+        )
     }
 }

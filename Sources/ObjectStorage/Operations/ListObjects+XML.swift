@@ -32,75 +32,47 @@ func decodeAnyListObjects(
     _ bytes: [UInt8],
     style: PercentEncodingStyle
 ) throws(XMLFailure) -> ListObjectsDocument {
-    try decodeXML(bytes, ListObjectsDecoder(style: style))
+    try ListObjectsDocument(decodeXML(bytes, FieldsDecoder.ofObjects(style)))
 }
 
-struct ListObjectsDecoder: XMLDecoder {
-    let root = XMLElement.listBucketResult
-    private var encoding: XMLKeyEncoding
-    private var entries: [ListedObject] = []
-    private var current = ListedObject()
-    private var prefixes: [[UInt8]] = []
-    private var isTruncated: Bool?
-    private var token: String?
-    private var bucket: String?
-    private var prefix: [UInt8]?
-    private var keyCount: Int64?
-
-    init(style: PercentEncodingStyle) {
-        encoding = XMLKeyEncoding(style: style)
-        entries.reserveCapacity(1_000)
+extension FieldsDecoder {
+    static func ofObjects(_ style: PercentEncodingStyle) -> FieldsDecoder {
+        FieldsDecoder(root: .listBucketResult, kinds: [.contents, .commonPrefixes], style: style)
     }
+}
 
-    mutating func open(_ element: XMLElement, parent: XMLElement) throws(XMLFailure) {
-        if parent == root, element == .contents { current = ListedObject() }
-    }
-
-    mutating func close(_ field: XMLField) throws(XMLFailure) {
-        switch (field.parent, field.element) {
-        case (.contents, _): try current.set(field)
-        case (.restoreStatus, .isRestoreInProgress): try current.set(field)
-        case (.listBucketResult, .contents):
-            guard current.key != nil else { throw .missing(element: "Key") }
-            entries.append(current)
-        case (.commonPrefixes, .prefix): prefixes.append(try field.keyBytes())
-        case (.listBucketResult, .encodingType): try encoding.set(field)
-        case (.listBucketResult, .isTruncated):
-            try setOnce(&isTruncated, try field.boolean(), .isTruncated)
-        case (.listBucketResult, .nextContinuationToken):
-            try setOnce(&token, try field.optionalText(), .nextContinuationToken)
-        case (.listBucketResult, .name): try setOnce(&bucket, try field.optionalText(), .name)
-        case (.listBucketResult, .prefix): try setOnce(&prefix, try field.keyBytes(), .prefix)
-        case (.listBucketResult, .keyCount): try setOnce(&keyCount, try field.number(), .keyCount)
-        default: break
-        }
-    }
-
-    func value() throws(XMLFailure) -> ListObjectsDocument {
-        let isTruncated = try require(isTruncated, .isTruncated)
+extension ListObjectsDocument {
+    init(_ page: XMLFields) throws(XMLFailure) {
         var objects: [RemoteObject] = []
-        objects.reserveCapacity(entries.count)
-        for entry in entries { objects.append(try entry.object(encoding)) }
+        objects.reserveCapacity(page.entries.count)
         var commonPrefixes: [ObjectKey] = []
-        for prefix in prefixes { commonPrefixes.append(try encoding.key(prefix, .prefix)) }
+        for entry in page.entries {
+            if entry.element == .contents {
+                objects.append(try entry.object())
+            } else {
+                commonPrefixes += try entry.commonPrefixes()
+            }
+        }
+        let isTruncated = try require(page.boolean(.isTruncated), .isTruncated)
         var prefix: ObjectKey?
-        if let bytes = self.prefix { prefix = ObjectKey(try encoding.decode(bytes, .prefix)) }
-        return ListObjectsDocument(
+        if let text = page[.prefix] { prefix = ObjectKey(try page.encoding.decode(text, .prefix)) }
+        self.init(
             objects: objects,
             commonPrefixes: commonPrefixes,
             isTruncated: isTruncated,
-            next: isTruncated ? try nextToken() : nil,
-            bucket: bucket,
+            next: isTruncated ? try Self.token(of: page) : nil,
+            bucket: page.text(.name),
             prefix: prefix,
-            keyCount: keyCount
+            keyCount: try page.number(.keyCount)
         )
     }
 
     /// OSS encodes the token as it does keys, S3 does not.
-    private func nextToken() throws(XMLFailure) -> ContinuationToken {
-        let token = try require(token, .nextContinuationToken)
-        guard encoding.style == .strict else { return ContinuationToken(token) }
-        let decoded = try encoding.decode([UInt8](token.utf8), .nextContinuationToken)
+    private static func token(of page: XMLFields) throws(XMLFailure) -> ContinuationToken {
+        let element = XMLElement.nextContinuationToken
+        let text = try require(page.text(element), element)
+        guard page.encoding.style == .strict else { return ContinuationToken(text) }
+        let decoded = try page.encoding.decode(text, element)
         return ContinuationToken(String(decoding: decoded, as: UTF8.self))
     }
 }

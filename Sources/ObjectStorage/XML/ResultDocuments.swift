@@ -21,7 +21,7 @@ package func decodeInitiateUpload(
         throw error
     }
     return InitiateUploadDocument(
-        key: try fields.key(),
+        key: try fields.optionalKey(),
         uploadID: try fields.uploadID()
     )
 }
@@ -39,7 +39,7 @@ package func decodeCompleteUpload(
 ) throws(XMLFailure) -> CompleteUploadDocument {
     let fields = try decodeFields(bytes, .completeMultipartUploadResult, style: style)
     return CompleteUploadDocument(
-        key: try fields.key(),
+        key: try fields.optionalKey(),
         etag: try fields.etag()
     )
 }
@@ -62,6 +62,6 @@ private func decodeCopy(_ bytes: [UInt8], _ root: XMLElement) throws(XMLFailure)
     let fields = try decodeFields(bytes, root, style: .strict)
     return CopyDocument(
         etag: try fields.etag(),
-        lastModified: fields.values[.lastModified].flatMap { Timestamp(extendedText: $0) }
+        lastModified: fields.time(.lastModified)
     )
 }

@@ -46,6 +46,22 @@ package enum XMLFailure: Error, Sendable, Hashable {
     }
 }
 
+extension XMLFailure {
+    /// Shows the beginning of a value.
+    static func invalid(_ element: XMLElement, _ value: String) -> XMLFailure {
+        .invalid(
+            element: element.rawValue,
+            value: String(decoding: value.utf8.prefix(64), as: UTF8.self)
+        )
+    }
+}
+
+/// What a document must have said.
+func require<Value>(_ value: Value?, _ element: XMLElement) throws(XMLFailure) -> Value {
+    guard let value else { throw .missing(element: element.rawValue) }
+    return value
+}
+
 /// What a document may take of memory and stack.
 package struct XMLLimits: Sendable, Hashable {
     package let documentBytes: Int

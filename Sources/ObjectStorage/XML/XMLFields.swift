@@ -1,14 +1,50 @@
 internal import SyncModel
 
-/// The leaves right below the root of a small document.
+/// The leaves right below an element: the root of a document, or an entry of a listing.
 struct XMLFields {
+    /// The element that they are in.
+    let element: XMLElement
     let encoding: XMLKeyEncoding
-    let values: [XMLElement: String]
+    fileprivate let leaves: [XMLLeaf]
+    /// The entries of a listing, in their order; empty for an entry.
+    let entries: [XMLFields]
+
+    /// The text of the first leaf of that name.
+    subscript(element: XMLElement) -> String? {
+        leaves.first { $0.element == element }?.text
+    }
+
+    /// The same; nil for an empty element, which stands for an absent one.
+    func text(_ element: XMLElement) -> String? {
+        self[element].flatMap { $0.isEmpty ? nil : $0 }
+    }
 
     func required(_ element: XMLElement) throws(XMLFailure) -> String {
-        let value = try require(values[element], element)
-        guard !value.isEmpty else { throw .invalid(element: element.rawValue, value: "") }
-        return value
+        let text = try require(self[element], element)
+        guard !text.isEmpty else { throw .invalid(element, text) }
+        return text
+    }
+
+    /// Nil if there is none.
+    func boolean(_ element: XMLElement) throws(XMLFailure) -> Bool? {
+        switch self[element] {
+        case nil: nil
+        case "true": true
+        case "false": false
+        case let text?: throw .invalid(element, text)
+        }
+    }
+
+    /// A number of plain digits below 2^63; nil if there is none.
+    func number(_ element: XMLElement) throws(XMLFailure) -> Int64? {
+        guard let text = self[element] else { return nil }
+        guard let number = parseDecimal(text.utf8) else { throw .invalid(element, text) }
+        return number
+    }
+
+    /// Nil for a time that can't be read: nothing depends on the store's time alone.
+    func time(_ element: XMLElement) -> Timestamp? {
+        self[element].flatMap { Timestamp(extendedText: $0) }
     }
 
     func etag() throws(XMLFailure) -> ETag {
@@ -28,37 +64,118 @@ struct XMLFields {
         return UploadID(text)
     }
 
-    func key() throws(XMLFailure) -> ObjectKey? {
-        guard let text = values[.key] else { return nil }
-        return try encoding.key([UInt8](text.utf8), .key)
+    func key(_ element: XMLElement = .key) throws(XMLFailure) -> ObjectKey {
+        try encoding.key(try require(self[element], element), element)
+    }
+
+    /// The key that an answer may repeat.
+    func optionalKey() throws(XMLFailure) -> ObjectKey? {
+        self[.key] == nil ? nil : try key()
+    }
+
+    /// The object that an entry of a listing describes.
+    func object() throws(XMLFailure) -> RemoteObject {
+        var restoreState = self[.restoreInfo].flatMap { RestoreState(headerValue: $0) }
+        if let isOngoing = try boolean(.isRestoreInProgress) {
+            restoreState = isOngoing ? .ongoing : .restored
+        }
+        return RemoteObject(
+            key: try key(),
+            // The plan skips an object with an impossible size; the others are usable.
+            size: parseDecimal(try require(self[.size], .size).utf8) ?? Int64.max,
+            etag: try etag(),
+            lastModified: time(.lastModified),
+            storageClass: text(.storageClass).map(StorageClass.init(name:)) ?? .standard,
+            kind: self[.type].flatMap { ObjectKind(rawValue: $0) } ?? .normal,
+            restoreState: restoreState
+        )
+    }
+
+    /// How keys begin that a listing puts together; some stores name several in one entry.
+    func commonPrefixes() throws(XMLFailure) -> [ObjectKey] {
+        var prefixes: [ObjectKey] = []
+        for leaf in leaves where leaf.element == .prefix {
+            prefixes.append(try encoding.key(leaf.text, .prefix))
+        }
+        return prefixes
     }
 }
 
+/// An element that has only text.
+private struct XMLLeaf {
+    let element: XMLElement
+    let text: String
+}
+
+extension [XMLLeaf] {
+    fileprivate mutating func addOnce(_ field: XMLField) throws(XMLFailure) {
+        guard !contains(where: { $0.element == field.element }) else {
+            throw .duplicate(element: field.element.rawValue)
+        }
+        append(XMLLeaf(element: field.element, text: field.text))
+    }
+}
+
+/// Decodes a document of leaves and, in a listing, of entries, which are the elements of `kinds`
+/// below the root.
 func decodeFields(
     _ bytes: [UInt8],
     _ root: XMLElement,
+    _ kinds: Set<XMLElement> = [],
     style: PercentEncodingStyle
 ) throws(XMLFailure) -> XMLFields {
-    try decodeXML(bytes, FieldsDecoder(root: root, encoding: XMLKeyEncoding(style: style)))
+    try decodeXML(bytes, FieldsDecoder(root: root, kinds: kinds, style: style))
 }
 
-private struct FieldsDecoder: XMLDecoder {
+struct FieldsDecoder: XMLDecoder {
     let root: XMLElement
-    private var encoding: XMLKeyEncoding
-    private var values: [XMLElement: String] = [:]
+    private let kinds: Set<XMLElement>
+    private let style: PercentEncodingStyle
+    private var leaves: [XMLLeaf] = []
+    private var entries: [(kind: XMLElement, leaves: [XMLLeaf])] = []
+    private var current: [XMLLeaf] = []
 
-    init(root: XMLElement, encoding: XMLKeyEncoding) {
+    /// What an object may have several of in a listing.
+    private static let repeatable: Set<XMLElement> = [.prefix, .checksumAlgorithm]
+
+    init(root: XMLElement, kinds: Set<XMLElement>, style: PercentEncodingStyle) {
         self.root = root
-        self.encoding = encoding
+        self.kinds = kinds
+        self.style = style
     }
 
     mutating func close(_ field: XMLField) throws(XMLFailure) {
-        guard field.depth == 2, field.isLeaf, field.element != .unknown else { return }
-        if field.element == .encodingType { try encoding.set(field) }
-        try setOnce(&values[field.element], field.text, field.element)
+        switch field.depth {
+        case 2 where kinds.contains(field.element):
+            entries.append((field.element, current))
+            current = []
+        case 2:
+            current = []
+            guard field.isLeaf, field.element != .unknown else { return }
+            try leaves.addOnce(field)
+        case 3 where kinds.contains(field.parent),
+            4 where field.parent == .restoreStatus:
+            guard field.isLeaf, field.element != .unknown else { return }
+            if current.isEmpty { current.reserveCapacity(8) }
+            if Self.repeatable.contains(field.element) {
+                current.append(XMLLeaf(element: field.element, text: field.text))
+            } else {
+                try current.addOnce(field)
+            }
+        default: break
+        }
     }
 
     func value() throws(XMLFailure) -> XMLFields {
-        XMLFields(encoding: encoding, values: values)
+        let name = leaves.first { $0.element == .encodingType }?.text
+        let encoding = try XMLKeyEncoding(name, style: style)
+        return XMLFields(
+            element: root,
+            encoding: encoding,
+            leaves: leaves,
+            entries: entries.map { kind, leaves in
+                XMLFields(element: kind, encoding: encoding, leaves: leaves, entries: [])
+            }
+        )
     }
 }

@@ -154,7 +154,7 @@ package struct MultipartUploads: Sendable {
     ) async throws(StorageError) -> [MultipartUpload] {
         do throws(StorageError) {
             let request = ListUploadsRequest(prefix: objectKey)
-            return try await context.store.listMultipartUploads(request).uploads
+            return try await context.store.listMultipartUploads(request).entries
         } catch {
             guard error.isNotAllowed else { throw error }
             context.observer.warned(

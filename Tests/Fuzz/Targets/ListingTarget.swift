@@ -25,14 +25,14 @@ private func findProblem(
     switch kind {
     case 2:
         let page = try decodeListVersions(body, style: style)
-        if page.versions.contains(where: { $0.key.isEmpty }) { return "a version without a key" }
+        if page.entries.contains(where: { $0.key.isEmpty }) { return "a version without a key" }
     case 3:
         let parts = try decodeListParts(body).parts
         let ascends = zip(parts, parts.dropFirst()).allSatisfy { $0.number < $1.number }
         if !ascends { return "parts in disorder" }
         if parts.contains(where: { $0.size < 0 || !$0.etag.isUsable }) { return "no part" }
     case 4:
-        let uploads = try decodeListUploads(body, style: style).uploads
+        let uploads = try decodeListUploads(body, style: style).entries
         let isLong = uploads.contains { $0.upload.text.utf8.count > UploadID.maximumLength }
         if isLong { return "a long upload ID" }
     case 5: _ = try decodeDelete(body, style: style)

@@ -136,7 +136,7 @@ extension EngineRuns {
         private func openUploads(_ fixture: MirrorFixture) async throws -> [String] {
             let store = try fixture.store(StoreObserver())
             return try await store.listMultipartUploads(ListUploadsRequest(prefix: "mirror/"))
-                .uploads.map { $0.key.display }
+                .entries.map { $0.key.display }
         }
 
         /// As if the process had been killed between two parts.

@@ -19,8 +19,8 @@ struct PastMirrorTests {
     /// The times of all versions beneath the mirror's prefix, by the server's clock.
     private func versions() async throws -> [ObjectVersion] {
         let store = try fixture.store(StoreObserver())
-        let request = ListVersionsRequest(prefix: "mirror/", marker: nil, maximumKeys: 1_000)
-        return try await store.listVersions(request).versions
+        let request = ListVersionsRequest(prefix: "mirror/")
+        return try await store.listVersions(request).entries
     }
 
     /// A moment between what was written until now and what is written later.

@@ -106,7 +106,7 @@ extension EngineRuns {
             let other = try await store.initiateMultipartUpload(PutRequest(key: "mirror/big"))
             #expect(try await fixture.run("a", .push).isInStep)
             let open = try await store.listMultipartUploads(ListUploadsRequest(prefix: "mirror/"))
-            #expect(open.uploads.map(\.upload) == [other])
+            #expect(open.entries.map(\.upload) == [other])
         }
     }
 }

@@ -24,7 +24,7 @@ extension EngineRuns {
         private func openUploads(_ fixture: MirrorFixture) async throws -> Int {
             let store = try fixture.store(StoreObserver())
             let page = try await store.listMultipartUploads(ListUploadsRequest(prefix: "mirror/"))
-            return page.uploads.count
+            return page.entries.count
         }
 
         private func parts(_ fixture: MirrorFixture) -> Int {
