@@ -6,7 +6,7 @@ package import ObjectStorage
 /// has the last byte, and over all repetitions. No caller holds a place between two requests, so a
 /// request never waits for one that is behind it in the line.
 package struct LimitedStore: ObjectStore {
-    private let store: any ObjectStore
+    private let store: any ObjectReader
     private let limiter: ConnectionLimiter
     private let budget: TransferBudget?
     private let mayChange: (@Sendable () async -> Bool)?
@@ -16,7 +16,7 @@ package struct LimitedStore: ObjectStore {
     /// `mayChange` is asked before each attempt of a request that makes, replaces or deletes an
     /// object; one that may not be made is cancelled.
     package init(
-        _ store: any ObjectStore,
+        _ store: any ObjectReader,
         _ limiter: ConnectionLimiter,
         _ budget: TransferBudget? = nil,
         failures: FailureStreaks = FailureStreaks(),
@@ -34,13 +34,14 @@ package struct LimitedStore: ObjectStore {
     package func read<Answer>(
         _ call: StoreCall<any ObjectReader, Answer>
     ) async throws(StorageError) -> Answer {
-        try await limited(call) { () throws(StorageError) in try await store.read(call) }
+        try await limited(call) { () throws(StorageError) in try await call.body(store) }
     }
 
     package func write<Answer>(
         _ call: StoreCall<StorageClient, Answer>
     ) async throws(StorageError) -> Answer {
-        try await limited(call) { () throws(StorageError) in try await store.write(call) }
+        let store = try store.writable(for: call)
+        return try await limited(call) { () throws(StorageError) in try await store.write(call) }
     }
 
     /// Waits in the line, sends the request and leaves.

@@ -231,7 +231,7 @@ struct TransferQueueTests {
         var made: Int { notes.withLock { $0.count } }
         var alive: Int { notes.withLock { $0.count { $0.store != nil } } }
 
-        func noting(_ store: any ObjectStore) -> any ObjectStore {
+        func noting(_ store: any ObjectReader) -> any ObjectReader {
             notes.withLock { $0.append(Note(store: store as? StorageClient)) }
             return store
         }

@@ -21,13 +21,13 @@ final class HookedStore: ObjectStore {
 
     typealias Hook = @Sendable (Call) async throws(StorageError) -> Void
 
-    private let store: any ObjectStore
+    private let store: any ObjectReader
     fileprivate let pageSize: Int
     private let hook: Hook
     private let counts = Mutex<[String: Int]>([:])
     private let gauge = Gauge()
 
-    init(_ store: any ObjectStore, pageSize: Int = 1_000, hook: @escaping Hook) {
+    init(_ store: any ObjectReader, pageSize: Int = 1_000, hook: @escaping Hook) {
         self.store = store
         self.pageSize = pageSize
         self.hook = hook
@@ -45,17 +45,15 @@ final class HookedStore: ObjectStore {
     func read<Answer>(
         _ call: StoreCall<any ObjectReader, Answer>
     ) async throws(StorageError) -> Answer {
-        try await store.read(
-            StoreCall(call.operation, call.key) { (reader) throws(StorageError) in
-                try await call.body(HookedReader(hooks: self, reader: reader))
-            }
-        )
+        try await call.body(HookedReader(hooks: self, reader: store))
     }
 
     func write<Answer>(
         _ call: StoreCall<StorageClient, Answer>
     ) async throws(StorageError) -> Answer {
-        try await around(call.operation, call.key, part: call.part) { () throws(StorageError) in
+        let store = try store.writable(for: call)
+        return try await around(call.operation, call.key, part: call.part) {
+            () throws(StorageError) in
             try await store.write(call)
         }
     }

@@ -357,7 +357,7 @@ public struct DirectoryMirror: Sendable {
                 prefix: remote.prefixKey,
                 identity: identity(asOf: asOf),
                 displayRemote: remote.display,
-                store: asOf.map { PastStore(store, at: $0.timestamp) } ?? store,
+                store: asOf.map { PastStore(store, at: $0.timestamp) as any ObjectReader } ?? store,
                 storeObserver: storeObserver,
                 environment: SystemClocks.engine(hostName: deviceName)
             )

@@ -33,7 +33,7 @@ public struct DownloadSource: Sendable {
     /// The object as records know it again, without secrets.
     let subject: String
     var monitor: TransferMonitor?
-    let makeStore: @Sendable () throws(SyncError) -> any ObjectStore
+    let makeStore: @Sendable () throws(SyncError) -> any ObjectReader
 
     /// An object of a bucket, read with the bucket's credentials.
     ///
@@ -60,7 +60,7 @@ public struct DownloadSource: Sendable {
             key: key,
             subject: client.subject(of: key.text),
             monitor: client.monitor,
-            makeStore: { past ?? client.limitedStore }
+            makeStore: { past.map { $0 as any ObjectReader } ?? client.limitedStore }
         )
     }
 
@@ -92,8 +92,8 @@ public struct DownloadSource: Sendable {
         if let renewal { renew = { try pair(try await renewal(), connection) } }
         let source = PresignedURLSource(first, renewal: renew)
         let network = connection.network
-        let makeStore: @Sendable () throws(SyncError) -> any ObjectStore = {
-            () throws(SyncError) -> any ObjectStore in
+        let makeStore: @Sendable () throws(SyncError) -> any ObjectReader = {
+            () throws(SyncError) -> any ObjectReader in
             do throws(StorageError) {
                 let store = try StorageClient(
                     urls: source,

@@ -228,7 +228,7 @@ struct DownloadWork: Sendable {
         try await withRecord { () throws(ItemFailure) in try await record.forgetDownload() }
     }
 
-    private func download(_ store: any ObjectStore) -> ObjectDownload {
+    private func download(_ store: any ObjectReader) -> ObjectDownload {
         ObjectDownload(
             settings: ObjectDownload.Settings(
                 store: store,

@@ -80,6 +80,22 @@ package protocol ObjectStore: ObjectReader {
     ) async throws(StorageError) -> Answer
 }
 
+extension ObjectReader {
+    /// The same store, to be written to.
+    ///
+    /// - Throws: `invalidRequest` for one that can only be read, like a bucket as it was.
+    package func writable<Answer>(
+        for call: StoreCall<StorageClient, Answer>
+    ) throws(StorageError) -> any ObjectStore {
+        if let store = self as? any ObjectStore { return store }
+        throw StorageError(
+            kind: .invalidRequest("nothing can be written to a bucket as it was"),
+            operation: call.operation,
+            key: call.key
+        )
+    }
+}
+
 // MARK: - Reading
 
 extension ObjectStore {

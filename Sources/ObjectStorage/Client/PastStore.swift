@@ -1,7 +1,7 @@
 package import SyncModel
 internal import Synchronization
 
-/// A versioned bucket as it was at one time; nothing can be written to it.
+/// A versioned bucket as it was at one time, which can only be read.
 ///
 /// Of each key, the version counts that was the latest then: the newest that is not younger. A key
 /// whose delete marker is that does not exist. Reads name the version's ID, so that later writes
@@ -157,24 +157,5 @@ private struct Latest {
         guard let key else { return }
         if let best, best.object != nil { found.append(best) }
         (passed, best, self.key) = (key, nil, nil)
-    }
-}
-
-/// Where a store is needed, every writing call is refused.
-extension PastStore: ObjectStore {
-    package func read<Answer>(
-        _ call: StoreCall<any ObjectReader, Answer>
-    ) async throws(StorageError) -> Answer {
-        try await call.body(self)
-    }
-
-    package func write<Answer>(
-        _ call: StoreCall<StorageClient, Answer>
-    ) async throws(StorageError) -> Answer {
-        throw StorageError(
-            kind: .invalidRequest("nothing can be written to a bucket as it was"),
-            operation: call.operation,
-            key: call.key
-        )
     }
 }

@@ -27,7 +27,7 @@ final class ObjectOpening: Sendable {
     }
 
     /// Sends the request and returns when its answer has ended.
-    func send(_ request: GetRequest, to store: any ObjectStore) async {
+    func send(_ request: GetRequest, to store: any ObjectReader) async {
         let outcome: Outcome
         do throws(StorageError) {
             let metadata = try await store.open(request) { opened in
@@ -88,7 +88,7 @@ final class ObjectOpening: Sendable {
     }
 }
 
-extension ObjectStore {
+extension ObjectReader {
     /// The current object, where something else says that it has `knownSize` bytes.
     ///
     /// Some gateways send 0 as the size of every HEAD, and a file made of that would be empty: a

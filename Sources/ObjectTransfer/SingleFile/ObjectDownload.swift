@@ -14,7 +14,7 @@ package import SyncModel
 package struct ObjectDownload: Sendable {
     /// What does not change from one attempt to the next.
     package struct Settings: Sendable {
-        package var store: any ObjectStore
+        package var store: any ObjectReader
         package var key: ObjectKey
         package var destination: FileDestination
         /// False: a file that is there is an error.
@@ -23,7 +23,7 @@ package struct ObjectDownload: Sendable {
         package var keepsRecord: Bool
 
         package init(
-            store: any ObjectStore,
+            store: any ObjectReader,
             key: ObjectKey,
             destination: FileDestination,
             replacesFile: Bool,

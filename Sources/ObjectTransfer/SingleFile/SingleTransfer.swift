@@ -51,7 +51,7 @@ package struct SingleTransfer: Sendable {
     }
 
     /// The means of an attempt whose files are in `directory`.
-    func context(_ store: any ObjectStore, _ directory: MirrorDirectory) -> TransferContext {
+    func context(_ store: any ObjectReader, _ directory: MirrorDirectory) -> TransferContext {
         var limits = TransferLimits.standard
         limits.streamsPerFile = streams
         limits.maximumUnread = ReceiveBuffer.maximum

@@ -25,7 +25,7 @@ package struct StreamDownload: Sendable {
         package let isVerified: Bool
     }
 
-    private let store: any ObjectStore
+    private let store: any ObjectReader
     private let key: ObjectKey
     private let output: ByteStream
     private let rangeSize: Int64
@@ -37,7 +37,7 @@ package struct StreamDownload: Sendable {
     /// them are held at most.
     package init(
         _ key: ObjectKey,
-        of store: any ObjectStore,
+        of store: any ObjectReader,
         to output: ByteStream,
         partSize: Int64,
         streams: Int,

@@ -335,7 +335,7 @@ extension TransferContext {
     }
 }
 
-extension ObjectStore {
+extension ObjectReader {
     /// The same headers with the size of the object's parts, where a proof depends on it and the
     /// store tells it.
     func withPartSize(_ metadata: ObjectMetadata, of key: ObjectKey) async -> ObjectMetadata {

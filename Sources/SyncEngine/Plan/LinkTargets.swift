@@ -13,7 +13,7 @@ struct LinkTargets: Sendable {
     /// Concurrent requests for one page.
     private static let atOnce = 8
 
-    let store: any ObjectStore
+    let store: any ObjectReader
     /// Empty, or ending in "/".
     let prefix: ObjectKey
 

@@ -11,7 +11,7 @@ final class RemoteLister: Sendable {
     /// See ``ListingRanges/Limits``.
     private static let pagesAhead = 64
 
-    private let store: any ObjectStore
+    private let store: any ObjectReader
     private let prefix: ObjectKey
     private let width: Int
     /// Set where the store drops the slashes of markers; then it is listed by one request at a
@@ -33,7 +33,7 @@ final class RemoteLister: Sendable {
     /// Of a directory that `leavesOut` names for a key in it, without the prefix and with a "/" at
     /// its end, a page at most is listed.
     init(
-        store: any ObjectStore,
+        store: any ObjectReader,
         prefix: ObjectKey,
         ranges: KeyRanges,
         splits: [ObjectKey],

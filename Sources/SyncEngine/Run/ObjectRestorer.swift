@@ -104,7 +104,7 @@ struct ObjectRestorer: Sendable {
     private func restore(
         _ paths: [RelativePath?],
         to target: RelativePath?,
-        from store: any ObjectStore
+        from store: any ObjectReader
     ) async throws -> Outcome {
         var outcome = Outcome()
         for path in paths {

@@ -96,7 +96,7 @@ package struct MirrorSettings: Sendable {
     package var identity: RemoteIdentity
     /// The remote as messages show it.
     package var displayRemote: String
-    package var store: any ObjectStore
+    package var store: any ObjectReader
     package var storeObserver: StoreObserver
     package var environment: EngineEnvironment
     /// The system's own; tests make them fail.
@@ -112,7 +112,7 @@ package struct MirrorSettings: Sendable {
         prefix: ObjectKey,
         identity: RemoteIdentity,
         displayRemote: String,
-        store: any ObjectStore,
+        store: any ObjectReader,
         storeObserver: StoreObserver,
         environment: EngineEnvironment
     ) {

@@ -87,7 +87,7 @@ extension RunPaths {
     func check(
         _ directory: MirrorDirectory,
         _ manifest: ManifestStore,
-        in bucket: (store: any ObjectStore, prefix: ObjectKey)?,
+        in bucket: (store: any ObjectReader, prefix: ObjectKey)?,
         allowsMissing: Bool = false,
         _ disk: BlockingQueue
     ) async throws {
@@ -161,7 +161,7 @@ extension RunPaths {
 
     private static func isObject(
         _ path: RelativePath,
-        in store: any ObjectStore,
+        in store: any ObjectReader,
         _ prefix: ObjectKey
     ) async throws(StorageError) -> Bool {
         let key = ObjectKey(prefix.bytes + path.key.bytes)

@@ -79,7 +79,7 @@ enum KeptModes: String, CaseIterable {
 
 /// Gives the markers of a listing their slashes back.
 struct MarkerReader: Sendable {
-    let store: any ObjectStore
+    let store: any ObjectReader
     let manifest: ManifestStore
     /// Before every key of the bucket.
     let prefix: ObjectKey
@@ -92,7 +92,7 @@ struct MarkerReader: Sendable {
         let hasMetSlash = Atomic(false)
     }
 
-    init(store: any ObjectStore, manifest: ManifestStore, prefix: ObjectKey, limit: Int = 1_000) {
+    init(store: any ObjectReader, manifest: ManifestStore, prefix: ObjectKey, limit: Int = 1_000) {
         self.store = store
         self.manifest = manifest
         self.prefix = prefix

@@ -102,6 +102,20 @@ extension EngineRuns {
             #expect(begun.load(ordering: .acquiring) == 3)
         }
 
+        @Test(arguments: requests)
+        func `a bucket as it was is never written to`(request: Request) async throws {
+            let fixture = try MirrorFixture()
+            let observer = StoreObserver()
+            let past = PastStore(try fixture.store(observer), at: Timestamp(seconds: 0))
+            let store = LimitedStore(past, makeLimiter(1, byteBudget: 100))
+            // It can be listed, and has nothing.
+            _ = try? await request.send(store)
+            let reading = ["List", "Get", "Head"]
+            #expect(
+                fixture.operations.allSatisfy { name in reading.contains { name.hasPrefix($0) } }
+            )
+        }
+
         @Test func `a request that is cancelled in the line is not sent`() async throws {
             let fixture = try MirrorFixture()
             let limiter = makeLimiter(1, byteBudget: 100)
