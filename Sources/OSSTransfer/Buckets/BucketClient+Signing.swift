@@ -2,6 +2,62 @@ internal import ObjectStorage
 internal import SyncModel
 
 extension BucketClient {
+    /// A method that a signed URL can allow.
+    @nonexhaustive
+    public enum Method: Sendable, Hashable {
+        /// Reads the object or a range of it.
+        case get
+        /// Asks for the object's headers; a URL for `get` does not allow it.
+        case head
+        /// Writes the object.
+        case put
+        /// Deletes the object.
+        case delete
+
+        var wire: HTTPMethod {
+            switch self {
+            case .get: .get
+            case .head: .head
+            case .put: .put
+            case .delete: .delete
+            }
+        }
+    }
+
+    /// A URL that allows its holder one kind of request until `lifetime` has passed.
+    ///
+    /// No request is made, except to the source of credentials.
+    ///
+    /// - Parameters:
+    ///   - method: What is allowed.
+    ///   - key: The whole key of the one object it is allowed for.
+    ///   - lifetime: 1 s to 7 days; with temporary keys at most 12 hours, and never longer than the
+    ///     keys live.
+    ///   - query: More query parameters by name, such as `response-content-type`; they are signed.
+    ///   - headers: Headers by name that the request must then have, with exactly these values.
+    /// - Returns: The whole URL; it grants the permission to anyone who has it.
+    /// - Throws: `SyncError`: `configuration` for a lifetime out of bounds, `credentials` if there
+    ///   are none.
+    public func presignedURL(
+        _ method: Method,
+        key: String,
+        lifetime: Duration,
+        query: [String: String] = [:],
+        headers: [String: String] = [:]
+    ) async throws(SyncError) -> String {
+        do throws(StorageError) {
+            return try await store.presignedURL(
+                method: method.wire,
+                key: ObjectKey(key),
+                query: query.sorted { $0.key < $1.key },
+                headers: headers.sorted { $0.key < $1.key },
+                expires: lifetime
+            )
+        } catch {
+            throw SyncError(error)
+        }
+    }
+
     /// Signs a request of an upload for a device that has no keys.
     ///
     /// No request is made, except to the source of credentials. The method and the query follow
