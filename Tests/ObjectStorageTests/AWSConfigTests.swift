@@ -162,9 +162,9 @@ struct AWSConfigTests {
 
     @Test func `keys that others can read are refused`() async throws {
         try await with(credentials: keys, config: nil, mode: 0o644) { credentials, config in
-            let provider = AWSFileCredentials(
-                credentialsPath: credentials,
-                configPath: config,
+            let provider = FileCredentials(
+                path: try #require(credentials),
+                format: .aws(credentials: credentials, config: config),
                 profile: nil,
                 context: .withoutServices
             )

@@ -23,9 +23,10 @@ extension ConfigurationFiles {
     }
 
     func awsCredentials() -> any ConfiguredCredentials {
-        AWSFileCredentials(
-            credentialsPath: awsCredentialsPath,
-            configPath: awsConfigPath,
+        let (credentials, config) = (awsCredentialsPath, awsConfigPath)
+        return FileCredentials(
+            path: credentials ?? config ?? "~/.aws/credentials",
+            format: .aws(credentials: credentials, config: config),
             profile: awsProfile,
             context: context
         )

@@ -22,31 +22,17 @@ package struct AWSConfig: Sendable {
         configPath: String?,
         profile: String?
     ) throws(CredentialsError) {
-        let credentials: ConfigurationFile?
-        if let credentialsPath {
-            credentials = try ConfigurationFile(path: credentialsPath)
-        } else {
-            credentials = nil
-        }
-        let config: ConfigurationFile?
-        if let configPath {
-            config = try ConfigurationFile(path: configPath)
-        } else {
-            config = nil
-        }
-        guard let path = credentials?.path ?? config?.path else { return nil }
+        let credentials = try AWSProfileFile(path: credentialsPath)
+        let config = try AWSProfileFile(path: configPath)
+        guard let path = credentials?.file.path ?? config?.file.path else { return nil }
         self.path = path
         profileName = profile ?? "default"
-        let first: AWSProfileFile?
-        if let credentials { first = try AWSProfileFile(credentials) } else { first = nil }
-        let second: AWSProfileFile?
-        if let config { second = try AWSProfileFile(config) } else { second = nil }
-        inCredentials = first?[section: profileName]
-        let named = second?[section: "profile " + profileName]
-        inConfig = profileName == "default" ? second?[section: "default"] ?? named : named
-        services = inConfig?["services"].flatMap { second?[section: "services " + $0] } ?? [:]
-        keysFile = inCredentials?["aws_access_key_id"] == nil ? config : credentials
-        configFile = config
+        inCredentials = credentials?[section: profileName]
+        let named = config?[section: "profile " + profileName]
+        inConfig = profileName == "default" ? config?[section: "default"] ?? named : named
+        services = inConfig?["services"].flatMap { config?[section: "services " + $0] } ?? [:]
+        keysFile = (inCredentials?["aws_access_key_id"] == nil ? config : credentials)?.file
+        configFile = config?.file
     }
 
     /// True if one of the files has the profile.
@@ -67,20 +53,8 @@ package struct AWSConfig: Sendable {
         }
         for keys in [inCredentials, inConfig] {
             guard let keys else { continue }
-            do throws(CredentialsError) {
-                return .keys(
-                    try Credentials(
-                        source: path,
-                        id: keys["aws_access_key_id"],
-                        secret: keys["aws_secret_access_key"],
-                        token: keys["aws_session_token"] ?? keys["aws_security_token"],
-                        expires: nil
-                    )
-                )
-            } catch .absent {
-                continue
-            } catch {
-                throw error
+            if let found = try Credentials.found(.awsProfile, in: path, { keys[$0] }) {
+                return .keys(found)
             }
         }
         if let command = value("credential_process") { return .process(command: command) }
@@ -124,49 +98,5 @@ package struct AWSConfig: Sendable {
 
     private func value(_ key: String) -> String? {
         (inConfig?[key] ?? inCredentials?[key]).flatMap { $0.isEmpty ? nil : $0 }
-    }
-}
-
-/// Credentials of a profile of the aws tools; the files are read anew each time.
-package struct AWSFileCredentials: ConfiguredCredentials {
-    private let credentialsPath: String?
-    private let configPath: String?
-    private let profile: String?
-    private let context: CredentialsContext
-    package var name: String { "'\(credentialsPath ?? configPath ?? "~/.aws/credentials")'" }
-
-    /// `profile` is nil if none was asked for.
-    package init(
-        credentialsPath: String?,
-        configPath: String?,
-        profile: String?,
-        context: CredentialsContext
-    ) {
-        self.credentialsPath = credentialsPath
-        self.configPath = configPath
-        self.profile = profile
-        self.context = context
-    }
-
-    package func credentials() async throws(CredentialsError) -> Credentials {
-        guard let source = try configured() else {
-            throw .absent(source: credentialsPath ?? configPath ?? "~/.aws/credentials")
-        }
-        return try await context.provider(for: source).credentials()
-    }
-
-    package func isSetUp() throws(CredentialsError) -> Bool {
-        try configured() != nil
-    }
-
-    private func configured() throws(CredentialsError) -> ConfiguredSource? {
-        let config = try AWSConfig(
-            credentialsPath: credentialsPath,
-            configPath: configPath,
-            profile: profile
-        )
-        guard let config, let source = try config.source() else { return nil }
-        try config.requirePrivacy(of: source)
-        return source
     }
 }

@@ -3,10 +3,18 @@ internal import SyncModel
 /// One of the two files of the aws tools: sections of `key = value` lines, where a value that is
 /// empty may be followed by indented lines with keys of its own.
 struct AWSProfileFile {
+    let file: ConfigurationFile
     /// Sections by name; a nested key is named `parent.key`.
     private var sections: [String: [String: String]] = [:]
 
+    /// Nil if there is no such file.
+    init?(path: String?) throws(CredentialsError) {
+        guard let path, let file = try ConfigurationFile(path: path) else { return nil }
+        try self.init(file)
+    }
+
     init(_ file: ConfigurationFile) throws(CredentialsError) {
+        self.file = file
         var section: String?
         var parent: String?
         for (index, line) in file.bytes.split(separator: 0x0A, omittingEmptySubsequences: false)

@@ -1,44 +1,13 @@
 /// `~/.aliyun/config.json`, which the `aliyun` tool writes.
 package struct AliyunConfig: Sendable {
-    private struct Profile: Sendable {
-        let name: String?
-        let mode: String?
-        let accessKeyID: String?
-        let accessKeySecret: String?
-        let stsToken: String?
-        let regionID: String?
-        let roleName: String?
-        let processCommand: String?
-        let credentialsURI: String?
-        let role: String?
-        let session: String?
-        let seconds: String?
-        let externalID: String?
-        let tokenServiceRegion: String?
-        let sourceProfile: String?
-        let tokenProvider: String?
-        let tokenFile: String?
-
-        init(_ profile: JSONText) throws(JSONFailure) {
-            name = try profile.string("name")
-            mode = try profile.string("mode")
-            accessKeyID = try profile.string("access_key_id")
-            accessKeySecret = try profile.string("access_key_secret")
-            stsToken = try profile.string("sts_token")
-            regionID = try profile.string("region_id")
-            roleName = try profile.string("ram_role_name")
-            processCommand = try profile.string("process_command")
-            credentialsURI = try profile.string("credentials_uri")
-            role = try profile.string("ram_role_arn")
-            session = try profile.string("ram_session_name")
-            seconds = if case .number(let text)? = profile["expired_seconds"] { text } else { nil }
-            externalID = try profile.string("external_id")
-            tokenServiceRegion = try profile.string("sts_region")
-            sourceProfile = try profile.string("source_profile")
-            tokenProvider = try profile.string("oidc_provider_arn")
-            tokenFile = try profile.string("oidc_token_file")
-        }
-    }
+    /// A profile's fields by their names.
+    private typealias Profile = [String: String]
+    private static let names =
+        KeyNames.aliyunProfile.all + [
+            "name", "mode", "region_id", "ram_role_name", "process_command", "credentials_uri",
+            "ram_role_arn", "ram_session_name", "external_id", "sts_region", "source_profile",
+            "oidc_provider_arn", "oidc_token_file",
+        ]
 
     private let current: String?
     private let profiles: [Profile]
@@ -64,7 +33,7 @@ package struct AliyunConfig: Sendable {
     /// The profile's credentials; nil if the profile or its credentials are missing.
     package func source(profile name: String?) throws(CredentialsError) -> ConfiguredSource? {
         guard let profile = profile(name) else { return nil }
-        return try source(of: profile, mode: profile.mode ?? "", depth: 0)
+        return try source(of: profile, mode: profile["mode"] ?? "", depth: 0)
     }
 
     private func source(
@@ -74,45 +43,31 @@ package struct AliyunConfig: Sendable {
     ) throws(CredentialsError) -> ConfiguredSource? {
         switch mode {
         case "", "AK", "StsToken":
-            do throws(CredentialsError) {
-                return .keys(
-                    try Credentials(
-                        source: path,
-                        id: profile.accessKeyID,
-                        secret: profile.accessKeySecret,
-                        token: profile.mode == "AK" ? nil : profile.stsToken,
-                        expires: nil
-                    )
-                )
-            } catch .absent {
-                return nil
-            } catch {
-                throw error
-            }
+            let hasToken = profile["mode"] != "AK"
+            return try Credentials.found(.aliyunProfile, in: path) { name in
+                name == "sts_token" && !hasToken ? nil : profile[name]
+            }.map { .keys($0) }
         case "EcsRamRole":
-            let role = profile.roleName.flatMap { $0.isEmpty ? nil : $0 }
-            return .instanceRole(name: role)
-        case "External":
-            return .process(command: try required(profile.processCommand, "a process_command"))
-        case "CredentialsURI":
-            return .uri(try required(profile.credentialsURI, "a credentials_uri"))
+            return .instanceRole(name: given(profile, "ram_role_name"))
+        case "External": return .process(command: try required(profile, "process_command"))
+        case "CredentialsURI": return .uri(try required(profile, "credentials_uri"))
         case "RamRoleArn": return try role(profile, by: source(of: profile, mode: "", depth: depth))
         case "RamRoleArnWithEcs":
             return try role(profile, by: source(of: profile, mode: "EcsRamRole", depth: depth))
         case "ChainableRamRoleArn":
-            let name = try required(profile.sourceProfile, "a source_profile")
+            let name = try required(profile, "source_profile")
             guard depth < Self.maximumDepth, let base = self.profile(name) else {
                 throw .noProfile(name, tried: [path])
             }
-            return try role(profile, by: source(of: base, mode: base.mode ?? "", depth: depth + 1))
-        case "OIDC":
-            return .tokenFile(
-                try settings(profile),
-                .alibabaCloud(
-                    provider: try required(profile.tokenProvider, "an oidc_provider_arn")
-                ),
-                path: try required(profile.tokenFile, "an oidc_token_file")
+            return try role(
+                profile,
+                by: source(of: base, mode: base["mode"] ?? "", depth: depth + 1)
             )
+        case "OIDC":
+            var role = try settings(profile)
+            role.provider = try required(profile, "oidc_provider_arn")
+            let path = try required(profile, "oidc_token_file")
+            return .tokenFile(role, .alibabaCloud, path: path)
         default: throw .unsupportedMode(source: path, mode: mode)
         }
     }
@@ -126,38 +81,51 @@ package struct AliyunConfig: Sendable {
     }
 
     private func settings(_ profile: Profile) throws(CredentialsError) -> RoleSettings {
-        func given(_ text: String?) -> String? { text.flatMap { $0.isEmpty ? nil : $0 } }
+        let seconds = profile["expired_seconds"]
         return RoleSettings(
-            role: try required(profile.role, "a ram_role_arn"),
-            session: given(profile.session),
-            seconds: profile.seconds == "0" ? nil : profile.seconds,
-            externalID: given(profile.externalID),
-            region: given(profile.tokenServiceRegion)
+            role: try required(profile, "ram_role_arn"),
+            session: given(profile, "ram_session_name"),
+            seconds: seconds == "0" ? nil : seconds,
+            externalID: given(profile, "external_id"),
+            region: given(profile, "sts_region")
         )
     }
 
-    private func required(_ text: String?, _ what: String) throws(CredentialsError) -> String {
-        guard let text, !text.isEmpty else { throw .incomplete(source: path, missing: what) }
-        return text
+    private func given(_ profile: Profile, _ name: String) -> String? {
+        profile[name].flatMap { $0.isEmpty ? nil : $0 }
+    }
+
+    private func required(
+        _ profile: Profile,
+        _ name: String
+    ) throws(CredentialsError) -> String {
+        if let text = given(profile, name) { return text }
+        throw .incomplete(source: path, missing: (name.hasPrefix("o") ? "an " : "a ") + name)
     }
 
     package func hasProfile(_ name: String) -> Bool { profile(name) != nil }
 
     /// What the profile says of the region.
     package func location(profile name: String?) -> LocationSettings {
-        LocationSettings(endpoint: nil, region: profile(name)?.regionID, addressing: nil)
+        LocationSettings(endpoint: nil, region: profile(name)?["region_id"], addressing: nil)
     }
 
     private func profile(_ name: String?) -> Profile? {
         let wanted = name ?? current ?? "default"
-        return profiles.first { $0.name == wanted }
+        return profiles.first { $0["name"] == wanted }
     }
 
     private static func profiles(of document: JSONText) throws(JSONFailure) -> [Profile] {
         switch document["profiles"] {
         case nil, .null: return []
         case .array(let elements):
-            return try elements.map { element throws(JSONFailure) in try Profile(element) }
+            return try elements.map { element throws(JSONFailure) in
+                var profile = try element.strings(names)
+                if case .number(let text)? = element["expired_seconds"] {
+                    profile["expired_seconds"] = text
+                }
+                return profile
+            }
         default: throw .unexpectedType(member: "profiles")
         }
     }

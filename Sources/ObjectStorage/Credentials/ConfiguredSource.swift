@@ -9,7 +9,7 @@ package enum ConfiguredSource: Sendable, Hashable {
     /// A role that other credentials assume.
     indirect case role(RoleSettings, by: ConfiguredSource)
     /// A role that is assumed by the token in a file.
-    case tokenFile(RoleSettings, TokenFileCredentials.Service, path: String)
+    case tokenFile(RoleSettings, TokenService, path: String)
 
     /// Reads a section of an INI file in the manner of ossutil; nil if it says nothing.
     package init?(_ section: INIDocument.Section, source: String) throws(CredentialsError) {
@@ -35,26 +35,14 @@ package enum ConfiguredSource: Sendable, Hashable {
             return
         default: throw .unsupportedMode(source: source, mode: value("mode") ?? "")
         }
-        do throws(CredentialsError) {
-            self = .keys(
-                try Credentials(
-                    source: source,
-                    id: value("access-key-id"),
-                    secret: value("access-key-secret"),
-                    token: value("sts-token") ?? value("security-token"),
-                    expires: nil
-                )
-            )
-        } catch .absent {
-            if let command = value("credential-process") {
-                self = .process(command: command)
-            } else if let address = value("credential-uri") {
-                self = .uri(address)
-            } else {
-                return nil
-            }
-        } catch {
-            throw error
+        if let keys = try Credentials.found(.ossutilProfile, in: source, value) {
+            self = .keys(keys)
+        } else if let command = value("credential-process") {
+            self = .process(command: command)
+        } else if let address = value("credential-uri") {
+            self = .uri(address)
+        } else {
+            return nil
         }
     }
 
@@ -156,6 +144,8 @@ package struct FileCredentials: ConfiguredCredentials {
         case aliyun
         /// One INI section of this name, with the keys of ossutil.
         case section(String)
+        /// The two files of the aws tools.
+        case aws(credentials: String?, config: String?)
     }
 
     private let path: String
@@ -166,6 +156,7 @@ package struct FileCredentials: ConfiguredCredentials {
     package var name: String {
         switch (format, profile) {
         case (.section(let section), _): "[\(section)] of '\(path)'"
+        case (.aws, _): "'\(path)'"
         case (_, let profile?): "the profile '\(profile)' of '\(path)'"
         case (_, nil): "'\(path)'"
         }
@@ -188,6 +179,16 @@ package struct FileCredentials: ConfiguredCredentials {
     }
 
     private func configured() throws(CredentialsError) -> ConfiguredSource? {
+        if case .aws(let credentials, let config) = format {
+            let files = try AWSConfig(
+                credentialsPath: credentials,
+                configPath: config,
+                profile: profile
+            )
+            guard let files, let source = try files.source() else { return nil }
+            try files.requirePrivacy(of: source)
+            return source
+        }
         guard let file = try ConfigurationFile(path: path), let source = try source(in: file) else {
             return nil
         }
@@ -203,6 +204,7 @@ package struct FileCredentials: ConfiguredCredentials {
             let document = try INIDocument(file)
             guard let section = document[section: name] else { return nil }
             return try ConfiguredSource(section, source: path)
+        case .aws: return nil
         }
     }
 }

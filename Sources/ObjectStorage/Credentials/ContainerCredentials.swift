@@ -44,11 +44,10 @@ package struct ContainerCredentials: CredentialsProvider {
         if let authorization = try authorization() {
             headers.append(("Authorization", authorization))
         }
-        let answer = try await send(http, address, .get, headers, [], source: name)
-        guard answer.status == 200 else {
-            throw .requestFailed(source: name, reason: "it answered \(answer.status)")
-        }
-        return try CredentialsJSON.credentials(of: answer.body, source: name)
+        return try await CredentialsService(name: name, http: http).credentials(
+            at: address,
+            headers
+        )
     }
 
     private func authorization() throws(CredentialsError) -> String? {

@@ -55,6 +55,29 @@ extension Credentials {
         )
     }
 
+    /// The key that a source has under `names`; nil if it has neither an ID nor a secret.
+    static func found(
+        _ names: KeyNames,
+        in source: String,
+        expires: Timestamp? = nil,
+        _ value: (String) -> String?
+    ) throws(CredentialsError) -> Credentials? {
+        func first(_ names: [String]) -> String? { names.lazy.compactMap(value).first }
+        do throws(CredentialsError) {
+            return try Credentials(
+                source: source,
+                id: first(names.id),
+                secret: first(names.secret),
+                token: first(names.token),
+                expires: expires
+            )
+        } catch .absent {
+            return nil
+        } catch {
+            throw error
+        }
+    }
+
     /// The first and last characters of the key's ID, which is no secret but need not be shown.
     package var maskedID: String {
         let bytes = Array(accessKeyID.utf8)

@@ -11,7 +11,7 @@ package enum CredentialsError: Error, Sendable, Hashable {
     /// This source is not set up; another one may be.
     case absent(source: String)
     /// No source is set up; the variables are what the user could set.
-    case none(tried: [String], variables: CredentialsVariables = .oss)
+    case none(tried: [String], variables: KeyNames = .oss)
     /// A profile that was asked for by name is in none of the files.
     case noProfile(String, tried: [String])
     case incomplete(source: String, missing: String)
@@ -32,7 +32,7 @@ package enum CredentialsError: Error, Sendable, Hashable {
         case .none(let tried, let variables):
             "no credentials were found (tried: "
                 + tried.map(displayed(_:)).joined(separator: ", ")
-                + "); set \(variables.id) and \(variables.secret)"
+                + "); set \((variables.id + variables.secret).joined(separator: " and "))"
         case .noProfile(let name, let tried):
             "there is no profile '\(displayed(name))' in "
                 + tried.map(displayed(_:)).joined(separator: ", ")

@@ -51,7 +51,7 @@ package struct CredentialsProcess: CredentialsProvider {
             isCancelled.flag.store(true, ordering: .relaxed)
         }
         let output = try result.get()
-        return try CredentialsJSON.credentials(of: output, source: "the credentials process")
+        return try CredentialsAnswer.credentials(of: output, source: "the credentials process")
     }
 
     private final class Cancellation: Sendable {

@@ -57,7 +57,7 @@ package struct AbsentCredentials: CredentialsProvider {
 /// user.
 package final class CredentialsChain: CredentialsProvider {
     private let sources: [any CredentialsProvider]
-    private let variables: CredentialsVariables
+    private let variables: KeyNames
     /// The one that answered last, and those before it that are not set up.
     private let chosen = Mutex<(index: Int, absent: [String])?>(nil)
 
@@ -73,7 +73,7 @@ package final class CredentialsChain: CredentialsProvider {
     }
 
     /// `variables` are what the message asks the user to set if nothing is found.
-    package init(_ sources: [any CredentialsProvider], variables: CredentialsVariables = .oss) {
+    package init(_ sources: [any CredentialsProvider], variables: KeyNames = .oss) {
         self.sources = sources
         self.variables = variables
     }

@@ -11,6 +11,8 @@ package struct RoleSettings: Sendable, Hashable {
     package var seconds: String?
     /// What the owner of the role demands of others.
     package var externalID: String?
+    /// The provider of identities that the token is of, in full; Alibaba Cloud only.
+    package var provider: String?
     /// The region whose token service is asked; nil for the service's own default.
     package var region: String?
 
@@ -19,12 +21,14 @@ package struct RoleSettings: Sendable, Hashable {
         session: String?,
         seconds: String? = nil,
         externalID: String? = nil,
+        provider: String? = nil,
         region: String?
     ) {
         self.role = role
         self.session = session
         self.seconds = seconds
         self.externalID = externalID
+        self.provider = provider
         self.region = region
     }
 
@@ -41,16 +45,9 @@ package struct RoleSettings: Sendable, Hashable {
 /// A role whose token service accepts the token of another service, which a file holds: that of
 /// the pod of a cluster, of a job of a build service.
 package struct TokenFileCredentials: CredentialsProvider {
-    /// Who understands the token.
-    package enum Service: Sendable, Hashable {
-        /// AssumeRoleWithOIDC of Alibaba Cloud, with the name of the provider in full.
-        case alibabaCloud(provider: String)
-        /// AssumeRoleWithWebIdentity of AWS.
-        case aws
-    }
-
     let settings: RoleSettings
-    let service: Service
+    /// Who understands the token.
+    let service: TokenService
     let path: String
     let context: CredentialsContext
 
@@ -66,38 +63,12 @@ package struct TokenFileCredentials: CredentialsProvider {
             throw .invalid(source: name, reason: "the file holds no token")
         }
         let text = String(decoding: token, as: UTF8.self)
-        switch service {
-        case .alibabaCloud(let provider):
-            let answer = try await ask(
-                [
-                    ("Action", "AssumeRoleWithOIDC"), ("Format", "JSON"),
-                    ("Version", TokenServiceAnswer.alibabaVersion),
-                    ("OIDCProviderArn", provider), ("OIDCToken", text),
-                ]
-            )
-            return try TokenServiceAnswer.alibabaCloud(answer, source: name)
-        case .aws:
-            let answer = try await ask(
-                [
-                    ("Action", "AssumeRoleWithWebIdentity"), ("Version", "2011-06-15"),
-                    ("WebIdentityToken", text),
-                ]
-            )
-            return try TokenServiceAnswer.aws(answer, source: name)
-        }
-    }
-
-    /// In the body, because addresses are written into logs.
-    private func ask(
-        _ fields: [(String, String)]
-    ) async throws(CredentialsError) -> (status: Int, body: [UInt8]) {
-        let address =
-            switch service {
-            case .alibabaCloud: context.alibabaTokenService(region: settings.region)
-            case .aws: try context.awsTokenService(region: settings.region)
-            }
-        let form = formText(fields + settings.fields)
-        return try await context.post(form, to: address, source: name)
+        return try await service.credentials(
+            formText(service.fields(token: text, of: settings.provider) + settings.fields),
+            region: settings.region,
+            context,
+            source: name
+        )
     }
 }
 
@@ -116,15 +87,18 @@ package struct AssumedRole: CredentialsProvider {
             ("AccessKeyId", key.accessKeyID), ("Action", "AssumeRole"), ("Format", "JSON"),
             ("SignatureMethod", "HMAC-SHA1"), ("SignatureNonce", context.nonce()),
             ("SignatureVersion", "1.0"), ("Timestamp", CivilTime(context.now()).internetText),
-            ("Version", TokenServiceAnswer.alibabaVersion),
+            ("Version", TokenService.alibabaVersion),
         ]
         if let token = key.securityToken { fields.append(("SecurityToken", token.revealedText)) }
         let query = Self.encoded(fields)
         let signature = Self.signature(of: query, method: "POST", key)
         let form = query + "&Signature=" + percentEncode(signature.utf8, keepsSlash: false)
-        let address = context.alibabaTokenService(region: settings.region)
-        let answer = try await context.post(form, to: address, source: name)
-        return try TokenServiceAnswer.alibabaCloud(answer, source: name)
+        return try await TokenService.alibabaCloud.credentials(
+            form,
+            region: settings.region,
+            context,
+            source: name
+        )
     }
 
     /// The fields in the order in which they are signed.
@@ -184,29 +158,16 @@ extension CredentialsContext {
         environment[name].flatMap { $0.isEmpty ? nil : $0 }
     }
 
-    fileprivate func post(
-        _ form: String,
-        to address: String,
-        source: String
-    ) async throws(CredentialsError) -> (status: Int, body: [UInt8]) {
-        try await send(
-            remoteHTTP,
-            address + "/",
-            .post,
-            [("Content-Type", "application/x-www-form-urlencoded")],
-            [UInt8](form.utf8),
-            source: source
-        )
-    }
-
     /// The role of Alibaba Cloud that the environment names with a token; nil if it names none.
     package var alibabaTokenFile: TokenFileCredentials? {
-        guard let provider = variable("ALIBABA_CLOUD_OIDC_PROVIDER_ARN") else { return nil }
-        return tokenFile(
-            .alibabaCloud(provider: provider),
-            "ALIBABA_CLOUD_OIDC_TOKEN_FILE",
-            "ALIBABA_CLOUD_ROLE"
-        )
+        variable("ALIBABA_CLOUD_OIDC_PROVIDER_ARN").flatMap { provider in
+            tokenFile(
+                .alibabaCloud,
+                "ALIBABA_CLOUD_OIDC_TOKEN_FILE",
+                "ALIBABA_CLOUD_ROLE",
+                provider: provider
+            )
+        }
     }
 
     /// The same of AWS.
@@ -215,15 +176,17 @@ extension CredentialsContext {
     }
 
     private func tokenFile(
-        _ service: TokenFileCredentials.Service,
+        _ service: TokenService,
         _ file: String,
-        _ prefix: String
+        _ prefix: String,
+        provider: String? = nil
     ) -> TokenFileCredentials? {
         guard let path = variable(file), let role = variable(prefix + "_ARN") else { return nil }
         return TokenFileCredentials(
             settings: RoleSettings(
                 role: role,
                 session: variable(prefix + "_SESSION_NAME"),
+                provider: provider,
                 region: nil
             ),
             service: service,
@@ -233,13 +196,60 @@ extension CredentialsContext {
     }
 }
 
-/// The answers of token services.
-enum TokenServiceAnswer {
-    static let alibabaVersion = "2015-04-01"
+/// The services that hand out credentials of a role, each with a form of its own.
+package enum TokenService: Sendable, Hashable {
+    /// AssumeRole and AssumeRoleWithOIDC of Alibaba Cloud.
+    case alibabaCloud
+    /// AssumeRoleWithWebIdentity of AWS.
+    case aws
+
+    fileprivate static let alibabaVersion = "2015-04-01"
+
+    /// What a request says besides the role, if it has a token for it.
+    fileprivate func fields(token: String, of provider: String?) -> [(String, String)] {
+        switch self {
+        case .alibabaCloud:
+            [
+                ("Action", "AssumeRoleWithOIDC"), ("Format", "JSON"),
+                ("Version", Self.alibabaVersion), ("OIDCProviderArn", provider ?? ""),
+                ("OIDCToken", token),
+            ]
+        case .aws:
+            [
+                ("Action", "AssumeRoleWithWebIdentity"), ("Version", "2011-06-15"),
+                ("WebIdentityToken", token),
+            ]
+        }
+    }
+
+    /// Sends a form, in the body because addresses are written into logs, and reads the answer.
+    fileprivate func credentials(
+        _ form: String,
+        region: String?,
+        _ context: CredentialsContext,
+        source: String
+    ) async throws(CredentialsError) -> Credentials {
+        let address =
+            switch self {
+            case .alibabaCloud: context.alibabaTokenService(region: region)
+            case .aws: try context.awsTokenService(region: region)
+            }
+        let service = CredentialsService(name: source, http: context.remoteHTTP)
+        let answer = try await service.send(
+            .post,
+            address + "/",
+            [("Content-Type", "application/x-www-form-urlencoded")],
+            [UInt8](form.utf8)
+        )
+        return switch self {
+        case .alibabaCloud: try Self.alibabaCloud(answer, source: source)
+        case .aws: try Self.aws(answer, source: source)
+        }
+    }
 
     /// Nothing of a good answer goes into an error, and of a bad one only its code.
-    static func alibabaCloud(
-        _ answer: (status: Int, body: [UInt8]),
+    private static func alibabaCloud(
+        _ answer: CredentialsService.Answer,
         source: String
     ) throws(CredentialsError) -> Credentials {
         guard let document = try? JSONText(parsing: answer.body) else {
@@ -248,14 +258,14 @@ enum TokenServiceAnswer {
         guard answer.status == 200, let found = document["Credentials"] else {
             throw refusal((try? document.string("Code")) ?? nil, answer.status, source)
         }
-        guard let credentials = try? CredentialsJSON(found) else {
+        guard let credentials = try? CredentialsAnswer(found) else {
             throw .invalid(source: source, reason: "the answer has no credentials")
         }
         return try credentials.credentials(source: source)
     }
 
-    static func aws(
-        _ answer: (status: Int, body: [UInt8]),
+    private static func aws(
+        _ answer: CredentialsService.Answer,
         source: String
     ) throws(CredentialsError) -> Credentials {
         guard answer.status == 200 else {
@@ -266,7 +276,7 @@ enum TokenServiceAnswer {
         guard let leaves = try? decodeXML(answer.body, decoder, limits: .error) else {
             throw .invalid(source: source, reason: "the answer is not that of a token service")
         }
-        return try CredentialsJSON(leaves).credentials(source: source)
+        return try CredentialsAnswer(leaves).credentials(source: source)
     }
 
     private static func refusal(

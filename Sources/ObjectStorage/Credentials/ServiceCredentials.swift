@@ -1,12 +1,3 @@
-/// Sends a small request and returns the answer; provided by the owner of the transport.
-///
-/// It must not follow redirects, must end after a few seconds, and must limit the body: 64 KiB
-/// suffice. For services that are near, it must not use a proxy.
-package typealias CredentialsHTTP =
-    @Sendable (
-        _ url: String, _ method: HTTPMethod, _ headers: [(String, String)], _ body: [UInt8]
-    ) async throws -> (status: Int, body: [UInt8])
-
 /// Credentials that a local service hands out at an address (`ALIBABA_CLOUD_CREDENTIALS_URI`).
 package struct CredentialsURI: CredentialsProvider {
     private let address: String
@@ -20,16 +11,11 @@ package struct CredentialsURI: CredentialsProvider {
     package let name = "the credentials URI"
 
     package func credentials() async throws(CredentialsError) -> Credentials {
-        let source = name
         let isPlain = address.utf8.allSatisfy { $0 > 0x20 && $0 < 0x7F }
         guard isPlain, address.hasPrefix("http://") || address.hasPrefix("https://") else {
-            throw .invalid(source: source, reason: "it must begin with http:// or https://")
+            throw .invalid(source: name, reason: "it must begin with http:// or https://")
         }
-        let answer = try await send(http, address, .get, [], [], source: source)
-        guard answer.status == 200 else {
-            throw .requestFailed(source: source, reason: "it answered \(answer.status)")
-        }
-        return try CredentialsJSON.credentials(of: answer.body, source: source)
+        return try await CredentialsService(name: name, http: http).credentials(at: address)
     }
 }
 
@@ -73,15 +59,14 @@ package struct InstanceRoleCredentials: CredentialsProvider {
         }
     }
 
-    private static let source = "the ECS instance role"
-    package var name: String { Self.source }
+    package let name = "the ECS instance role"
     private static let tokenSeconds = 21_600
     private let settings: Settings
-    private let http: CredentialsHTTP
+    private let service: CredentialsService
 
     package init(_ settings: Settings, http: @escaping CredentialsHTTP) {
         self.settings = settings
-        self.http = http
+        service = CredentialsService(name: name, http: http)
     }
 
     package func credentials() async throws(CredentialsError) -> Credentials {
@@ -103,27 +88,26 @@ package struct InstanceRoleCredentials: CredentialsProvider {
         if let name = settings.roleName {
             role = name
         } else {
-            let answer = try await get(base, headers, what: "the role's name")
+            let answer = try await service.get(base, headers, what: "the role's name")
             role = String(decoding: answer.prefix { $0 > 0x20 }, as: UTF8.self)
         }
         guard !role.isEmpty else {
-            throw .requestFailed(source: Self.source, reason: "the instance has no role")
+            throw .requestFailed(source: self.name, reason: "the instance has no role")
         }
-        let name = percentEncode(role.utf8, keepsSlash: false)
-        let body = try await get(base + name, headers, what: "the role's credentials")
-        return try CredentialsJSON.credentials(of: body, source: Self.source)
+        return try await service.credentials(
+            at: base + percentEncode(role.utf8, keepsSlash: false),
+            headers,
+            what: "the role's credentials"
+        )
     }
 
     /// The token of the service's second version; nil if it only speaks the first one.
     private func token() async throws(CredentialsError) -> String? {
         do throws(CredentialsError) {
-            let answer = try await send(
-                http,
-                settings.origin + "/latest/api/token",
+            let answer = try await service.send(
                 .put,
-                [("X-aliyun-ecs-metadata-token-ttl-seconds", String(Self.tokenSeconds))],
-                [],
-                source: Self.source
+                settings.origin + "/latest/api/token",
+                [("X-aliyun-ecs-metadata-token-ttl-seconds", String(Self.tokenSeconds))]
             )
             let isToken =
                 !answer.body.isEmpty && answer.body.count <= 4_096
@@ -133,7 +117,7 @@ package struct InstanceRoleCredentials: CredentialsProvider {
             }
             guard settings.allowsFirstVersion else {
                 throw .requestFailed(
-                    source: Self.source,
+                    source: name,
                     reason: "it gave no token (status \(answer.status))"
                 )
             }
@@ -146,48 +130,5 @@ package struct InstanceRoleCredentials: CredentialsProvider {
         } catch {
             throw error
         }
-    }
-
-    private func get(
-        _ url: String,
-        _ headers: [(String, String)],
-        what: String
-    ) async throws(CredentialsError) -> [UInt8] {
-        let answer = try await send(http, url, .get, headers, [], source: Self.source)
-        guard answer.status == 200 else {
-            throw .requestFailed(
-                source: Self.source,
-                reason: "asked for \(what), it answered \(answer.status)"
-            )
-        }
-        return answer.body
-    }
-}
-
-/// Nothing of the transport's own error is shown: it could hold an address with a secret in it.
-func send(
-    _ http: CredentialsHTTP,
-    _ url: String,
-    _ method: HTTPMethod,
-    _ headers: [(String, String)],
-    _ body: [UInt8],
-    source: String
-) async throws(CredentialsError) -> (status: Int, body: [UInt8]) {
-    do {
-        let answer = try await http(url, method, headers, body)
-        guard answer.body.count <= CredentialsProcess.maximumOutput else {
-            throw CredentialsError.requestFailed(source: source, reason: "the answer is too long")
-        }
-        return answer
-    } catch is CancellationError {
-        throw .cancelled
-    } catch let error as CredentialsError {
-        throw error
-    } catch TransportError.cancelled {
-        throw .cancelled
-    } catch let error as TransportError {
-        throw .requestFailed(source: source, reason: error.message)
-    } catch {
-        throw .requestFailed(source: source, reason: "it could not be reached")
     }
 }

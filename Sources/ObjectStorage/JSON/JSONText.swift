@@ -53,6 +53,13 @@ package enum JSONText: Sendable, Hashable {
         default: throw .unexpectedType(member: name)
         }
     }
+
+    /// The texts of those members that there are.
+    package func strings(_ names: [String]) throws(JSONFailure) -> [String: String] {
+        var texts: [String: String] = [:]
+        for name in names { texts[name] = try string(name) }
+        return texts
+    }
 }
 
 /// Why a text is not the JSON that was expected; no case holds anything of it.

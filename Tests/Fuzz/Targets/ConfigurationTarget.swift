@@ -86,7 +86,7 @@ private func judgeCommand(_ text: [UInt8]) throws(FuzzFailure) {
 private func judgeCredentials(_ text: [UInt8]) throws(FuzzFailure) {
     let found: Credentials
     do throws(CredentialsError) {
-        found = try CredentialsJSON.credentials(of: text, source: "the test")
+        found = try CredentialsAnswer.credentials(of: text, source: "the test")
     } catch {
         return try requirePrintable(error.message, "a refusal")
     }
