@@ -21,7 +21,7 @@ extension ItemFailure {
             self = .storage(
                 message: error.message,
                 answer: error.answer,
-                stops: Self.stop(error),
+                stops: Self.stops(error),
                 cause: Self.cause(error)
             )
         }
@@ -44,22 +44,19 @@ extension ItemFailure {
     }
 
     /// A refused object is one item's failure; refused credentials and a dead remote are the run's.
-    private static func stop(_ error: StorageError) -> RunStop? {
-        if error.isOutage { return .unreachable }
+    private static func stops(_ error: StorageError) -> Bool {
+        if error.isOutage { return true }
         return switch error.kind {
-        case .credentials: .credentials
+        case .credentials, .transport(.tlsFailed), .transport(.dnsFailed),
+            .transport(.connectFailed), .transport(.proxyFailed):
+            true
         case .service(_, let code):
-            switch code {
-            case "InvalidAccessKeyId", "SignatureDoesNotMatch", "SecurityTokenExpired",
+            [
+                "InvalidAccessKeyId", "SignatureDoesNotMatch", "SecurityTokenExpired",
                 "InvalidSecurityToken", "InvalidToken", "ExpiredToken", "UserDisable",
-                "RequestTimeTooSkewed":
-                .credentials
-            default: nil
-            }
-        case .transport(.tlsFailed), .transport(.dnsFailed), .transport(.connectFailed),
-            .transport(.proxyFailed):
-            .unreachable
-        default: nil
+                "RequestTimeTooSkewed",
+            ].contains(code)
+        default: false
         }
     }
 
@@ -91,7 +88,7 @@ extension ItemFailure {
             self = .diskFull(message: error.message)
             return
         }
-        self = .local(message: error.message, stops: error.endsRun ? .localState : nil)
+        self = .local(message: error.message, stops: error.endsRun)
     }
 
     /// For a change of a file: one that is not as the plan saw it is skipped.

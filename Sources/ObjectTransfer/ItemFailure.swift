@@ -42,14 +42,14 @@ package enum ItemFailure: Error, Sendable, Hashable {
     /// The service refused or could not be reached; the text says what to do.
     case storage(
         message: String,
-        answer: ServiceAnswer?,
-        stops: RunStop? = nil,
+        answer: ServiceAnswer? = nil,
+        stops: Bool = false,
         cause: StorageCause = .other
     )
     /// The disk has no room for it; the text says how much is missing.
     case diskFull(message: String)
     /// The disk refused; the text says what to do.
-    case local(message: String, stops: RunStop? = nil)
+    case local(message: String, stops: Bool = false)
     /// Another process or part of this one has it under way.
     case held
     /// The checkpoint is gone, or of another transfer.
@@ -108,18 +108,12 @@ package enum ItemFailure: Error, Sendable, Hashable {
         var isRefusal: Bool { self == .permission || self == .forbidden || self == .expired }
     }
 
-    /// What it means for the whole run, if more than this item.
-    package enum RunStop: Sendable, Hashable {
-        case credentials
-        case unreachable
-        case localState
-    }
-
-    package var stops: RunStop? {
+    /// True if it ends the whole run, because what follows would fail, too.
+    package var stops: Bool {
         switch self {
         case .storage(_, _, let stops, _), .local(_, let stops): stops
-        case .manifest, .checkpointGone: .localState
-        default: nil
+        case .manifest, .checkpointGone: true
+        default: false
         }
     }
 

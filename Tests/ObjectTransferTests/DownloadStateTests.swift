@@ -106,7 +106,7 @@ struct DownloadStateTests {
     @Test func `any other failure keeps the checkpoint`() {
         var state = DownloadState(rangeSize: 4, streamLimit: 2)
         _ = state.start(Self.object)
-        let failure = ItemFailure.storage(message: "no", answer: nil)
+        let failure = ItemFailure.storage(message: "no")
         #expect(
             state.failedRange(0, .other(failure))
                 == [.cancelFetches, .fail(failure, keepsCheckpoint: true)]

@@ -44,7 +44,7 @@ struct UploadStateTests {
     @Test func `a lost answer to a put is settled by asking for the object`() {
         var state = UploadState(layout: Self.layout(size: 5), isMultipart: false, streamLimit: 4)
         _ = state.start()
-        let lost = ItemFailure.storage(message: "lost", answer: nil)
+        let lost = ItemFailure.storage(message: "lost")
         #expect(state.failed(.answerLost(lost)) == [.confirmByHead(expected: nil)])
         var other = state
         #expect(state.settled(isOurs: true, checksum: nil) == [.finish(nil)])
@@ -180,7 +180,6 @@ struct UploadStateTests {
         _ = state.failed(.answerLost(.alreadyExists(nil)))
         let denied = ItemFailure.storage(
             message: "AccessDenied",
-            answer: nil,
             cause: .permission
         )
         let end: [UploadState.Effect] = [
@@ -228,9 +227,9 @@ struct UploadStateTests {
         _ = state.start()
         _ = state.initiated(Self.upload)
         for index in 0..<3 { _ = state.uploaded(Self.part(index)) }
-        let lost = ItemFailure.storage(message: "lost", answer: nil)
+        let lost = ItemFailure.storage(message: "lost")
         func refused(_ cause: ItemFailure.StorageCause) -> UploadState.Failure {
-            .other(.storage(message: "no", answer: nil, cause: cause))
+            .other(.storage(message: "no", cause: cause))
         }
         _ = state.failed(.answerLost(lost))
         var expired = state
@@ -238,7 +237,7 @@ struct UploadStateTests {
             expired.failed(refused(.expired))
                 == [
                     .fail(
-                        .storage(message: "no", answer: nil, cause: .expired),
+                        .storage(message: "no", cause: .expired),
                         keepsCheckpoint: true
                     )
                 ]

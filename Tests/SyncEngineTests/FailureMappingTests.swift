@@ -9,8 +9,8 @@ struct FailureMappingTests {
         let answer = ItemFailure.ServiceAnswer(requestID: "R", status: 503)
         let failures: [ItemFailure] = [
             .storage(message: "busy", answer: answer, cause: .passing),
-            .storage(message: "no", answer: nil, cause: .forbidden), .vanished(answer),
-            .manifest(message: "full"), .local(message: "bad", stops: .localState),
+            .storage(message: "no", cause: .forbidden), .vanished(answer),
+            .manifest(message: "full"), .local(message: "bad", stops: true),
         ]
         for failure in failures {
             let error = SyncError(any: failure)

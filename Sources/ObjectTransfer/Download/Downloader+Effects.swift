@@ -290,8 +290,7 @@ extension Downloader {
 
     private static let uncheckedLink = ItemFailure.storage(
         message: "the object became a link, or the link's target changed, after the listing; "
-            + "run again",
-        answer: nil
+            + "run again"
     )
 
     /// The object as it is now.

@@ -199,7 +199,6 @@ package struct StreamDownload: Sendable {
     private static let mismatch = ItemFailure.storage(
         message: "the content does not match the checksum that the service reports; do not use "
             + "what was written, and download it again",
-        answer: nil,
         cause: .corrupt
     )
 }

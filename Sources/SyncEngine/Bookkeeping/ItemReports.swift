@@ -29,21 +29,8 @@ struct ItemReports: Sendable {
             message: message(of: failure, key),
             requestID: failure.requestID
         )
-        guard let stop = failure.stops else { return countStreak(failure) }
-        let code: SyncError.Code =
-            switch stop {
-            case .credentials: .credentials
-            case .unreachable: .remoteUnreachable
-            case .localState: .localState
-            }
-        ledger.stop(
-            SyncError(
-                code: code,
-                message: failure.message,
-                underlying: failure,
-                requestID: failure.requestID
-            )
-        )
+        guard failure.stops else { return countStreak(failure) }
+        ledger.stop(SyncError(any: failure))
     }
 
     /// How a failed item is counted, and what that says of the run's deletions; nil for one that

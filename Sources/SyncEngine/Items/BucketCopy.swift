@@ -165,8 +165,7 @@ extension BucketCopy {
 
     static func failure(_ reason: String) -> ItemFailure {
         .storage(
-            message: "no copy could be made in the bucket, so the object was kept: \(reason)",
-            answer: nil
+            message: "no copy could be made in the bucket, so the object was kept: \(reason)"
         )
     }
 

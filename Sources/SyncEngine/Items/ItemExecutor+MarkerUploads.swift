@@ -100,7 +100,7 @@ extension ItemExecutor {
         } catch {
             // What may pass is not an answer to the question.
             let status = error.answer?.status ?? 0
-            guard error.stops == nil, [400, 405, 409, 501].contains(status) else {
+            guard !error.stops, [400, 405, 409, 501].contains(status) else {
                 fail(.upload, entry.key, size: 0, error)
                 return nil
             }

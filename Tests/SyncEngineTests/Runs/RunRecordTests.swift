@@ -112,6 +112,8 @@ extension EngineRuns {
             }
             let summary = try #require(log.summary)
             #expect(summary.stopped == error?.message)
+            // As of a listing that is refused so.
+            #expect(error?.code == .expired)
             #expect(!summary.isInStep)
             #expect(try await lastRun(fixture, "a").run.record?.outcome == .failed)
         }
