@@ -79,13 +79,14 @@ let package = Package(
         .library(name: "OSSSync", targets: ["OSSSync"]),
         .library(name: "OSSTransfer", targets: ["OSSTransfer"]),
         .library(name: "OSSTransferFoundation", targets: ["OSSTransferFoundation"]),
+        .library(name: "OSSTransferTesting", targets: ["OSSTransferTesting"]),
     ],
     traits: [
         .default(enabledTraits: ["SystemLibraries"]),
         .trait(
             name: "SystemLibraries",
             description: "Uses libcurl, expat and ISA-L; all but OSSTransfer and "
-                + "OSSTransferFoundation need it."
+                + "the libraries named after it need it."
         ),
     ],
     targets: [
@@ -121,6 +122,7 @@ let package = Package(
         ),
         library("OSSTransfer", ["ObjectTransfer", "ObjectStorage", "LocalStorage", "SyncModel"]),
         library("OSSTransferFoundation", ["OSSTransfer", "SyncModel"]),
+        library("OSSTransferTesting", ["OSSTransfer", "ObjectStorage", "SyncModel"]),
         library(
             "OSSSync",
             [
@@ -203,13 +205,16 @@ let package = Package(
         tests(
             "OSSTransferTests",
             [
-                "OSSTransfer", "ObjectStorage", "StorageServer", "StoreFixture", "SyncTestSupport",
-                "TransferProgram",
+                "OSSTransfer", "OSSTransferTesting", "ObjectStorage", "StorageServer",
+                "StoreFixture", "SyncTestSupport", "TransferProgram",
             ]
         ),
         tests(
             "OSSTransferFoundationTests",
-            ["OSSTransferFoundation", "OSSTransfer", "StorageServer", "StoreFixture"]
+            [
+                "OSSTransferFoundation", "OSSTransfer", "OSSTransferTesting", "StorageServer",
+                "StoreFixture",
+            ]
         ),
         tests("OSSSyncTests", ["OSSSync", "ObjectStorage", "StorageServer", "StoreFixture"]),
         tests(
@@ -246,7 +251,7 @@ package.targets.append(
 if Context.environment["OSSSYNC_PORTABLE"] != nil {
     let portable = [
         "SyncModel", "ObjectStorage", "LocalStorage", "ObjectTransfer", "OSSTransfer",
-        "OSSTransferFoundation", "StoreFixture",
+        "OSSTransferFoundation", "OSSTransferTesting", "StoreFixture",
     ]
     let others = [
         "SyncTestSupport", "LeaseExploration", "CSystem", "CChecksums", "TransferProgram",

@@ -1,6 +1,7 @@
 import Foundation
 import OSSTransfer
 import OSSTransferFoundation
+import OSSTransferTesting
 import StorageServer
 import StoreFixture
 import Testing

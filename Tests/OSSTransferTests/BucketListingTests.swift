@@ -1,4 +1,5 @@
 import OSSTransfer
+import OSSTransferTesting
 import StorageServer
 import StoreFixture
 import Synchronization

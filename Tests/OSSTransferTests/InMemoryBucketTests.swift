@@ -1,5 +1,6 @@
 import Foundation
 import OSSTransfer
+import OSSTransferTesting
 import StoreFixture
 import Testing
 

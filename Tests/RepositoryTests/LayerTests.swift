@@ -14,6 +14,7 @@ private let allowedImports: [String: Set<String>] = [
     ],
     "OSSTransfer": ["ObjectTransfer", "ObjectStorage", "LocalStorage", "SyncModel", "libc"],
     "OSSTransferFoundation": ["OSSTransfer", "SyncModel", "Foundation"],
+    "OSSTransferTesting": ["OSSTransfer", "ObjectStorage", "SyncModel"],
     "OSSSync": [
         "OSSTransfer", "SyncEngine", "ObjectTransfer", "ObjectStorage", "LocalStorage", "SyncModel",
     ],

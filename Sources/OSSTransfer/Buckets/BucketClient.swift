@@ -77,7 +77,7 @@ public struct BucketClient: Sendable {
     }
 
     /// Uses a store that is there already.
-    init(
+    package init(
         _ bucket: String,
         dialect: StoreDialect,
         host: String,

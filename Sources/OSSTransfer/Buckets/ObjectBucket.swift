@@ -9,7 +9,7 @@ public import ObjectTransfer
 /// let albums = Albums(bucket: InMemoryBucket().client)
 /// ```
 ///
-/// ``BucketClient`` conforms, with a real store or with that of an ``InMemoryBucket``; what a type
+/// ``BucketClient`` conforms, with a real store or with that of an `InMemoryBucket`; what a type
 /// of the app's own has to do is said at the methods of `BucketClient`.
 public protocol ObjectBucket: Sendable {
     /// Asks for an object's headers; see ``BucketClient/head(_:conditions:)``.

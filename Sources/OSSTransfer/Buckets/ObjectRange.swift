@@ -43,7 +43,7 @@ public struct ObjectRange: Sendable, Hashable {
     }
 
     /// - Throws: `SyncError` of code `configuration` if the range can hold no byte.
-    func form() throws(SyncError) -> RangeForm {
+    package func form() throws(SyncError) -> RangeForm {
         switch value {
         case .range(let form): return form
         case .impossible(let text):

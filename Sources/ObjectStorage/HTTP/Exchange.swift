@@ -42,7 +42,7 @@ package final class Exchange: @unchecked Sendable {
     }
 
     /// True if what has arrived is wanted, and nothing else.
-    var endsWhenDry: Bool {
+    package var endsWhenDry: Bool {
         switch disposition {
         case .file(let sink, _): return sink.endsWhenDry
         case .later(let late, _):

@@ -132,3 +132,14 @@ package enum EndpointError: Error, Sendable, Hashable {
         return displayText(shown)
     }
 }
+
+extension Endpoint {
+    /// A name that no resolver knows, for what no network carries.
+    package static let memory = Endpoint(
+        scheme: .https,
+        host: "memory.invalid",
+        port: nil,
+        region: "memory",
+        addressing: .path
+    )
+}

@@ -1,26 +1,27 @@
+internal import ObjectStorage
 internal import SyncModel
 
 /// Hands requests to a function of this process instead of a network.
-package final class MemoryTransport: HTTPSending {
-    package struct Request: Sendable {
-        package let method: HTTPMethod
-        package let url: String
-        package let headers: [(name: String, value: String)]
-        package let body: [UInt8]
+final class MemoryTransport: HTTPSending {
+    struct Request: Sendable {
+        let method: HTTPMethod
+        let url: String
+        let headers: [(name: String, value: String)]
+        let body: [UInt8]
 
         /// The value of a header, by its name in lower case.
-        package subscript(name: String) -> String? {
+        subscript(name: String) -> String? {
             headers.first { $0.name.lowercased() == name }?.value
         }
     }
 
-    package struct Answer: Sendable {
-        package var status: Int
+    struct Answer: Sendable {
+        var status: Int
         /// Names in lower case; the length is added.
-        package var headers: [(name: String, value: String)]
-        package var body: [UInt8]
+        var headers: [(name: String, value: String)]
+        var body: [UInt8]
 
-        package init(
+        init(
             status: Int,
             headers: [(name: String, value: String)] = [],
             body: [UInt8] = []
@@ -35,11 +36,11 @@ package final class MemoryTransport: HTTPSending {
 
     private let answer: @Sendable (Request) -> Answer
 
-    package init(_ answer: @escaping @Sendable (Request) -> Answer) {
+    init(_ answer: @escaping @Sendable (Request) -> Answer) {
         self.answer = answer
     }
 
-    package func send(_ request: HTTPRequest) async throws(TransportError) -> HTTPResponse {
+    func send(_ request: HTTPRequest) async throws(TransportError) -> HTTPResponse {
         let exchange = Exchange(request)
         let change = Condition()
         let result = await withTaskCancellationHandler {
@@ -102,15 +103,4 @@ package final class MemoryTransport: HTTPSending {
         }
         return body
     }
-}
-
-extension Endpoint {
-    /// A name that no resolver knows, for what no network carries.
-    package static let memory = Endpoint(
-        scheme: .https,
-        host: "memory.invalid",
-        port: nil,
-        region: "memory",
-        addressing: .path
-    )
 }

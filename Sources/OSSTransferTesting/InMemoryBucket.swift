@@ -1,3 +1,4 @@
+public import OSSTransfer
 internal import ObjectStorage
 internal import SyncModel
 
@@ -11,7 +12,7 @@ internal import SyncModel
 /// )
 /// ```
 ///
-/// Its ``client`` is an ordinary ``BucketClient``: single calls, listings, multipart uploads and
+/// Its ``client`` is an ordinary `BucketClient`: single calls, listings, multipart uploads and
 /// transfers run the same code as with a real store, and no byte leaves the process. The bucket
 /// speaks the dialect of OSS, and has neither versions, tags, encryption, callbacks nor archive
 /// classes; a signed URL leads nowhere.
