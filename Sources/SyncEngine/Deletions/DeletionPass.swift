@@ -137,7 +137,7 @@ struct DeletionPass: Sendable {
             let gone = JoinedEntry(key: deletion.key, base: row, local: nil, remote: nil)
             let entry = try await context.damaged.marking(gone, records: true)
             if entry.base?.isDamaged == true {
-                await executor.reportDamage(entry, .damagedAndGone)
+                await executor.damage.reportDamage(entry, .damagedAndGone)
             } else {
                 sound.append(deletion)
             }
@@ -216,7 +216,7 @@ struct DeletionPass: Sendable {
                         guard gone.contains(deletion.key),
                             let new = await self.rename(deletion, rename)
                         else {
-                            await executor.download(rename.source.entry, .replace)
+                            await executor.downloads.download(rename.source.entry, .replace)
                             continue
                         }
                         renamed.append(

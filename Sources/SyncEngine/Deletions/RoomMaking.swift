@@ -25,26 +25,26 @@ struct RoomMaking: Sendable {
             let item = short.removeFirst()
             guard let object = item.entry.remote, let path = try? context.path(of: item.entry)
             else { continue }
-            let held = trash.isEmpty ? 0 : await executor.trashSize() ?? 0
+            let held = trash.isEmpty ? 0 : await executor.downloads.trashSize() ?? 0
             guard let free = await freeBytes(), free.addingClamped(held) >= object.size else {
-                await executor.failForRoom(item)
+                await executor.downloads.failForRoom(item)
                 continue
             }
             while let free = await freeBytes(), free < object.size, let oldest = trash.popFirst() {
                 await remove(oldest)
             }
             context.tracker.planned(bytes: object.size)
-            var failure = await executor.transfer(item.entry, object, path, item.backup)
+            var failure = await executor.downloads.transfer(item.entry, object, path, item.backup)
             // A quota, or a shortage that has passed, is no reason to give the trash up.
             while case .diskFull? = failure, let free = await freeBytes(), free < object.size,
                 let oldest = trash.popFirst()
             {
                 await remove(oldest)
                 context.tracker.planned(bytes: object.size)
-                failure = await executor.transfer(item.entry, object, path, item.backup)
+                failure = await executor.downloads.transfer(item.entry, object, path, item.backup)
             }
             guard let failure else { continue }
-            await executor.failForRoom(
+            await executor.downloads.failForRoom(
                 RunLedger.ShortOfRoom(
                     entry: item.entry,
                     backup: item.backup,
@@ -77,7 +77,7 @@ struct RoomMaking: Sendable {
         guard let start, executor.ledger.growth > 0 else { return }
         let (needed, free) = (executor.ledger.growth - start.kept, start.free)
         guard needed > free else { return }
-        let trash = context.paths.isLimited ? 0 : await executor.trashSize() ?? 0
+        let trash = context.paths.isLimited ? 0 : await executor.downloads.trashSize() ?? 0
         // The run may put more there.
         executor.ledger.trashSize = nil
         guard needed > free.addingClamped(trash) else { return }
@@ -93,7 +93,9 @@ struct RoomMaking: Sendable {
 
     /// Reports them, because nothing was deleted.
     func fail() async {
-        for item in executor.ledger.take(\.shortOfRoom) { await executor.failForRoom(item) }
+        for item in executor.ledger.take(\.shortOfRoom) {
+            await executor.downloads.failForRoom(item)
+        }
     }
 
     /// None in a limited run, which does not know what of the trash is of its paths.
@@ -137,7 +139,7 @@ struct RoomMaking: Sendable {
     }
 }
 
-extension ItemExecutor {
+extension FileDownloads {
     /// Reports what the disk has no room for, and what else there is on it.
     func failForRoom(_ item: RunLedger.ShortOfRoom) async {
         let (key, size) = (item.entry.key, item.entry.remote?.size ?? 0)

@@ -31,7 +31,7 @@ struct DeferredDownloads: Sendable {
         try await directories.flush()
         try await executor.forEach(files, countsRest: true) { entry in
             executor.countAsPlanned(ItemExecutor.Work(entry: entry, decision: .download(.new)))
-            await executor.download(entry, .replace)
+            await executor.downloads.download(entry, .replace)
         }
     }
 

@@ -33,13 +33,13 @@ struct Dispatcher {
     mutating func dispatch(_ item: PlannedItem) async throws {
         let entry = item.entry
         let decision = item.decision
-        if let row = entry.base, executor.mayHaveBeenRenamed(entry) {
+        if let row = entry.base, executor.smallRenames.mayHaveBeenRenamed(entry) {
             hasLostSmallFile = true
             let hasRoom = replacedRows.count < context.limits.waiting
             if entry.local != nil, hasRoom { replacedRows[row.inode] = row }
         }
         switch decision {
-        case .upload(.new) where executor.mayBeRenamed(entry):
+        case .upload(.new) where executor.smallRenames.mayBeRenamed(entry):
             try await keepSmallUpload(entry)
         case .nothing(let reason):
             if executor.forgets(reason, entry) { try await append(.forget(entry.key)) }
@@ -62,7 +62,7 @@ struct Dispatcher {
             if let base = entry.base { try await append(.upsert(base.leftOut(false))) }
         case .downloadAfterDeletions:
             leaveForLater(item)
-        case .skip(.shadowedByDirectory) where executor.mayBeMarker(entry) && queue != nil:
+        case .skip(.shadowedByDirectory) where executor.markers.mayBeMarker(entry) && queue != nil:
             // It is asked for, which the plan does not wait for.
             try await queue?.push(ItemExecutor.Work(entry: entry, decision: decision), .small)
         case .skip(.needsRestore(_, isOngoing: false)) where context.options.restoreDays != nil:
@@ -116,7 +116,9 @@ struct Dispatcher {
         var waiting = executor.ledger.take(\.smallUploads)[...]
         defer { executor.ledger.countUntried(waiting.count) }
         guard !waiting.isEmpty else { return }
-        let rows = looksForRows ? try await executor.earlierRows(of: [JoinedEntry](waiting)) : [:]
+        let rows =
+            looksForRows
+            ? try await executor.smallRenames.earlierRows(of: [JoinedEntry](waiting)) : [:]
         while let entry = waiting.first {
             var work = ItemExecutor.Work(entry: entry, decision: .upload(.new))
             if let file = entry.local?.identity {
@@ -183,16 +185,19 @@ struct Dispatcher {
         _ entry: JoinedEntry,
         _ action: ItemAction
     ) async throws {
-        guard let row = executor.row(entry, mode: nil, at: entry.remote?.lastModified) else {
+        guard let row = executor.permissions.row(entry, mode: nil, at: entry.remote?.lastModified)
+        else {
             return
         }
         if context.options.keepsFileMetadata {
             // The marker is asked for permissions, which the plan does not wait for.
-            guard let queue else { return await executor.settleDirectory(entry, action) }
+            guard let queue else {
+                return await executor.permissions.settleDirectory(entry, action)
+            }
             let work = ItemExecutor.Work(entry: entry, decision: .adopt)
             return try await queue.push(work, .small)
         }
-        executor.reportDirectory(entry)
+        executor.permissions.reportDirectory(entry)
         try await append(.upsert(row))
     }
 }

@@ -5,10 +5,8 @@ internal import ObjectTransfer
 internal import SyncModel
 internal import SyncPlanner
 
+/// Comparisons of contents, and what follows from them.
 extension ItemExecutor {
-    /// Up to this size an MD5 of the file is cheaper than asking the service for its CRC-64.
-    private static let largestDigest: Int64 = 8 << 20
-
     /// Compares content and carries out what follows from the answer.
     func compare(
         _ entry: JoinedEntry,
@@ -17,10 +15,10 @@ extension ItemExecutor {
         different: Decision
     ) async {
         let start = context.environment.now()
-        let answer: Answer
+        let answer: ContentComparison.Answer
         var entry = entry
         do {
-            answer = try await self.answer(entry, comparison)
+            answer = try await contents.answer(entry, comparison)
             if !answer.isSame { entry = try await disowned(entry, comparison) }
         } catch {
             fail(.adopt, entry.key, size: entry.remote?.size ?? 0, ItemFailure(any: error))
@@ -37,8 +35,8 @@ extension ItemExecutor {
         } else if answer.isSame, case .refresh(let reason) = same {
             await refresh(entry, reason, readSince: readSince)
         } else if answer.isSame, case .carryMode(let target) = same {
-            await carryMode(entry, to: target, readSince: readSince)
-        } else if needsContent(answer, different, of: entry) {
+            await permissions.carryMode(entry, to: target, readSince: readSince)
+        } else if contents.needsContent(answer, different, of: entry) {
             await compareByFetching(entry, answer, same: same, different: different, start)
         } else {
             let next = answer.isSame ? same : different
@@ -60,112 +58,80 @@ extension ItemExecutor {
         return entry.withoutBase
     }
 
-    /// What a comparison found.
-    struct Answer: Sendable {
-        let verdict: DigestResult
-        /// Of the file, where it was read.
-        var checksum: CRC64?
-        /// Of the object, where it was asked for.
-        var metadata: ObjectMetadata?
-
-        var isSame: Bool { verdict == .proven }
-
-        init(_ verdict: DigestResult, checksum: CRC64? = nil, metadata: ObjectMetadata? = nil) {
-            self.verdict = verdict
-            self.checksum = checksum
-            self.metadata = metadata
-        }
-
-        /// Compared by checksums of whole contents.
-        init(isSame: Bool, checksum: CRC64?, metadata: ObjectMetadata? = nil) {
-            let verdict: DigestResult = isSame ? .proven : .contentMismatch(isSure: true)
-            self.init(verdict, checksum: checksum, metadata: metadata)
-        }
-    }
-
-    /// Compares content; changes nothing.
-    func answer(_ entry: JoinedEntry, _ comparison: Comparison) async throws -> Answer {
-        switch comparison {
-        case .fileWithRow(let recorded):
-            let checksum = try await fileChecksum(entry)
-            return Answer(isSame: checksum == recorded, checksum: checksum)
-        case .objectWithRow(let recorded):
-            let metadata = try await head(entry.key, knownSize: entry.remote?.size ?? 0)
-            guard let listed = entry.remote?.etag, metadata.etag == listed else {
-                return Answer(.contentMismatch(isSure: true), metadata: metadata)
-            }
-            if context.store.dialect.computesChecksum, let found = metadata.crc64 {
-                return Answer(isSame: found == recorded, checksum: recorded, metadata: metadata)
-            }
-            // What its writer says does not prove it. Where that differs, so does the object.
-            if let claimed = metadata.crc64, claimed != recorded {
-                return Answer(.contentMismatch(isSure: false), metadata: metadata)
-            }
-            guard let file = entry.local?.identity, file.size == metadata.size else {
-                return Answer(.contentMismatch(isSure: true), metadata: metadata)
-            }
-            return try await prove(entry, file, metadata)
-        case .fileWithObject(let etag):
-            return try await compareFile(entry, etag)
-        }
-    }
-
-    private func fileChecksum(_ entry: JoinedEntry) async throws -> CRC64 {
-        guard let file = entry.local?.identity else { throw ItemFailure.sourceKeepsChanging }
-        return try await checksum(of: try context.path(of: entry), expected: file)
-    }
-
-    /// The file's MD5 against the ETag where that is cheap and possible, else CRC-64 against
-    /// CRC-64; an object without either is different.
-    private func compareFile(
+    /// Fetches the object, as the store says nothing else of its content.
+    ///
+    /// The tag of a multipart object is a digest of digests: without the size of its parts it
+    /// cannot be computed of a file. Equal content is recorded; other content is not fetched a
+    /// second time. `start` is a moment before the file was read.
+    func compareByFetching(
         _ entry: JoinedEntry,
-        _ etag: ETag
-    ) async throws -> Answer {
-        guard let file = entry.local?.identity else { throw ItemFailure.sourceKeepsChanging }
-        let path = try context.path(of: entry)
-        let directory = context.directory
-        if let digest = etag.md5Digest, file.size <= Self.largestDigest {
-            let (found, checksum) = try await context.hashing.run {
-                let open = try Self.openForReading(path, in: directory)
-                guard try open.identity() == file else { throw ItemFailure.sourceKeepsChanging }
-                let bytes = try open.read(at: 0, length: Int(file.size))
-                return (hexadecimalText(Digest.md5(bytes)), CRC64(of: bytes))
+        _ answer: ContentComparison.Answer,
+        same: Decision,
+        different: Decision,
+        _ start: Timestamp
+    ) async {
+        guard let object = entry.remote, let file = entry.local?.identity else { return }
+        context.item(
+            .adopt,
+            .started,
+            entry.key,
+            size: object.size,
+            message: "the store provides no checksum to compare with the file; the object is "
+                + "fetched to compare it"
+        )
+        context.tracker.planned(bytes: object.size)
+        let transfer = context.tracker.begin(.download, key: entry.key, size: object.size)
+        let downloader = Downloader(context: context.transfer, key: entry.key, transfer: transfer)
+        let fetched: FileDownloads.Fetched
+        do throws(ItemFailure) {
+            fetched = FileDownloads.Fetched(
+                download: try await downloader.run(object),
+                transfer: transfer
+            )
+        } catch {
+            context.tracker.end(transfer, isFailed: true, isInterrupted: error == .cancelled)
+            return fail(.download, entry.key, size: object.size, error)
+        }
+        do {
+            let checksum: CRC64
+            if let known = answer.checksum {
+                checksum = known
+            } else {
+                let path = try context.path(of: entry)
+                checksum = try await self.checksum(of: path, expected: file)
             }
-            // Equal MD5s prove it; unequal ones prove nothing, because the ETag may not be an MD5
-            // of the content.
-            if found == digest { return Answer(isSame: true, checksum: checksum) }
+            let found = fetched.download
+            if found.object.size == file.size, found.received == checksum {
+                try await downloads.drop(fetched, entry.key)
+                if case .adopt = same {
+                    await adopt(
+                        entry,
+                        checksum: checksum,
+                        etag: found.object.etag,
+                        readSince: start
+                    )
+                } else {
+                    await carryOut(same, entry)
+                }
+            } else if different.usesObject {
+                await carryOut(different, entry, fetched)
+            } else {
+                try await downloads.drop(fetched, entry.key)
+                await carryOut(different, entry)
+            }
+        } catch {
+            context.tracker.end(transfer, isFailed: true)
+            fail(.adopt, entry.key, size: object.size, ItemFailure(any: error))
         }
-        let metadata = try await head(entry.key, knownSize: entry.remote?.size ?? 0)
-        guard metadata.etag == etag, metadata.size == file.size else {
-            return Answer(.contentMismatch(isSure: true), metadata: metadata)
-        }
-        guard context.store.dialect.computesChecksum, let expected = metadata.crc64 else {
-            return try await prove(entry, file, metadata)
-        }
-        let checksum = try await checksum(of: path, expected: file)
-        return Answer(isSame: checksum == expected, checksum: checksum, metadata: metadata)
     }
+}
 
-    /// Compares the file with what a store without its own CRC-64 reports of the object, and with
-    /// what an earlier run downloaded of it.
-    private func prove(
-        _ entry: JoinedEntry,
-        _ file: FileIdentity,
-        _ metadata: ObjectMetadata
-    ) async throws -> Answer {
-        let directory = context.directory
-        let path = try context.path(of: entry)
-        let checksum = try await checksum(of: path, expected: file)
-        let open = try await context.disk.run { try Self.openForReading(path, in: directory) }
-        let metadata = await context.transfer.withPartSize(metadata, of: entry.key)
-        let verdict = try await context.transfer.compare(open, checksum: checksum, with: metadata)
-        guard try open.identity() == file else { throw ItemFailure.sourceKeepsChanging }
-        if verdict != .proven, verdict != .contentMismatch(isSure: true),
-            let known = try await context.manifest.first(.fetchedContent(entry.key)),
-            known.etag == metadata.etag, known.size == metadata.size
-        {
-            return Answer(isSame: known.crc64 == checksum, checksum: checksum, metadata: metadata)
+extension Decision {
+    /// True if the object's content goes to the file.
+    fileprivate var usesObject: Bool {
+        switch self {
+        case .download, .conflict(_, .download), .conflict(_, .downloadKeepingLocal): true
+        default: false
         }
-        return Answer(verdict, checksum: checksum, metadata: metadata)
     }
 }

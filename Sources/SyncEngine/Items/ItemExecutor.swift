@@ -15,14 +15,18 @@ internal import SyncPlanner
 /// Not guaranteed: an order among items; large and small ones have lanes of their own. A failed
 /// item is reported and the run continues, unless `RunLedger` says that every other item would
 /// fail.
-struct ItemExecutor: Sendable {
-    let context: RunContext
-    let ledger: RunLedger
-    let publications: PublicationQueue
-    let issues: ScanIssues
-    let absent = AbsentDirectory()
+struct ItemExecutor: ItemWorker {
+    let parts: ItemParts
 
-    private var reports: ItemReports { ItemReports(context: context, ledger: ledger) }
+    var contents: ContentComparison { ContentComparison(parts) }
+    var damage: DamagedFiles { DamagedFiles(parts) }
+    var downloads: FileDownloads { FileDownloads(parts) }
+    var markers: DirectoryMarkers { DirectoryMarkers(parts) }
+    var permissions: Permissions { Permissions(parts) }
+    var places: FilePlaces { FilePlaces(parts) }
+    var smallRenames: SmallRenames { SmallRenames(parts) }
+    var sources: CopySources { CopySources(parts) }
+    var uploads: FileUploads { FileUploads(parts) }
 
     /// Where an upload or a comparison needs more than the decision: what was planned.
     struct Work: Sendable {
@@ -39,24 +43,6 @@ struct ItemExecutor: Sendable {
         }
     }
 
-    /// Runs `body` for each item, as many at once as there are connections; begins no more once the
-    /// run is to end.
-    ///
-    /// With `countsRest`, those are counted as not tried.
-    func forEach<Item: Sendable>(
-        _ items: some Collection<Item>,
-        countsRest: Bool = false,
-        _ body: @escaping @Sendable (Item) async throws -> Void
-    ) async throws {
-        var rest = items[...]
-        defer { if countsRest { ledger.countUntried(rest.count) } }
-        try await forEachBounded(
-            limit: context.options.connectionLimit,
-            next: { ledger.stop == nil ? rest.popFirst() : nil },
-            body: body
-        )
-    }
-
     /// Counts work that is certain to move content as planned.
     func countAsPlanned(_ work: Work) {
         guard work.decision.movesBytes else { return }
@@ -65,7 +51,7 @@ struct ItemExecutor: Sendable {
 
     func run(_ work: Work) async {
         if case .upload = work.decision, !work.earlier.isEmpty {
-            return await upload(work.entry, earlier: work.earlier)
+            return await uploads.upload(work.entry, earlier: work.earlier)
         }
         await carryOut(work.decision, work.entry)
     }
@@ -76,38 +62,42 @@ struct ItemExecutor: Sendable {
     func carryOut(
         _ decision: Decision,
         _ entry: JoinedEntry,
-        _ fetched: Fetched? = nil
+        _ fetched: FileDownloads.Fetched? = nil
     ) async {
         switch decision {
         case .download(let reason):
             let isForced = reason == .replacesLocalChange
-            await download(entry, isForced ? discarding(entry) : replacing(entry, reason), fetched)
+            await downloads.download(
+                entry,
+                isForced ? discarding(entry) : replacing(entry, reason),
+                fetched
+            )
         case .upload:
-            await upload(entry)
+            await uploads.upload(entry)
         case .uploadMarker:
-            await uploadMarker(entry)
+            await markers.uploadMarker(entry)
         case .compare(let comparison, let same, let different):
             await compare(entry, comparison, same: same, different: different)
         case .conflict(let kind, let resolution):
             await resolve(entry, kind, resolution, fetched)
         case .adopt where RelativePath.isDirectory(entry.key):
-            await settleDirectory(entry, entry.local == nil ? .download : .adopt)
+            await permissions.settleDirectory(entry, entry.local == nil ? .download : .adopt)
         case .adopt:
             await adopt(entry, checksum: entry.base?.crc64, etag: nil, readSince: nil)
         case .refresh(let reason):
             await refresh(entry, reason, readSince: nil)
         case .carryMode(let target):
-            await carryMode(entry, to: target, readSince: nil)
+            await permissions.carryMode(entry, to: target, readSince: nil)
         case .deleteLocal, .deleteRemote:
             await planDeletion(decision, entry)
         case .keepLocalChange:
             keepLocalChange(entry)
         case .skip(let reason) where reason.isDamage:
-            await reportDamage(entry, reason)
+            await damage.reportDamage(entry, reason)
         case .skip(.replaced):
             if let cover = issues.cover(of: entry.key) { issues.count(entry, under: cover) }
-            reports.skipReplaced(entry)
-        case .skip(.shadowedByDirectory) where await adoptMarker(entry):
+            ItemReports(context: context, ledger: ledger).skipReplaced(entry)
+        case .skip(.shadowedByDirectory) where await markers.adoptMarker(entry):
             break
         case .skip(.needsRestore(let storageClass, isOngoing: false)):
             await askToRestore(entry, storageClass)
@@ -180,58 +170,6 @@ struct ItemExecutor: Sendable {
     }
 }
 
-// MARK: - Endings
-
-extension ItemExecutor {
-    func fail(_ action: ItemAction, _ key: ObjectKey, size: Int64, _ failure: ItemFailure) {
-        reports.fail(action, key, size: size, failure)
-    }
-
-    func skipName(_ entry: JoinedEntry, _ reason: SkipReason) {
-        reports.skipName(entry.key, size: entry.remote?.size ?? 0, reason)
-    }
-
-    func skipWithoutDoubt(_ key: ObjectKey, size: Int64, message: String) {
-        reports.skipWithoutDoubt(key, size: size, message: message)
-    }
-
-    func skip(_ key: ObjectKey, size: Int64, message: String) {
-        reports.skip(key, size: size, message: message)
-    }
-
-    /// True if what one side lost while filters left it out is the other side's alone from now on:
-    /// no row says any more that it was the same on both.
-    ///
-    /// Not in a run that deletes what one side has alone: from a timer, the next one would do it.
-    func forgets(_ reason: QuietReason, _ entry: JoinedEntry) -> Bool {
-        guard reason == .onlyRemote || reason == .onlyLocal,
-            !context.options.deletesExtra || context.options.replacesLocalChanges
-        else { return false }
-        return entry.hasVanishedUnseen && context.knowsDirectory && !issues.hides(entry.key)
-    }
-
-    func leave(_ reason: QuietReason, _ entry: JoinedEntry) {
-        // The state of another mirror is in no other count.
-        reports.leave(
-            reason,
-            entry,
-            isHidden: issues.cover(of: entry.key).map { !$0.isOfMirror } ?? false
-        )
-    }
-
-    /// Writes rows, once the disk has what they are of.
-    func record(
-        _ changes: [ManifestChange],
-        _ action: ItemAction,
-        _ entry: JoinedEntry
-    ) async {
-        let file = entry.local?.identity
-        await publications.record(
-            .init(changes: changes, key: entry.key, action: action, device: file?.device)
-        )
-    }
-}
-
 // MARK: - Records
 
 extension ItemExecutor {
@@ -280,31 +218,6 @@ extension ItemExecutor {
         leave(reason, entry)
     }
 
-    /// The row of a file that has the recorded content.
-    ///
-    /// Its permissions stay those that the object's metadata stand for.
-    func refreshed(
-        _ base: ManifestEntry,
-        _ entry: JoinedEntry,
-        _ file: FileIdentity,
-        readSince start: Timestamp?
-    ) -> ManifestEntry {
-        var row = base.replacing(
-            localModified: recordedTime(file, since: start),
-            inode: file.inode,
-            isLink: entry.local?.isLink == true,
-            changed: file.recordedChange,
-            mode: base.mode ?? entry.local?.permissions
-        )
-        // In a copy of the directory all files are other ones.
-        if !context.knowsDirectory { row.isFetched = base.isFetched }
-        return row
-    }
-
-    func recordedTime(_ file: FileIdentity, since start: Timestamp?) -> Timestamp {
-        RecordedTime.of(file, since: start, now: context.environment.now())
-    }
-
     func planDeletion(_ decision: Decision, _ entry: JoinedEntry) async {
         guard let deletion = decision.plannedDeletion(of: entry) else { return }
         do {
@@ -322,17 +235,17 @@ extension ItemExecutor {
         _ entry: JoinedEntry,
         _ kind: ConflictKind,
         _ resolution: ConflictResolution,
-        _ fetched: Fetched?
+        _ fetched: FileDownloads.Fetched?
     ) async {
-        if await isOwnEarlier(entry, kind) {
+        if await uploads.isOwnEarlier(entry, kind) {
             if context.tracker.direction == .pull, context.options.replacesLocalChanges {
-                return await download(entry, discarding(entry), fetched)
+                return await downloads.download(entry, discarding(entry), fetched)
             }
             // A kill may leave it, too: it is swept by the next run.
-            if let fetched { try? await drop(fetched, entry.key) }
+            if let fetched { try? await downloads.drop(fetched, entry.key) }
             guard context.tracker.direction != .pull else { return keepLocalChange(entry) }
             countAsPlanned(Work(entry: entry, decision: .upload(.changed)))
-            return await upload(entry)
+            return await uploads.upload(entry)
         }
         context.tracker.count { $0.conflicts += 1 }
         let size = entry.remote?.size ?? entry.local?.identity?.size ?? 0
@@ -341,13 +254,13 @@ extension ItemExecutor {
         switch resolution {
         case .downloadKeepingLocal where entry.key == IgnoreFile.key:
             ledger.countSkipped()
-            if let fetched { try? await drop(fetched, entry.key) }
+            if let fetched { try? await downloads.drop(fetched, entry.key) }
         case .downloadKeepingLocal:
-            await download(entry, .keepBeside(suffix: conflictSuffix), fetched)
+            await downloads.download(entry, .keepBeside(suffix: conflictSuffix), fetched)
         case .download:
-            await download(entry, discarding(entry), fetched)
+            await downloads.download(entry, discarding(entry), fetched)
         case .upload:
-            await upload(entry)
+            await uploads.upload(entry)
         case .deleteLocal:
             ledger.keepOwnTrash()
             await planDeletion(.deleteLocal(.known), entry)

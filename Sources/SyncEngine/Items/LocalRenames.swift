@@ -73,7 +73,7 @@ struct LocalRenames: Sendable {
                 let rename = Proven(source: item.source, checksum: checksum)
                 proven.withLock { $0[item.source.row.key] = rename }
             } else {
-                await executor.download(item.source.entry, .replace)
+                await executor.downloads.download(item.source.entry, .replace)
             }
         }
         await executor.publications.flush()
@@ -83,7 +83,7 @@ struct LocalRenames: Sendable {
     /// Copies or fetches what is not to be renamed after all.
     func download(_ renames: [Proven]) async throws {
         try await executor.forEach(renames, countsRest: true) { rename in
-            await executor.download(rename.source.entry, .replace)
+            await executor.downloads.download(rename.source.entry, .replace)
         }
     }
 
@@ -104,7 +104,7 @@ struct LocalRenames: Sendable {
                 )
                 return (file, checksum)
             }
-            let isCopy = try await executor.isCopy(file, checksum, of: source.metadata)
+            let isCopy = try await executor.contents.isCopy(file, checksum, of: source.metadata)
             guard isCopy, try directory.isAsSeen(file.identity(), expected) else { return nil }
             return checksum
         } catch {

@@ -162,7 +162,8 @@ extension MirrorEngine {
         _ outlook: Explanation.Outlook
     ) async -> Explanation.Outlook {
         let executor = run.parts(RunID(0)).executor
-        guard outlook.action == .download, let hindrance = await executor.hindrance(entry) else {
+        guard outlook.action == .download, let hindrance = await executor.places.hindrance(entry)
+        else {
             return outlook
         }
         return Explanation.Outlook(

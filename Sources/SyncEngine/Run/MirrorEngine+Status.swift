@@ -294,7 +294,7 @@ private struct WorkCounter {
     private mutating func count(_ item: PlannedItem) async {
         let outline = PlanOutline(item, policy)
         let hindrance =
-            outline.action == .download ? await executor.hindrance(item.entry) : nil
+            outline.action == .download ? await executor.places.hindrance(item.entry) : nil
         var added = PlannedWork(item, kept)
         if hindrance != nil {
             added = PlannedWork()

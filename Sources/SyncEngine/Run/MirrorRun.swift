@@ -109,7 +109,7 @@ struct MirrorRun: Sendable {
         failure = await lockLoss() ?? failure
         // Also after an interruption: what is verified need not be fetched again.
         await parts.publications.finish()
-        await parts.executor.closeDirectories()
+        await parts.executor.permissions.closeDirectories()
         failure = failure ?? parts.ledger.stop
         var summary = parts.context.tracker.summary
         summary.runID = parts.context.run.value
@@ -225,12 +225,7 @@ struct MirrorRun: Sendable {
             reports.fail(action, key, size: size, failure)
         }
         let issues = ScanIssues { reports.report($0) }
-        let executor = ItemExecutor(
-            context: context,
-            ledger: ledger,
-            publications: publications,
-            issues: issues
-        )
+        let executor = ItemExecutor(parts: ItemParts(context, ledger, publications, issues))
         return Parts(
             context: context,
             ledger: ledger,
@@ -303,7 +298,7 @@ extension MirrorRun {
         if coverage.hasRemoteTrash || options.remoteTrash == .ownPrefix {
             try await RemoteTrash.note(in: session.directory, parts.context.disk)
         }
-        try await parts.executor.sendWaitingMarkers()
+        try await parts.executor.markers.sendWaitingMarkers()
         await parts.publications.flush()
         await parts.publications.recordRows()
         try await removeCopiesOfLinks(parts)

@@ -75,8 +75,8 @@ struct Preview {
         different: Decision
     ) async throws {
         do {
-            let answer = try await executor.answer(entry, comparison)
-            guard !executor.needsContent(answer, different, of: entry) else {
+            let answer = try await executor.contents.answer(entry, comparison)
+            guard !executor.contents.needsContent(answer, different, of: entry) else {
                 let message =
                     "the store provides no checksum to compare with the file; a run "
                     + "fetches the object to compare it"
@@ -141,7 +141,7 @@ struct Preview {
                 size: remoteSize,
                 message(reason, entry, deletesObject: true)
             )
-        case .conflict(let kind, _) where await executor.isOwnEarlier(entry, kind):
+        case .conflict(let kind, _) where await executor.uploads.isOwnEarlier(entry, kind):
             guard context.tracker.direction == .pull else {
                 return try await showUpload(entry, .changed)
             }
@@ -178,7 +178,8 @@ struct Preview {
         _ entry: JoinedEntry,
         orElse reason: QuietReason?
     ) async throws {
-        guard context.options.keepsFileMetadata, try await executor.modeOfObject(entry) != nil
+        guard context.options.keepsFileMetadata,
+            try await executor.permissions.modeOfObject(entry) != nil
         else {
             if let reason { executor.leave(reason, entry) }
             return
@@ -230,7 +231,7 @@ struct Preview {
     private mutating func showDownload(_ entry: JoinedEntry, _ reason: DownloadReason) async throws
     {
         guard let object = entry.remote else { return }
-        switch await executor.hindrance(entry) {
+        switch await executor.places.hindrance(entry) {
         case .refused(let failure):
             return executor.fail(.download, entry.key, size: object.size, failure)
         case .occupied(let reason): return await executor.carryOut(.skip(reason), entry)
@@ -240,7 +241,9 @@ struct Preview {
             return show(.download, entry, size: 0, "a new directory")
         }
         let isNew = entry.base == nil && entry.local == nil
-        if isNew, let row = try await found({ try await executor.localSource(entry, object)?.row })
+        if isNew,
+            let row = try await found({ try await executor.sources.localSource(entry, object)?.row }
+            )
         {
             if renamed.count < Self.limit { renamed.insert(row.key) }
             showCopy(.copyLocal, entry, of: row, size: object.size)
@@ -258,10 +261,10 @@ struct Preview {
         } catch {
             return executor.skip(entry.key, size: file.size, message: error.message)
         }
-        guard await executor.isBeyondDoubt(entry, file, path) else { return }
+        guard await executor.damage.isBeyondDoubt(entry, file, path) else { return }
         let row = try await found {
             guard entry.remote == nil, entry.local?.isLink != true else { return nil }
-            return try await executor.remoteSource(entry, file, path)
+            return try await executor.sources.remoteSource(entry, file, path)
         }
         if let row {
             showCopy(.copyRemote, entry, of: row, size: file.size)

@@ -15,7 +15,7 @@ internal import SyncPlanner
 ///
 /// What could not be settled has a row without the time of the object, by which the next run asks
 /// again.
-extension ItemExecutor {
+extension Permissions {
     /// Which side gets the permissions of the other one.
     enum DirectoryMode: Sendable, Hashable {
         case none
@@ -185,7 +185,7 @@ extension ItemExecutor {
 
 // MARK: - Here
 
-extension ItemExecutor {
+extension Permissions {
     /// Gives the directory the permissions of its marker; false if it has others by now than the
     /// plan saw, which the next run looks at.
     ///
@@ -235,7 +235,7 @@ extension ItemExecutor {
 
 // MARK: - Markers that are sent for permissions
 
-extension ItemExecutor {
+extension Permissions {
     /// The permissions that a new marker of the directory records; nil for those that every
     /// directory has.
     func recordedMode(_ entry: JoinedEntry) -> UInt32? {

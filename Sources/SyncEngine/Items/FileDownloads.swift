@@ -6,13 +6,21 @@ internal import SyncModel
 internal import SyncPlanner
 internal import Synchronization
 
-extension ItemExecutor {
-    var renames: RenameLookup {
-        RenameLookup(
-            smallestWorthAsking: context.limits.smallestWorthAsking,
-            maximumCandidates: 8,
-            judgesInodes: context.judgesInodes
-        )
+/// Downloads of files, with the copies on the disk that save some of them.
+struct FileDownloads: ItemWorker {
+    let parts: ItemParts
+
+    init(_ parts: ItemParts) { self.parts = parts }
+
+    private var contents: ContentComparison { ContentComparison(parts) }
+    private var markers: DirectoryMarkers { DirectoryMarkers(parts) }
+    private var places: FilePlaces { FilePlaces(parts) }
+    private var sources: CopySources { CopySources(parts) }
+
+    /// An object that was fetched to be compared.
+    struct Fetched: Sendable {
+        let download: FinishedDownload
+        let transfer: TransferCounter
     }
 
     /// The object's content goes to the file: from a file that has it already, else by download.
@@ -30,22 +38,25 @@ extension ItemExecutor {
             return
         }
         if context.looksForFoldedNames, entry.local == nil,
-            let collision = await nameCollision(path)
+            let collision = await places.nameCollision(path)
         {
             context.tracker.abandonedItem(bytes: object.size)
             return fail(.download, entry.key, size: object.size, ItemFailure(collision))
         }
-        if let obstacle = await obstacle(of: entry, at: path) {
+        if let obstacle = await places.obstacle(of: entry, at: path) {
             context.tracker.abandonedItem(bytes: object.size)
-            return await carryOut(.skip(obstacle), entry)
+            if case .shadowedByDirectory = obstacle, await markers.adoptMarker(entry) { return }
+            return skipName(entry, obstacle)
         }
         // What was fetched already is kept where it cannot get its name.
-        if let refusal = await placeRefusal(path, replaces: entry.local != nil), fetched == nil {
+        if let refusal = await places.placeRefusal(path, replaces: entry.local != nil),
+            fetched == nil
+        {
             context.tracker.abandonedItem(bytes: object.size)
             return fail(.download, entry.key, size: object.size, ItemFailure(ofChange: refusal))
         }
         if entry.key != IgnoreFile.key, !path.isLink, entry.base == nil, entry.local == nil,
-            mayHaveCopies(object.size), await copyLocal(entry, object, path)
+            sources.mayHaveCopies(object.size), await copyLocal(entry, object, path)
         {
             return
         }
@@ -83,15 +94,6 @@ extension ItemExecutor {
             && (context.options.deletesKnown || context.options.deletesExtra)
     }
 
-    /// False where nothing is to be looked up: rows of small files are not found by their content,
-    /// and in a new mirror a copy of what came in this run costs as many requests as a small object
-    /// itself.
-    func mayHaveCopies(_ size: Int64) -> Bool {
-        let limits = context.limits
-        return size >= limits.smallestSearchable
-            && (context.earlier.hasEntries || size >= limits.smallestWorthAsking)
-    }
-
     /// Why the object's content could not be fetched; nil if it waits for its place.
     func transfer(
         _ entry: JoinedEntry,
@@ -117,7 +119,7 @@ extension ItemExecutor {
                 let (name, manifest) = (finished.partialName, context.manifest)
                 try await IgnoreFile.check(name, in: context.directory, context.disk, manifest)
             }
-            if try await makeDirectory(entry, finished.metadata) {
+            if try await markers.makeDirectory(entry, finished.metadata) {
                 await context.removePartial(finished.partialName)
                 context.tracker.end(transfer)
                 return nil
@@ -160,21 +162,6 @@ extension ItemExecutor {
         entry.local?.identity.map { .file($0) } ?? .absent
     }
 
-    /// True if the copied file has the content of the new key's object.
-    ///
-    /// Only what the service reports of that object decides. An ETag equal to that of the file's
-    /// own object proves nothing: an ETag need not be a digest, and then two objects may share it.
-    func isCopy(
-        _ copy: OpenFile,
-        _ checksum: CRC64,
-        of metadata: ObjectMetadata
-    ) async throws -> Bool {
-        if context.store.dialect.computesChecksum, let expected = metadata.crc64 {
-            return checksum == expected
-        }
-        return try await context.transfer.hasContent(copy, checksum: checksum, of: metadata)
-    }
-
     /// Makes a new key's file from an unchanged one with the same content, if there is one.
     private func copyLocal(
         _ entry: JoinedEntry,
@@ -182,7 +169,9 @@ extension ItemExecutor {
         _ path: RelativePath
     ) async -> Bool {
         do {
-            guard let (row, metadata) = try await localSource(entry, object) else { return false }
+            guard let (row, metadata) = try await sources.localSource(entry, object) else {
+                return false
+            }
             let rename = RunLedger.PendingRename(
                 entry: entry,
                 object: object,
@@ -195,48 +184,6 @@ extension ItemExecutor {
             // A copy is a shortcut: if it fails, the download reports or fixes the cause.
             return false
         }
-    }
-
-    /// The row whose unchanged file has the content of a new key, and the headers of its object.
-    func localSource(
-        _ entry: JoinedEntry,
-        _ object: RemoteObject
-    ) async throws -> (row: ManifestEntry, metadata: ObjectMetadata)? {
-        guard object.size > 0, mayHaveCopies(object.size) else { return nil }
-        let rows = try await candidates(for: object)
-        guard !rows.isEmpty else { return nil }
-        var candidates: [RenameCandidate] = []
-        for row in rows {
-            let file = row.isLink ? nil : try await identity(of: row.key)
-            candidates.append(RenameCandidate(row: row, file: file, isVanished: false))
-        }
-        let source: RenameCandidate
-        var metadata: ObjectMetadata?
-        switch renames.localSource(for: object, among: candidates) {
-        case .none: return nil
-        case .copy(let candidate): source = candidate
-        case .checksum(let possible):
-            metadata = try await head(entry.key, knownSize: object.size)
-            guard let checksum = metadata?.crc64, metadata?.etag == object.etag,
-                let match = renames.match(checksum, among: possible)
-            else { return nil }
-            source = match
-        }
-        if metadata == nil { metadata = try await head(entry.key, knownSize: object.size) }
-        guard let metadata, metadata.etag == object.etag else { return nil }
-        return (source.row, metadata)
-    }
-
-    private func candidates(for object: RemoteObject) async throws -> [ManifestEntry] {
-        let limit = renames.maximumCandidates
-        let identical = try await context.manifest.rows(
-            .entries(etag: object.etag, size: object.size),
-            limit: limit
-        )
-        guard identical.isEmpty, object.size >= renames.smallestWorthAsking else {
-            return identical
-        }
-        return try await context.manifest.rows(.entries(size: object.size), limit: limit)
     }
 
     private func copyLocal(
@@ -272,7 +219,7 @@ extension ItemExecutor {
                 throw error
             }
         }
-        guard try await isCopy(copy, found, of: metadata) else {
+        guard try await contents.isCopy(copy, found, of: metadata) else {
             try await context.disk.run { () throws(LocalError) in
                 try directory.removePartial(name)
             }
@@ -310,18 +257,18 @@ extension ItemExecutor {
         return true
     }
 
-    /// The current file of a key, nil if there is none.
-    func identity(of key: ObjectKey) async throws -> FileIdentity? {
-        let path = try context.path(of: key)
-        let directory = context.directory
-        let state = try await context.disk.run { () throws(LocalError) in
-            try directory.identity(of: path)
-        }
-        if case .file(let identity) = state { return identity }
-        return nil
-    }
-
-    func head(_ key: ObjectKey, knownSize: Int64 = 0) async throws(ItemFailure) -> ObjectMetadata {
-        try await context.transfer.metadata(key, knownSize: knownSize)
+    /// Notes what was fetched, and then removes it: a kill in between costs no second fetch.
+    func drop(_ fetched: Fetched, _ key: ObjectKey) async throws {
+        let download = fetched.download
+        let content = FetchedContent(
+            key: key,
+            size: download.object.size,
+            etag: download.object.etag,
+            crc64: download.received
+        )
+        try await context.manifest.record(.note(content))
+        if download.hasCheckpoint { try await context.manifest.record(.finishDownload(key)) }
+        await context.removePartial(download.partialName)
+        context.tracker.end(fetched.transfer)
     }
 }

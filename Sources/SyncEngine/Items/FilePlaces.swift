@@ -4,17 +4,12 @@ internal import SyncModel
 internal import SyncPlanner
 internal import Synchronization
 
-/// A directory that was not there when a file of it was about to be fetched.
-///
-/// The files of a new directory come one after the other, and each would look whether something is
-/// in its way. What this run puts there is not; what others put there is found when the file gets
-/// its name.
-final class AbsentDirectory: Sendable {
-    let last = Mutex<RelativePath?>(nil)
-}
-
 /// Whether a new file or directory can have its name, asked before its content is fetched.
-extension ItemExecutor {
+struct FilePlaces: ItemWorker {
+    let parts: ItemParts
+
+    init(_ parts: ItemParts) { self.parts = parts }
+
     /// What is in the place of a file or link that the walk did not see; nil if nothing is.
     func obstacle(of entry: JoinedEntry, at path: RelativePath) async -> SkipReason? {
         guard entry.local == nil else { return nil }
@@ -71,13 +66,13 @@ extension ItemExecutor {
     /// True where something that is excluded, or came since the walk, is in the way of a new file:
     /// seen before its content is fetched.
     private func isDirectory(_ path: RelativePath) async -> Bool {
-        guard absent.last.withLock({ $0 == nil || $0 != path.parent }) else { return false }
+        guard parts.absent.last.withLock({ $0 == nil || $0 != path.parent }) else { return false }
         let directory = context.directory
         do {
             let found = try await context.disk.run { () throws(LocalError) in
                 try directory.state(at: path)
             }
-            if found == nil { absent.last.withLock { $0 = path.parent } }
+            if found == nil { parts.absent.last.withLock { $0 = path.parent } }
             return found == .directory
         } catch {
             return false

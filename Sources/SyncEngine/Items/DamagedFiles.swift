@@ -1,5 +1,6 @@
 internal import LocalStorage
 internal import ManifestStore
+internal import ObjectStorage
 internal import ObjectTransfer
 internal import SyncModel
 internal import SyncPlanner
@@ -8,7 +9,11 @@ internal import SyncPlanner
 ///
 /// `verify` and `--checksum` mark the row. The planner keeps the object of a marked row; here, a
 /// new file is kept from passing for an undamaged one because it has another name.
-extension ItemExecutor {
+struct DamagedFiles: ItemWorker {
+    let parts: ItemParts
+
+    init(_ parts: ItemParts) { self.parts = parts }
+
     /// Reports what the disk changed, and marks its row: later runs keep the object as this one
     /// does.
     ///

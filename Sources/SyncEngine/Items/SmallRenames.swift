@@ -13,7 +13,11 @@ internal import SyncPlanner
 ///    Most rows are in no index, and so most runs have no such pass: none if no recorded file is
 ///    missing.
 /// 3. The upload asks for the object of such a row, if the file has that name no more.
-extension ItemExecutor {
+struct SmallRenames: ItemWorker {
+    let parts: ItemParts
+
+    init(_ parts: ItemParts) { self.parts = parts }
+
     /// True if a new small file may be a recorded one under a new name.
     ///
     /// A file that was written after the last run ended is in no row, unless its time was in the

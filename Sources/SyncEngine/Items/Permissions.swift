@@ -6,7 +6,11 @@ internal import SyncModel
 internal import SyncPlanner
 
 /// Permissions that changed without the content.
-extension ItemExecutor {
+struct Permissions: ItemWorker {
+    let parts: ItemParts
+
+    init(_ parts: ItemParts) { self.parts = parts }
+
     /// Gives one side the permissions of the other one, and the row what both are now.
     ///
     /// `start` is a moment before the file was read; nil if it was not.
@@ -182,32 +186,5 @@ extension ItemExecutor {
     func reportMode(_ entry: JoinedEntry) {
         context.tracker.count { $0.modes += 1 }
         context.item(.mode, .done, entry.key, size: 0, message: "permissions changed")
-    }
-}
-
-// MARK: - What stays as it is here
-
-extension ItemExecutor {
-    func keepLocalChange(_ entry: JoinedEntry) {
-        context.tracker.count { $0.localChanges += 1 }
-        context.item(
-            .skip,
-            .skipped,
-            entry.key,
-            size: entry.local?.identity?.size ?? 0,
-            message: Self.reason(ofKeeping: entry, context.tracker.direction)
-        )
-    }
-
-    private static func reason(
-        ofKeeping entry: JoinedEntry,
-        _ direction: SyncDirection
-    ) -> String {
-        guard let object = entry.remote else {
-            return "changed locally and deleted in the bucket; the file is kept (a push uploads it)"
-        }
-        return direction != .pull && object.needsRestore
-            ? "its permissions changed, and its object is archived, so they are not sent"
-            : "changed locally; a pull keeps it (--force replaces it)"
     }
 }

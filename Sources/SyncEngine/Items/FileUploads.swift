@@ -5,7 +5,17 @@ internal import ObjectTransfer
 internal import SyncModel
 internal import SyncPlanner
 
-extension ItemExecutor {
+/// Uploads of files, with the copies in the bucket that save some of them.
+struct FileUploads: ItemWorker {
+    let parts: ItemParts
+
+    init(_ parts: ItemParts) { self.parts = parts }
+
+    private var damage: DamagedFiles { DamagedFiles(parts) }
+    private var permissions: Permissions { Permissions(parts) }
+    private var smallRenames: SmallRenames { SmallRenames(parts) }
+    private var sources: CopySources { CopySources(parts) }
+
     /// How often a file that changes while it is read is tried.
     private static let sourceAttempts = 3
 
@@ -21,9 +31,9 @@ extension ItemExecutor {
             skip(entry.key, size: file.size, message: error.message)
             return
         }
-        guard await isBeyondDoubt(entry, file, path) else { return }
+        guard await damage.isBeyondDoubt(entry, file, path) else { return }
         var (replaced, earlier) = (entry.remote?.etag, earlier)
-        if entry.remote == nil, entry.local?.isLink != true, mayHaveCopies(file.size) {
+        if entry.remote == nil, entry.local?.isLink != true, sources.mayHaveCopies(file.size) {
             switch await copyRemote(entry, file, path) {
             case .settled: return
             case .outdated(let copy): replaced = copy
@@ -53,7 +63,7 @@ extension ItemExecutor {
             context.options.properties,
             keepsFileMetadata: context.options.keepsFileMetadata
         )
-        details.source = await objectBeforeRename(earlier, of: file)
+        details.source = await smallRenames.objectBeforeRename(earlier, of: file)
         let transfer = context.tracker.begin(.upload, key: entry.key, size: file.size)
         var failure: ItemFailure?
         defer {
@@ -97,17 +107,6 @@ extension ItemExecutor {
         guard let object = entry.remote else { return }
         let keeper = ObjectKeeper(context: context)
         try await keeper.keep(entry.key, object.etag, size: object.size)
-    }
-
-    /// True for an upload that waits for the deletions: an object above or beneath it may be in its
-    /// way, at a store that is a directory beneath, and this run may delete that.
-    func waitsForDeletions(_ entry: JoinedEntry, _ failure: ItemFailure) -> Bool {
-        let deletes = context.options.deletesKnown || context.options.deletesExtra
-        guard deletes, context.tracker.direction != .pull, entry.remote == nil else { return false }
-        guard let status = failure.answer?.status, [400, 405, 409, 500].contains(status) else {
-            return false
-        }
-        return ledger.add(RunLedger.DeferredUpload(entry: entry, failure: failure), to: \.uploads)
     }
 
     /// A local file that vanished since the walk is a change like any other.
@@ -158,7 +157,7 @@ extension ItemExecutor {
 
 // MARK: - Copies in the bucket
 
-extension ItemExecutor {
+extension FileUploads {
     /// What became of the attempt to make an object from another one.
     private enum RemoteCopy {
         case none
@@ -177,46 +176,13 @@ extension ItemExecutor {
     ) async -> RemoteCopy {
         let start = context.environment.now()
         do {
-            guard let row = try await remoteSource(entry, file, path) else { return .none }
-            guard try await keepsCopies() != false else { return .bare(nil, row) }
+            guard let row = try await sources.remoteSource(entry, file, path) else { return .none }
+            guard try await permissions.keepsCopies() != false else { return .bare(nil, row) }
             return try await copyRemote(entry, file, from: row, readSince: start)
         } catch {
             // A copy is a shortcut: if it fails, the upload reports or fixes the cause.
             return .none
         }
-    }
-
-    /// The row whose object has the content of a new file.
-    func remoteSource(
-        _ entry: JoinedEntry,
-        _ file: FileIdentity,
-        _ path: RelativePath
-    ) async throws -> ManifestEntry? {
-        guard file.size > 0, mayHaveCopies(file.size) else { return nil }
-        let rows = try await candidates(for: file)
-        guard !rows.isEmpty else { return nil }
-        var candidates: [RenameCandidate] = []
-        for row in rows {
-            let isVanished = try await identity(of: row.key) == nil
-            candidates.append(RenameCandidate(row: row, file: nil, isVanished: isVanished))
-        }
-        switch renames.remoteSource(for: file, at: entry.key, among: candidates) {
-        case .none: return nil
-        case .copy(let candidate): return candidate.row
-        case .checksum(let possible):
-            let checksum = try await checksum(of: path, expected: file)
-            return renames.match(checksum, among: possible)?.row
-        }
-    }
-
-    private func candidates(for file: FileIdentity) async throws -> [ManifestEntry] {
-        let limit = renames.maximumCandidates
-        let same = try await context.manifest.rows(
-            .entries(inode: file.inode, size: file.size),
-            limit: limit
-        )
-        guard same.isEmpty, file.size >= renames.smallestWorthAsking else { return same }
-        return try await context.manifest.rows(.entries(size: file.size), limit: limit)
     }
 
     private func copyRemote(
@@ -247,41 +213,16 @@ extension ItemExecutor {
         // Also of a copy that is outdated by now: without a row it would be another writer's.
         await self.record([.upsert(record)], .copyRemote, entry)
         guard try await identity(of: entry.key) == file else { return .outdated(copy.etag) }
-        await learn(from: copy, knowing: try await keepsCopies())
+        await permissions.learn(from: copy, knowing: try await permissions.keepsCopies())
         guard copy.hasMetadata else { return .bare(copy.etag, row) }
         context.tracker.count { $0.renamed += 1 }
         context.tracker.finishedItem(bytes: file.size)
         context.doneItem(.copyRemote, entry.key, size: file.size)
         return .settled
     }
-
-    /// - Throws: `ItemFailure`.
-    static func openForReading(
-        _ path: RelativePath,
-        in directory: MirrorDirectory
-    ) throws -> OpenFile {
-        do {
-            return try directory.openForReading(path)
-        } catch {
-            throw ItemFailure(ofReading: error)
-        }
-    }
-
-    /// The checksum of the whole file, which must still be the one the walk saw.
-    func checksum(of path: RelativePath, expected: FileIdentity) async throws -> CRC64 {
-        let directory = context.directory
-        return try await context.reading { interruption in
-            let file = try Self.openForReading(path, in: directory)
-            guard try file.identity() == expected else { throw ItemFailure.sourceKeepsChanging }
-            let range = ByteRange(offset: 0, length: expected.size)
-            let checksum = try directory.checksum(of: file, range: range, unless: interruption)
-            guard try file.identity() == expected else { throw ItemFailure.sourceKeepsChanging }
-            return checksum
-        }
-    }
 }
 
-extension ItemExecutor {
+extension FileUploads {
     /// True if the object of a conflict is what an earlier run sent of this file and could not
     /// record, and the file was written since: then there is no other writer's version.
     func isOwnEarlier(_ entry: JoinedEntry, _ kind: ConflictKind) async -> Bool {
