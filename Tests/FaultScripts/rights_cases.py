@@ -1,4 +1,4 @@
-"""Rows F270–F272, F320, F324 and F359: who may read files, shared and closed directories."""
+"""Rows F270–F272, F320, F324, F359 and F376: who may read files, shared and closed directories."""
 
 import os
 import threading
@@ -310,3 +310,63 @@ def _(place):
     for mask, mode in (("002", 0o700), ("077", 0o755)):
         os.chmod(place.path("theirs"), mode)
         equal(run(mask, "push").count("modes"), 1, f"permissions that changed to {mode:o}")
+
+
+def closed_modes(place):
+    return [oct(os.stat(place.path(name)).st_mode & 0o777) for name in ("ro", "ro/sub")]
+
+
+@case("F376", "a closed directory whose marker is in another shard is written to, and closed again")
+def _(place):
+    if os.getuid() != 0:
+        return
+    names = ("ro/a", "ro/f0", "ro/f1", "ro/sub/g", "z")
+    for name in ("ro/", "ro/sub/"):
+        place.put(name, b"", {"x-oss-meta-mode": "40555"})
+    for name in names:
+        place.put(name, OLD)
+    wrapper = stranger(place)
+    if wrapper is None:
+        return
+    os.makedirs(place.directory, exist_ok=True)
+    cuts = os.path.join(place.folder, "cuts")
+    with open(cuts, "w", encoding="utf-8") as file:
+        file.write("ro/f\n")
+    stranger(place)
+    result = under(place, wrapper, "shard", "--cuts", cuts)
+    equal(result.status, 0, f"the cutting: {result}")
+    place.in_step(under(place, wrapper, "pull", "--delete"))
+    equal(closed_modes(place), ["0o555"] * 2, "the directories after the first pull")
+    for round, (name, content) in enumerate((("ro/f0", NEW), ("ro/sub/g", NEW), ("ro/f1", None))):
+        place.put(name, content) if content else place.delete(name)
+        for number in (1, 0):
+            result = under(place, wrapper, "pull", "--delete", "--shard", f"{number}/2", "--round", f"r{round}")
+            equal(result.status, 0, f"task {number}: {result}")
+        equal(closed_modes(place), ["0o555"] * 2, f"the directories after the tasks of {name}")
+        result = under(place, wrapper, "finish", "--round", f"r{round}")
+        equal(result.status, 0, f"the end: {result}")
+        equal(closed_modes(place), ["0o555"] * 2, f"the directories after {name}")
+    equal(place.tree(), {"ro/a": OLD, "ro/f0": NEW, "ro/sub/g": NEW, "z": OLD}, "the tree")
+    equal([place.get("ro/"), place.get("ro/sub/")], [b"", b""], "the markers")
+
+
+@case("F376", "a directory that is missing in a closed one is made for what is restored")
+def _(place):
+    if os.getuid() != 0:
+        return
+    place.put("ro/", b"", {"x-oss-meta-mode": "40555"})
+    for name in ("ro/a", "ro/sub/g", "z"):
+        place.put(name, OLD)
+    wrapper = stranger(place)
+    if wrapper is None:
+        return
+    os.makedirs(place.directory, exist_ok=True)
+    stranger(place)
+    place.in_step(under(place, wrapper, "pull"))
+    place.delete("ro/sub/g")
+    place.in_step(under(place, wrapper, "pull", "--delete"))
+    expect(not os.path.exists(place.path("ro/sub")), "the directory is gone")
+    line = [*wrapper, place.server.osssync, "restore", place.directory, "ro/sub/g", "--json"]
+    result = program.run(line[0], line[1:], place.full_environment(), PATIENCE)
+    equal((result.status, place.tree()["ro/sub/g"]), (0, OLD), f"the end of {result}")
+    equal(oct(os.stat(place.path("ro")).st_mode & 0o777), "0o555", "the closed directory")

@@ -23,6 +23,8 @@ package final class MirrorDirectory: Sendable {
     package let path: String
     /// Where the manifest, the configuration and the lock are.
     package let stateDirectoryPath: String
+    /// The same of what all shards have in common.
+    let topPath: String
     let calls: SystemCalls
     let root: OpenDirectory
     let state: OpenDirectory
@@ -131,6 +133,7 @@ package final class MirrorDirectory: Sendable {
 
         let defaultName = RelativePath.stateDirectoryName
         let topPath = stateDirectory ?? path + "/" + defaultName
+        self.topPath = topPath
         guard !topPath.utf8.contains(0) else {
             throw .missingDirectory(path: displayText(topPath.utf8))
         }
@@ -234,7 +237,7 @@ package final class MirrorDirectory: Sendable {
         device = rootStatus.identity.device
         state = try scratch.makeDirectory("state")
         top = state
-        stateDirectoryPath = scratch.path + "/state"
+        (stateDirectoryPath, topPath) = (scratch.path + "/state", scratch.path + "/state")
         (work, topWork, workRefusal, workHolder, stateName) = (state, state, nil, nil, nil)
         holdsState = false
     }
@@ -258,7 +261,7 @@ package final class MirrorDirectory: Sendable {
         (state, top) = (root, root)
         (work, topWork, workRefusal, workHolder, stateName) = (root, root, nil, nil, nil)
         holdsState = false
-        stateDirectoryPath = path
+        (stateDirectoryPath, topPath) = (path, path)
     }
 
     /// Removes the names of a stand-in once everything in it is open, so that even a killed program

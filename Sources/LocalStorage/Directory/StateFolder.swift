@@ -80,7 +80,10 @@ extension MirrorDirectory {
         isOfWhole: Bool = false,
         makes: Bool
     ) throws(LocalError) -> StateFolder? {
-        var folder = StateFolder(directory: isOfWhole ? top : state, path: stateDirectoryPath)
+        var folder =
+            isOfWhole
+            ? StateFolder(directory: top, path: topPath)
+            : StateFolder(directory: state, path: stateDirectoryPath)
         for name in names {
             let path = folder.path + "/" + name
             do throws(LocalError) {

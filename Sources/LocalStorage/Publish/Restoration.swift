@@ -59,14 +59,16 @@ extension MirrorDirectory {
         }
     }
 
-    /// Runs `body` while this user may write to a directory of its own: what a run deleted in one
-    /// that it had to open for that comes back, too.
+    /// Runs `body` while this user may write to a directory of its own, the nearest that is there:
+    /// what a run deleted in one that it had to open for that comes back, too.
     private func whileWritable<Value>(
         _ path: RelativePath,
         _ body: () throws(LocalError) -> Value,
         orElse refusal: LocalError
     ) throws(LocalError) -> Value {
-        guard let opened = try? root.directory(beneath: path), let status = try? opened.status(),
+        var place = path
+        while case .absent? = try? identity(of: place), let parent = place.parent { place = parent }
+        guard let opened = try? root.directory(beneath: place), let status = try? opened.status(),
             status.owner == SystemCalls.effectiveUser, status.permissions & 0o200 == 0
         else { throw refusal }
         try calls.setMode(opened.descriptor, status.permissions | 0o200)

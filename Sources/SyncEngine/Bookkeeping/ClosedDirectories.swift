@@ -10,16 +10,20 @@ internal import Synchronization
 /// 1. A refusal leads to the nearest directory above the name. Only one that is as its row says is
 ///    opened; what a user closed stays so.
 /// 2. Its row asks the marker again, before it has other permissions: a run that does not come to
-///    its end leaves it to the next one, and so does one of a shard, because others may write there
-///    after it.
+///    its end leaves it to the next one.
 /// 3. At the end it gets its permissions back, unless somebody gave it others meanwhile.
+///
+/// The row of a directory may be in the manifest of another shard. Then the marker itself is asked,
+/// and a setting has the name while the directory is open. A run of another shard may close it
+/// meanwhile: what is refused then opens it once more.
 ///
 /// Not guaranteed: a directory that is closed while a run writes there.
 final class ClosedDirectories: Sendable {
     private struct Closing: Sendable {
         let path: RelativePath
-        /// What it is to be.
-        let row: ManifestEntry
+        let mode: UInt32
+        /// What it is to be; nil for one whose row another shard has.
+        let row: ManifestEntry?
     }
 
     private struct Going: Sendable {
@@ -27,13 +31,16 @@ final class ClosedDirectories: Sendable {
         var areForgotten = false
     }
 
+    private static let openElsewhere = "directories.open"
+
     private let manifest: ManifestStore
+    private let transfer: TransferContext
     private let directory: MirrorDirectory
     private let disk: BlockingQueue
     /// More are closed by the next run.
     private let limit: Int
-    /// False for a task of a shard, beside which others may write.
-    let closesAtEnd: Bool
+    /// The keys of this shard.
+    private let range: KeyRange
     private let opened = Mutex<[ObjectKey: Closing]>([:])
     /// Those that go with what they hold.
     private let goingKeys = Mutex(Going())
@@ -43,13 +50,14 @@ final class ClosedDirectories: Sendable {
         _ transfer: TransferContext,
         _ manifest: ManifestStore,
         limit: Int,
-        closesAtEnd: Bool
+        range: KeyRange
     ) {
         self.manifest = manifest
+        self.transfer = transfer
         self.limit = limit
         directory = transfer.directory
         disk = transfer.disk
-        self.closesAtEnd = closesAtEnd
+        self.range = range
     }
 
     /// Runs `body`, which gives or takes the names of `paths`, and once more if a directory had to
@@ -93,6 +101,7 @@ final class ClosedDirectories: Sendable {
     }
 
     private func open(_ path: RelativePath) async -> Bool {
+        guard range.contains(path.key) else { return await openElsewhere(path) }
         guard let row = try? await manifest.entry(path.key), let mode = row.mode,
             mode & 0o200 == 0, opened.withLock({ $0.count < limit })
         else { return false }
@@ -114,6 +123,46 @@ final class ClosedDirectories: Sendable {
             return false
         }
         return closeAtEnd(path, row)
+    }
+
+    /// The same for one whose row another shard has.
+    private func openElsewhere(_ path: RelativePath) async -> Bool {
+        do {
+            guard let mode = try await modeOfMarker(path), mode & 0o200 == 0,
+                opened.withLock({ $0.count < limit })
+            else { return false }
+            let names = opened.withLock { $0.values.filter { $0.row == nil }.map(\.path) }
+            let text = RecordedPaths((names + [path]).map(\.bytes)).text
+            try await manifest.setSetting(Self.openElsewhere, text)
+            let open = Self.opened(mode)
+            guard try await set(open, of: path, expected: mode) == open else { return false }
+            opened.withLock { $0[path.key] = Closing(path: path, mode: mode, row: nil) }
+            return true
+        } catch {
+            return false
+        }
+    }
+
+    /// The permissions that a directory has by its marker; nil if that says nothing of them.
+    private func modeOfMarker(_ path: RelativePath) async throws -> UInt32? {
+        let marker = try await transfer.metadata(path.key, knownSize: 0)
+        guard let mode = FileMode.of(marker, .directory) else { return nil }
+        let directory = directory
+        return try await disk.run { () throws(LocalError) in
+            try directory.permissions(ofMarker: mode)
+        }
+    }
+
+    /// Closes what a run that was killed has left open and has no row of.
+    func closeLeft() async throws {
+        guard let text = try await manifest.setting(Self.openElsewhere) else { return }
+        for bytes in RecordedPaths(text: text).paths {
+            let path = try RelativePath(path: ObjectKey(bytes + [UInt8(ascii: "/")]))
+            // What is gone by now, or has other permissions, is nobody's to close.
+            guard let mode = try? await modeOfMarker(path) else { continue }
+            _ = try? await set(mode, of: path, expected: Self.opened(mode))
+        }
+        try await manifest.setSetting(Self.openElsewhere, nil)
     }
 
     /// Keeps the row of a directory whose marker is gone, and which the deletions are to empty.
@@ -141,14 +190,13 @@ final class ClosedDirectories: Sendable {
     func closeAtEnd(_ path: RelativePath, _ row: ManifestEntry) -> Bool {
         opened.withLock { opened in
             guard opened.count < limit else { return false }
-            opened[path.key] = Closing(path: path, row: row)
+            opened[path.key] = Closing(path: path, mode: row.mode ?? 0, row: row)
             return true
         }
     }
 
     /// Closes those that were opened; the rows of what is as it was, and why others are not.
     func close() async -> (rows: [ManifestEntry], failures: [(key: ObjectKey, LocalError)]) {
-        guard closesAtEnd else { return ([], []) }
         let closings = opened.withLock { opened in
             defer { opened = [:] }
             return opened.values
@@ -157,17 +205,21 @@ final class ClosedDirectories: Sendable {
         var rows: [ManifestEntry] = []
         var failures: [(key: ObjectKey, LocalError)] = []
         for closing in closings {
-            guard let mode = closing.row.mode else { continue }
+            let mode = closing.mode
             do throws(LocalError) {
                 let found = try await set(mode, of: closing.path, expected: Self.opened(mode))
                 // By its own row, what a user gave it meanwhile is the user's change.
-                if forgotten.contains(closing.row.key) { continue }
-                rows.append(closing.row.replacing(mode: found ?? mode))
+                guard let row = closing.row, !forgotten.contains(row.key) else { continue }
+                rows.append(row.replacing(mode: found ?? mode))
             } catch {
                 // One that is gone was deleted by this run, or is the next one's to find.
                 if case .absent = error { continue }
-                failures.append((closing.row.key, error))
+                failures.append((closing.path.key, error))
             }
+        }
+        if failures.isEmpty, closings.contains(where: { $0.row == nil }) {
+            // One that stays is tried once more by the next run.
+            try? await manifest.setSetting(Self.openElsewhere, nil)
         }
         return (rows, failures)
     }

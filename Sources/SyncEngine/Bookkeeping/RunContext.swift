@@ -125,13 +125,19 @@ struct RunContext: Sendable {
         item(action, state, key, size: size, message: message, requestID: requestID)
     }
 
+    /// Reports a deletion, and whether a trash has what was deleted.
+    func deleted(_ action: ItemAction, _ key: ObjectKey, size: Int64, isKept: Bool) {
+        journal.add(action, .done, key, isKept ? nil : LostVersion.deleted.rawValue)
+        item(action, .done, key, size: size)
+    }
+
     /// Reports a transfer that is done, and what it replaced.
     func doneItem(
         _ action: ItemAction,
         _ key: ObjectKey,
         size: Int64,
         _ transfer: TransferCounter? = nil,
-        replaced: ReplacedVersion? = nil,
+        replaced: LostVersion? = nil,
         keptAs: RelativePath? = nil
     ) {
         let kept = keptAs.map { "the local version was kept as '\($0.display)'" }

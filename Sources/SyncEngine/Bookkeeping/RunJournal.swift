@@ -35,7 +35,7 @@ final class RunJournal: Sendable {
 
     /// Adds what was transferred, or made of what was there; with a copy of what it replaced as
     /// what is worth keeping.
-    func addTransfer(_ action: ItemAction, _ key: ObjectKey, _ replaced: ReplacedVersion?) {
+    func addTransfer(_ action: ItemAction, _ key: ObjectKey, _ replaced: LostVersion?) {
         if let replaced, replaced.hasCopy { return add(action, .done, key, replaced.rawValue) }
         guard let item = RunItem(action, .done, key, replaced?.rawValue) else { return }
         state.withLock { state in
@@ -69,18 +69,20 @@ final class RunJournal: Sendable {
     }
 }
 
-/// What became of a version that a transfer replaced, in the words of the journal.
-enum ReplacedVersion: String, Sendable {
+/// What became of a version that a run deleted or replaced, in the words of the journal.
+enum LostVersion: String, Sendable {
     case file = "replaced the file that was here"
     case fileInTrash = "replaced the file that was here, which is in the trash"
     case object = "replaced the object"
     case objectInTrash = "replaced the object, of which the trash has a copy"
+    case deleted = "no copy is kept"
 
     var hasCopy: Bool { self == .fileInTrash || self == .objectInTrash }
 
-    /// Of an item that replaced a version of which nothing is left; nil for others.
-    static func withoutCopy(_ item: RunItem) -> ReplacedVersion? {
-        item.message.flatMap(Self.init).flatMap { $0.hasCopy ? nil : $0 }
+    /// Nil for an item that lost nothing.
+    init?(_ item: RunItem) {
+        guard let message = item.message else { return nil }
+        self.init(rawValue: message)
     }
 }
 

@@ -96,7 +96,8 @@ struct DeletionPass: Sendable {
         try await context.manifest.record(changes)
         for deletion in batch where failures[context.objectKey(deletion.key)] == nil {
             context.tracker.count { $0.deleted += 1 }
-            context.keptItem(.deleteRemote, .done, deletion.key, size: deletion.size)
+            let isKept = ObjectKeeper(context: context).isNeeded
+            context.deleted(.deleteRemote, deletion.key, size: deletion.size, isKept: isKept)
         }
     }
 
@@ -318,7 +319,8 @@ struct DeletionPass: Sendable {
             }
             guard isRemoved else { return (true, nil) }
             context.tracker.count { $0.deleted += 1 }
-            context.keptItem(.deleteLocal, .done, deletion.key, size: deletion.size)
+            let isKept = context.options.keepsRemoved
+            context.deleted(.deleteLocal, deletion.key, size: deletion.size, isKept: isKept)
             return (true, parent)
         } catch let error as LocalError {
             let failure = ItemFailure(ofChange: error)

@@ -195,8 +195,8 @@ extension RestoreRequest {
 }
 
 extension RestoredFile {
-    /// What a run replaced and kept nowhere, which cannot come back.
-    init(replacedWithoutCopy key: ObjectKey, _ run: Int64) {
+    /// What a run deleted or replaced and kept nowhere, which cannot come back.
+    init(lost key: ObjectKey, _ run: Int64) {
         self.init(
             key: key.text,
             displayKey: key.display,
@@ -205,8 +205,9 @@ extension RestoredFile {
             size: 0,
             run: run,
             state: .kept,
-            message: "the run replaced an older version, and kept no copy of it; --backup-dir and "
-                + "--trash remote keep those of later runs"
+            message:
+                "the run deleted it or replaced an older version, and kept no copy; 'pull "
+                + "--backup-dir' and 'push --trash remote' keep those of later runs"
         )
     }
 

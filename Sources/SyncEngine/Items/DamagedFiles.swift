@@ -29,7 +29,10 @@ struct DamagedFiles: ItemWorker {
             }
         }
         let size = entry.local?.identity?.size ?? 0
-        context.keptItem(.skip, .skipped, entry.key, size: size, message: reason.message)
+        let advice =
+            context.shard == nil
+            ? "" : "; in a sharded mirror, 'osssync pull --checksum --force' downloads it again"
+        context.keptItem(.skip, .skipped, entry.key, size: size, message: reason.message + advice)
     }
 
     /// False if a file must not be sent, which is reported then.

@@ -336,7 +336,7 @@ actor PublicationQueue {
 
 extension Publication {
     /// What became of a file that had the name; nil if there was none.
-    fileprivate var replaced: ReplacedVersion? {
+    fileprivate var replaced: LostVersion? {
         guard expected != .absent else { return nil }
         if case .moveToTrash = backup { return .fileInTrash }
         return .file

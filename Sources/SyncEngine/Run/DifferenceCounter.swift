@@ -68,6 +68,8 @@ struct DifferenceCounter {
         switch LocalChange(of: local, since: base, judgesInodes: policy.judgesInodes) {
         case .changed: found.localChanges += 1
         case .touched: found.unknown += 1
+        // What was found damaged is so until it was read again.
+        case .same where base.isDamaged: found.unknown += 1
         case .same where changesMode(base, local, remote, policy): found.localChanges += 1
         case .absent, .same: break
         }

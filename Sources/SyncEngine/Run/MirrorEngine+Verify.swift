@@ -111,6 +111,7 @@ private struct Scrub {
         for range in paths.ranges.ranges {
             try await scrub(range, after: position, keepsPosition: keepsPosition)
         }
+        try await context.damaged.markOtherNames()
         if keepsPosition, report.isFinished {
             try await DamageRecord.setCompleted(context.environment.now(), in: manifest)
         }

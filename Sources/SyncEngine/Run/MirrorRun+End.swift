@@ -66,6 +66,7 @@ extension MirrorRun {
                 let now = settings.environment.now()
                 try await LastSuccess.record(direction, now, in: session.manifest)
             }
+            try await session.damaged.markOtherNames()
             try await session.damaged.writeList()
             try await session.manifest.finishRun(parts.context.run, record)
             try await session.manifest.checkpointAndClose()

@@ -179,7 +179,9 @@ extension MirrorRun {
         let damaged = session.damaged
         func give(_ entry: JoinedEntry, _ loop: inout PlanLoop) async throws {
             let found = try await leftOut.marking(entry)
-            let entry = try await damaged.marking(found, records: leftOut.records)
+            let entry =
+                damaged.isEmpty
+                ? found : try await damaged.marking(found, records: leftOut.records)
             let chosen = scope.choose(entry, issues)
             let isHeld = chosen == nil && scope.holds(entry)
             loop.note(entry, isSelected: chosen != nil, isHeld: isHeld)

@@ -148,6 +148,8 @@ struct MirrorRun: Sendable {
             )
         )
         let parts = parts(run, try await EarlierRows(session.manifest))
+        try await session.damaged.markOtherNames()
+        try await parts.context.closed.closeLeft()
         parts.ledger.expect(try await VanishedObjects(session.manifest))
         attachSignal(parts)
         try await parts.context.uploads.forgetOthers()
@@ -163,7 +165,7 @@ struct MirrorRun: Sendable {
             transfer,
             session.manifest,
             limit: settings.limits.waiting * 10,
-            closesAtEnd: settings.shard.map { $0.whole != nil } ?? true
+            range: settings.shard?.range ?? .all
         )
     }
 

@@ -127,10 +127,13 @@ package struct MirrorTrash: Sendable {
             return try work.restore(wanted, to: place)
         }
         var report = changesNothing ? try await onDisk(work) : try await onLockedDisk(work)
-        guard request.isUndo else { return report }
+        guard request.isUndo, let run = request.version.run ?? chosen.last?.run,
+            let manifest = try await manifest()
+        else { return report }
         do {
-            for (key, run) in try await traces(of: chosen)?.withoutCopies() ?? [] {
-                let file = RestoredFile(replacedWithoutCopy: key, run)
+            let lost = try await RunTraces.withoutCopies(run.number, began: run.time, in: manifest)
+            for key in lost {
+                let file = RestoredFile(lost: key, run.number)
                 report.add(file)
                 onFile(file)
             }
@@ -140,16 +143,14 @@ package struct MirrorTrash: Sendable {
         }
     }
 
-    /// What is known of the runs that left these trees; nil if the manifest cannot be read.
-    private func traces(
-        of trees: [MirrorDirectory.TrashOfRun]
-    ) async throws(SyncError) -> RunTraces? {
+    /// Nil if it cannot be read.
+    private func manifest() async throws(SyncError) -> ManifestStore? {
         do {
             let state = try settings.open().stateDirectoryPath
             let threads = settings.environment.threads
             let found = try await ManifestStore.inspect(directory: state, threads: threads)
-            guard case .opened(let manifest) = found else { return nil }
-            return try await RunTraces(of: trees, in: manifest)
+            if case .opened(let manifest) = found { return manifest }
+            return nil
         } catch {
             throw SyncError(any: error)
         }
@@ -177,8 +178,9 @@ package struct MirrorTrash: Sendable {
             return present
         }
         // Without the manifest nobody knows; what is in the way stays.
-        guard let traces = try await traces(of: chosen) else { return [:] }
+        guard let manifest = try await manifest() else { return [:] }
         do {
+            let traces = try await RunTraces(of: chosen, in: manifest)
             var left: [ObjectKey: FileIdentity] = [:]
             for (key, file, run) in present where try await traces.left(file, at: key, in: run) {
                 left[key] = file
@@ -244,6 +246,11 @@ extension MirrorTrash {
     }
 }
 
+extension MirrorDirectory.TrashOfRun {
+    /// Nil for what no run put there.
+    fileprivate var run: (number: Int64, time: Timestamp?)? { number.map { ($0, time) } }
+}
+
 extension RestoreRequest {
     /// - Throws: `configuration` if everything of a run is meant and it was one of a shard: each
     ///   shard has such a run, and one of them is a part of what `pull --delete` or `finish` did.
@@ -306,6 +313,15 @@ extension TrashVersion {
     }
 
     /// True if a run of this mirror is meant.
+    /// The run that is meant, with the time when it began if that is known; nil for others.
+    var run: (number: Int64, time: Timestamp?)? {
+        switch self {
+        case .run(let number): (number, nil)
+        case .runOf(let number, let time): (number, time.timestamp)
+        case .latest, .lastRun, .at: nil
+        }
+    }
+
     var isOfRun: Bool {
         switch self {
         case .run, .runOf: true

@@ -13,7 +13,6 @@ internal import SyncModel
 /// Not guaranteed: that everything is recognized. What is not, stays and is named.
 struct RunTraces: Sendable {
     private struct Trace: Sendable {
-        let run: RunID
         /// By this machine's clock; later than all that the run did.
         let end: Timestamp
         /// From the run's end to the next run that transferred anything; nil if none did.
@@ -43,19 +42,14 @@ struct RunTraces: Sendable {
                 let index = runs.firstIndex(where: { $0.id.value == number })
             else { continue }
             let run = runs[index]
-            // A rebuilt manifest counts anew, and a run that did not end has no end. The name of
-            // the tree is of the moment when the run first needed it, by the later clock.
-            guard let record = run.record else { continue }
+            // A rebuilt manifest counts anew.
+            guard let record = run.record, Self.isOf(run, time) else { continue }
             let end = run.started.seconds + Int64(record.seconds + Self.tolerance)
-            guard time.seconds >= run.started.seconds - Int64(Self.tolerance),
-                time.seconds <= end + Self.clockTolerance
-            else { continue }
             let next = runs[..<index].last { later in
                 guard let counts = later.record?.counts else { return true }
                 return counts[.transferred] != 0 || counts[.renamed] != 0
             }
             traces[tree.name] = Trace(
-                run: run.id,
                 end: Timestamp(seconds: end),
                 gap: next.map {
                     Double($0.started.seconds - run.started.seconds) - record.seconds
@@ -65,16 +59,29 @@ struct RunTraces: Sendable {
         }
     }
 
-    /// What the runs replaced and kept nowhere, as far as their journals have it.
-    func withoutCopies() async throws(ManifestError) -> [(key: ObjectKey, run: Int64)] {
-        var found: [(key: ObjectKey, run: Int64)] = []
-        for run in Set(traces.values.map(\.run)).sorted(by: { $0.value < $1.value }) {
-            for row in try await manifest.rows(.items(run: run), limit: Self.runLimit)
-            where ReplacedVersion.withoutCopy(row.item) != nil {
-                found.append((row.item.key, run.value))
-            }
-        }
-        return found
+    /// What a run deleted or replaced and kept nowhere, as far as its journal has it.
+    ///
+    /// `began` is when it began, if that is known: a rebuilt manifest counts anew.
+    static func withoutCopies(
+        _ number: Int64,
+        began: Timestamp?,
+        in manifest: ManifestStore
+    ) async throws(ManifestError) -> [ObjectKey] {
+        let runs = try await manifest.rows(.runs, limit: runLimit)
+        guard let run = runs.first(where: { $0.id.value == number }),
+            began.map({ isOf(run, $0) }) ?? true
+        else { return [] }
+        return try await manifest.rows(.items(run: run.id), limit: runLimit).map(\.item)
+            .filter { LostVersion($0)?.hasCopy == false }.map(\.key)
+    }
+
+    /// True if a tree of this time can be the run's: its name is of the moment when the run first
+    /// needed it, by the later clock. A run that did not end has no end.
+    private static func isOf(_ run: StoredRun, _ time: Timestamp) -> Bool {
+        guard let record = run.record else { return false }
+        let end = run.started.seconds + Int64(record.seconds + tolerance)
+        return time.seconds >= run.started.seconds - Int64(tolerance)
+            && time.seconds <= end + clockTolerance
     }
 
     /// True for a file that the run put where it is.

@@ -15,6 +15,7 @@ final class DamagedRows: Sendable {
     private static let rowsAtOnce = 4_096
 
     private let manifest: ManifestStore
+    private let directory: MirrorDirectory
     /// False where inode numbers do not last.
     private let judgesInodes: Bool
     /// Nil for a mirror that is not cut.
@@ -22,6 +23,8 @@ final class DamagedRows: Sendable {
     /// Those of other shards, by their sizes.
     private let elsewhere: [Int64: [ManifestEntry]]
     private let hasOwn: Mutex<Bool>
+    /// Those whose other names were not looked for yet, by their inodes.
+    private let isNew: Mutex<[UInt64: ManifestEntry]>
 
     /// `shard` are the names that lead to the shard's folder, nil for a mirror that is not cut.
     init(
@@ -29,10 +32,12 @@ final class DamagedRows: Sendable {
         _ directory: MirrorDirectory,
         _ shard: [String]?
     ) async throws {
-        self.manifest = manifest
+        (self.manifest, self.directory) = (manifest, directory)
         judgesInodes = (try? directory.keepsInodeNumbers()) ?? true
         list = try shard.map { try DamageList(of: $0, in: directory) }
-        elsewhere = Dictionary(grouping: try list?.others() ?? [], by: \.size)
+        let others = try list?.others() ?? []
+        elsewhere = Dictionary(grouping: others, by: \.size)
+        isNew = Mutex(Dictionary(others.map { ($0.inode, $0) }) { first, _ in first })
         hasOwn = Mutex(try await manifest.first(.damagedEntries) != nil)
     }
 
@@ -66,7 +71,37 @@ final class DamagedRows: Sendable {
         let damaged = row.replacing(isDamaged: true)
         try await manifest.record([.upsert(damaged)])
         hasOwn.withLock { $0 = true }
+        if row.inode != 0 { isNew.withLock { $0[row.inode] = damaged } }
         try list?.add(damaged)
+    }
+
+    /// Marks the other names of what was marked, before the first one has good content again.
+    ///
+    /// It reads the inodes of all rows, once for all that was found.
+    func markOtherNames() async throws {
+        let new = isNew.withLock { new in
+            defer { new = [:] }
+            return new
+        }
+        guard judgesInodes, !new.isEmpty else { return }
+        var last: ObjectKey?
+        repeat {
+            try Task.checkCancellation()
+            let page = try await manifest.entries(
+                of: new.mapValues(FileIdentity.init(recordedBy:)),
+                in: .all,
+                after: last,
+                scanning: Self.rowsAtOnce
+            )
+            for row in page.entries where !row.isDamaged && row.crc64 == new[row.inode]?.crc64 {
+                // What has the name by now may be another file.
+                let state = try directory.identity(of: row.path)
+                if case .file(let file) = state, file.inode != row.inode { continue }
+                try await mark(row)
+            }
+            last = page.last
+        } while last != nil
+        isNew.withLock { $0 = [:] }
     }
 
     /// The same entry, marked if its file is a damaged one that has a second name: gone, or written
@@ -98,6 +133,19 @@ final class DamagedRows: Sendable {
     /// Makes the list of a shard what its manifest has: at the end of a run, and when it is cut.
     func writeList() async throws {
         try await list?.write(hasOwn.withLock(\.self) ? manifest : nil)
+    }
+}
+
+extension FileIdentity {
+    /// The file of a row, on no device.
+    fileprivate init(recordedBy row: ManifestEntry) {
+        self.init(
+            size: row.size,
+            modified: row.localModified,
+            changed: row.localModified,
+            inode: row.inode,
+            device: 0
+        )
     }
 }
 
@@ -144,7 +192,8 @@ private final class DamageList: Sendable {
         var rows: [ManifestEntry] = []
         // A name of a write that was killed has no number.
         for name in try folder.names() where !name.hasPrefix(prefix) {
-            guard let dash = name.lastIndex(of: "-"), Int(name[dash...].dropFirst()) != nil else {
+            let parts = name.utf8.split(separator: UInt8(ascii: "-"))
+            guard parts.count == 2, parts.allSatisfy({ Int(Substring($0)) != nil }) else {
                 continue
             }
             let found = try DamageFile.read(

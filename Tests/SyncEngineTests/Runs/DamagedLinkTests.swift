@@ -1,4 +1,5 @@
 import Foundation
+import ManifestStore
 import ObjectTransfer
 import SyncModel
 import Testing
@@ -57,13 +58,48 @@ struct DamagedLinkTests {
         #expect(try await !fixture.objects().contains("d/three"))
     }
 
-    /// It is another file by now.
-    @Test func `keep nobody from writing the other name anew`() async throws {
+    /// The first name has a file of its own then, and the other one still has the damage.
+    @Test(arguments: ["touched", "moved", "left"])
+    func `keep the other object when one name is repaired`(_ name: String) async throws {
+        switch name {
+        case "touched":
+            try fixture.setModified("a/d/two", Date(timeIntervalSince1970: 1_700_000_000))
+        case "moved": try fixture.rename("a/d/two", to: "a/d/three")
+        default: break
+        }
+        var options = VerifyOptions(paths: ["d/one"])
+        options.repairs = true
+        #expect(try await fixture.engine("a").verify(options) { _ in }.repaired == 1)
+        #expect(fixture.content("a/d/one") == good)
+        let run = try await fixture.run("a", .push) { $0.deletesKnown = true }
+        #expect(run.damaged > 0 && run.transferred == 0 && run.deleted == 0, "\(run)")
+        #expect(try await fixture.object("d/two") == good)
+        options = VerifyOptions()
+        options.repairs = true
+        #expect(try await fixture.engine("a").verify(options) { _ in }.repaired == 1)
+        #expect(fixture.content("a/d/two") == good)
+    }
+
+    @Test func `are no damage of a file that took the other name before`() async throws {
+        let new = MirrorFixture.ramp(3_000, 9)
+        try await fixture.inState { session in
+            for key in ["d/one", "d/two"] as [ObjectKey] {
+                let row = try #require(try await session.manifest.entry(key))
+                try await session.manifest.record([.upsert(row.replacing())])
+            }
+        }
         try fixture.remove("a/d/two")
-        try fixture.write("a/d/two", MirrorFixture.ramp(3_000, 9))
+        try fixture.write("a/d/two", new)
+        let options = VerifyOptions(paths: ["d/one"])
+        #expect(try await fixture.engine("a").verify(options) { _ in }.damaged == 1)
         let run = try await fixture.run("a", .push)
         #expect((run.damaged, run.transferred) == (1, 1))
-        #expect(try await fixture.object("d/two") == MirrorFixture.ramp(3_000, 9))
+        #expect(try await fixture.object("d/two") == new)
+    }
+
+    @Test func `are a difference of which status knows`() async throws {
+        let status = try await fixture.engine("a").status(options: .standard)
+        #expect(status.differences.unknown == 2, "\(status.differences)")
     }
 }
 

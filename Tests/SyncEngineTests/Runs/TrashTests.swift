@@ -247,6 +247,21 @@ struct TrashTests {
         #expect(fixture.content("a/newer") == Data("two".utf8))
     }
 
+    @Test(arguments: [true, false])
+    func `undo names it also of a run that left nothing in the trash`(
+        isDeleted: Bool
+    ) async throws {
+        for name in ["f", "g"] { try await fixture.put(name, Data("one".utf8)) }
+        try await fixture.run("a", .pull)
+        if isDeleted { try await fixture.deleteObject("f") }
+        if !isDeleted { try await fixture.put("f", Data("two".utf8)) }
+        try await fixture.run("a", .pull) { ($0.deletesKnown, $0.trashDays) = (true, 0) }
+        for _ in 0..<2 {
+            let report = try await restore(["."], .run(2)) { $0.isUndo = true }
+            #expect((report.restored, report.kept) == (0, 1))
+        }
+    }
+
     @Test func `a file that was changed after the run is no trace of it`() async throws {
         try await fixture.put("f", Data("one".utf8))
         try await fixture.run("a", .pull)
