@@ -212,8 +212,12 @@ final class ClosedDirectories: Sendable {
                 guard let row = closing.row, !forgotten.contains(row.key) else { continue }
                 rows.append(row.replacing(mode: found ?? mode))
             } catch {
-                // One that is gone was deleted by this run, or is the next one's to find.
-                if case .absent = error { continue }
+                // One that is gone was deleted by this run, or is the next one's to find; so is one
+                // that became a file.
+                switch error {
+                case .absent, .parentIsFile: continue
+                default: break
+                }
                 failures.append((closing.path.key, error))
             }
         }

@@ -160,8 +160,7 @@ extension MirrorRun {
         onEntry: (JoinedEntry) async throws -> Void
     ) async throws -> PlanLoop {
         let lister = try await makeLister(rows: rows)
-        let isNew = rows.count == 0
-        let scan = try await makeScan(scope, issues, notesMounts: notesMounts, isNew: isNew)
+        let scan = try await makeScan(scope, issues, notesMounts, isNew: rows.count == 0)
         var loop = PlanLoop(
             manifest: session.manifest,
             lister: lister,
@@ -183,8 +182,7 @@ extension MirrorRun {
                 damaged.isEmpty
                 ? found : try await damaged.marking(found, records: leftOut.records)
             let chosen = scope.choose(entry, issues)
-            let isHeld = chosen == nil && scope.holds(entry)
-            loop.note(entry, isSelected: chosen != nil, isHeld: isHeld)
+            loop.note(entry, isSelected: chosen != nil, isHeld: chosen == nil && scope.holds(entry))
             if let chosen { return try await onEntry(chosen) }
             try await leftOut.add(entry)
         }
@@ -224,7 +222,7 @@ extension MirrorRun {
     private func makeScan(
         _ scope: PlanScope,
         _ issues: ScanIssues,
-        notesMounts: Bool,
+        _ notesMounts: Bool,
         isNew: Bool
     ) async throws -> LocalScan {
         let isExcluded = scope.isExcludedFromWalk

@@ -41,7 +41,12 @@ extension EngineRuns {
             #expect(deleted.run.record?.outcome == .complete)
             #expect(
                 deleted.items == [
-                    RunItem(key: "gone", action: "delete-remote", state: "done", message: nil)
+                    RunItem(
+                        key: "gone",
+                        action: "delete-remote",
+                        state: "done",
+                        message: "no copy is kept"
+                    )
                 ]
             )
             for name in ["bad", "good", "mine"] {
