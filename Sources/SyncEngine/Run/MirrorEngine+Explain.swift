@@ -114,7 +114,7 @@ extension MirrorEngine {
             entries += batch.entries
             issues += batch.issues
             if let question = walk.question {
-                walk.answer(try await runs[0].reason(of: question, isNew: false))
+                walk.answer(try await runs[0].ownTags.reason(of: question, isNew: false))
             }
             if batch.isFinished { break }
         }

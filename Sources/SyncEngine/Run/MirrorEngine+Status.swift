@@ -42,7 +42,7 @@ extension MirrorEngine {
             onEvent: { _ in }
         )
         try await run.checkPaths()
-        let rows = try await run.recordedRows()
+        let rows = try await RecordedRows(run.paths, in: session.manifest)
         let issues = IssueTexts(limit: Self.issueLimit)
         let judgesInodes = try session.directory.keepsInodeNumbers()
         let onExcluded = options.namesExcluded ? onDetail.map(Self.naming) : nil

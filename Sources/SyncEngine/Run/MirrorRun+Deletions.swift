@@ -37,7 +37,7 @@ extension MirrorRun {
         check.heldRows = coverage.unselected.held.total
         check.leftOutObjects = coverage.unselected.objects.total
         check.leftOutNames = coverage.leftOut.total + coverage.unselected.entries.total
-        check.branches = branches(coverage, rows: rows)
+        check.branches = coverage.branches(of: paths, rows: rows)
         return check
     }
 

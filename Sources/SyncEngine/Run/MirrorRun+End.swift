@@ -75,4 +75,16 @@ extension MirrorRun {
             return failure ?? SyncError(any: error)
         }
     }
+
+    /// The failure of a run that a limit ended before anything answered: it is not a success.
+    func unanswered(_ summary: RunSummary, _ clocks: RunClocks) -> SyncError? {
+        guard summary.reachedLimit != nil, summary.retries > 0, clocks.earlier == nil else {
+            return nil
+        }
+        return SyncError(
+            code: .remoteUnreachable,
+            message: "\(settings.displayRemote) did not answer until the limit ended the run; "
+                + "check the endpoint and the network"
+        )
+    }
 }

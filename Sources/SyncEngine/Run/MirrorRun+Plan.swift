@@ -7,6 +7,11 @@ internal import SyncPlanner
 
 /// How a run reads its plan.
 extension MirrorRun {
+    /// Listings side by side, if the run may have as many requests.
+    private static let listingWidth = 32
+    /// Objects of a page.
+    private static let pageSize = 1_000
+
     /// What this run looks at.
     var scope: PlanScope { scope { _ in } }
 
@@ -136,7 +141,7 @@ extension MirrorRun {
         ] {
             if let message { onEvent(.warning(message: message)) }
         }
-        return coverage(loop, issues)
+        return PlanCoverage(loop, issues)
     }
 
     /// Lists and walks side by side: every key that the selection leaves goes to `onEntry`,
@@ -226,7 +231,7 @@ extension MirrorRun {
         isNew: Bool
     ) async throws -> LocalScan {
         let isExcluded = scope.isExcludedFromWalk
-        let leftOutMounts = try await leftOutMounts()
+        let leftOutMounts = try await ownTags.leftOutMounts(self.scope)
         let staysHere = filter.tags.staysOnFileSystem
         let unmounted = Set(
             session.known.unmounted.filter { staysHere || !leftOutMounts.contains($0) }
@@ -258,8 +263,8 @@ extension MirrorRun {
             },
             countingIn: leftOut,
             reportingTo: issues,
-            reasonOfTags: { try await reason(of: $0, isNew: isNew) },
-            copyOfLink: { try await copyOfLink(at: $0) },
+            reasonOfTags: { try await ownTags.reason(of: $0, isNew: isNew) },
+            copyOfLink: { try await LinkCopies(session: session).copy(at: $0) },
             noteMounts: {
                 try await note(
                     $0,
@@ -269,6 +274,28 @@ extension MirrorRun {
                     records: notesMounts
                 )
             }
+        )
+    }
+
+    /// Listings side by side, cut where the manifest says that the keys are, and where they turn
+    /// out to be.
+    func makeLister(rows: RecordedRows) async throws -> RemoteLister {
+        // The cuts are those of the whole mirror, of which a limited run uses some.
+        let recorded = paths.isLimited ? try await session.manifest.entryCount() : rows.count
+        let count = max(1, recorded / settings.limits.rowsPerListing)
+        let (prefix, manifest) = (settings.prefix, session.manifest)
+        let hasShortMarkers = try await ShortenedMarkers.areKnown(to: manifest) == true
+        let excluding = options.deletesExcluded ? FileFilter() : filter
+        return RemoteLister(
+            store: store,
+            prefix: prefix,
+            ranges: paths.ranges,
+            splits: hasShortMarkers ? [] : try await manifest.splitKeys(count: count),
+            pagesPerSplit: 1 + settings.limits.rowsPerListing / Self.pageSize,
+            width: min(options.connectionLimit, Self.listingWidth),
+            markers: hasShortMarkers
+                ? MarkerReader(store: store, manifest: manifest, prefix: prefix) : nil,
+            leavingOut: { excluding.excludedDirectory(of: $0) }
         )
     }
 }

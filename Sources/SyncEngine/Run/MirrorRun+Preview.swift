@@ -29,7 +29,7 @@ extension MirrorRun {
                 let disk = parts.context.disk
                 writer = try await PlanWriter(path: path, command: command, settings, disk)
             }
-            let rows = try await recordedRows()
+            let rows = try await RecordedRows(paths, in: session.manifest)
             preview.kept = try await keptTransfers(partSize: options.partSize)
             let coverage = try await plan(rows: rows, parts) { item in
                 guard let shown = try await preview.show(item) else { return }
@@ -76,5 +76,15 @@ extension MirrorRun {
             throw SyncError(any: error)
         }
         return summary
+    }
+
+    /// What unfinished transfers of the paths have moved, for uploads with parts of `partSize`.
+    func keptTransfers(partSize: Int64) async throws -> KeptTransfers {
+        try await KeptTransfers(
+            in: session.manifest,
+            paths.ranges,
+            settings.store.dialect,
+            partSize: partSize
+        )
     }
 }

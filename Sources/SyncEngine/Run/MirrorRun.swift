@@ -24,6 +24,7 @@ struct MirrorRun: Sendable {
     /// What the run is limited to.
     let paths: RunPaths
     let onEvent: @Sendable (SyncEvent) -> Void
+    let lease: LeaseLook?
     let limiter: ConnectionLimiter
     /// What the run may still transfer.
     let budget: TransferBudget
@@ -53,13 +54,15 @@ struct MirrorRun: Sendable {
             monotonic: settings.environment.monotonic,
             sleep: settings.environment.sleep
         )
+        let lease = LeaseLook(session, settings)
+        self.lease = lease
         budget = TransferBudget(bytes: options.maximumTransfer)
         store = LimitedStore(
             settings.store,
             limiter,
             budget,
             failures: settings.storeObserver.failures,
-            mayChange: Self.asking(session, settings)
+            mayChange: lease.map { lease in { await lease.loss() == nil } }
         )
     }
 
@@ -98,7 +101,14 @@ struct MirrorRun: Sendable {
         emitWarnings()
         var failure: SyncError?
         do {
-            try await withServices(parts) { try await withLimits(parts, since: started, work) }
+            let watch = LimitWatch(
+                options: options,
+                budget: budget,
+                environment: settings.environment
+            )
+            try await withServices(parts) {
+                try await watch.run(since: started) { try await work(parts) }
+            }
         } catch let error as LimitReached where parts.ledger.stop == nil {
             parts.context.tracker.count { summary in
                 (summary.reachedLimit, summary.stopped) = (error.limit, error.limit.rawValue)
@@ -106,7 +116,7 @@ struct MirrorRun: Sendable {
         } catch {
             failure = parts.ledger.stop ?? SyncError(any: error)
         }
-        failure = await lockLoss() ?? failure
+        failure = await lease?.loss() ?? failure
         // Also after an interruption: what is verified need not be fetched again.
         await parts.publications.finish()
         await parts.executor.permissions.closeDirectories()
@@ -166,6 +176,16 @@ struct MirrorRun: Sendable {
             session.manifest,
             limit: settings.limits.waiting * 10,
             range: settings.shard?.range ?? .all
+        )
+    }
+
+    var ownTags: OwnTags {
+        OwnTags(
+            session: session,
+            settings: settings,
+            paths: paths,
+            store: store,
+            tags: filter.tags
         )
     }
 
@@ -289,7 +309,7 @@ struct MirrorRun: Sendable {
 extension MirrorRun {
     private func transferAndDelete(_ parts: Parts) async throws {
         let watch = try await DirectoryWatch(parts.context)
-        let rows = try await recordedRows()
+        let rows = try await RecordedRows(paths, in: session.manifest)
         // What other patterns exclude elsewhere, a limited run cannot say.
         if !paths.isLimited { try await announceFilter(hasRows: rows.count > 0) }
         // One that follows changes, as a watch does, leaves out what has none.
@@ -303,7 +323,7 @@ extension MirrorRun {
         try await parts.executor.markers.sendWaitingMarkers()
         await parts.publications.flush()
         await parts.publications.recordRows()
-        try await removeCopiesOfLinks(parts)
+        try await LinkCopies(session: session).remove(parts.executor)
         if let stop = parts.ledger.stop { throw stop }
         try Task.checkCancellation()
         guard parts.ledger.cancelledItems == 0 else { throw CancellationError() }
@@ -356,7 +376,7 @@ extension MirrorRun {
             try await LimitedRuns.forget(in: session.manifest)
         }
         if mayRecord, sawAll {
-            let leftOut = try await leftOutMounts()
+            let leftOut = try await ownTags.leftOutMounts(scope)
             try await session.known.record(
                 in: session.manifest,
                 parts.executor.issues.mountPoints,

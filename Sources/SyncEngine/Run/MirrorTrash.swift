@@ -312,7 +312,6 @@ extension TrashVersion {
         return one >= another
     }
 
-    /// True if a run of this mirror is meant.
     /// The run that is meant, with the time when it began if that is known; nil for others.
     var run: (number: Int64, time: Timestamp?)? {
         switch self {
@@ -322,6 +321,7 @@ extension TrashVersion {
         }
     }
 
+    /// True if a run of this mirror is meant.
     var isOfRun: Bool {
         switch self {
         case .run, .runOf: true

@@ -75,8 +75,10 @@ struct RunTraces: Sendable {
             .filter { LostVersion($0)?.hasCopy == false }.map(\.key)
     }
 
-    /// True if a tree of this time can be the run's: its name is of the moment when the run first
-    /// needed it, by the later clock. A run that did not end has no end.
+    /// True if a tree of this time can be the run's.
+    ///
+    /// Its name is of the moment when the run first needed it, by the later clock. A run that did
+    /// not end has no end.
     private static func isOf(_ run: StoredRun, _ time: Timestamp) -> Bool {
         guard let record = run.record else { return false }
         let end = run.started.seconds + Int64(record.seconds + tolerance)

@@ -185,7 +185,7 @@ final class ShardedRun: Sendable {
                 recorded: found.recorded
             )
             // Another machine may have taken the shard over since the run's last look.
-            if let loss = await run.lockLoss() { throw loss }
+            if let loss = await run.lease?.loss() { throw loss }
             try folder.write(ShardResult.fileName, result.content)
         } catch {
             throw SyncError(any: error)

@@ -8,7 +8,13 @@ internal import SyncModel
 ///
 /// Whoever writes to the bucket could end the backups of a directory by putting one there, also
 /// after it was taken away again, because nothing in a tagged directory is deleted.
-extension MirrorRun {
+struct OwnTags: Sendable {
+    let session: MirrorSession
+    let settings: MirrorSettings
+    let paths: RunPaths
+    let store: LimitedStore
+    let tags: DirectoryTags
+
     /// Why the directory with these tags is left out; nil if all of them came from the bucket and
     /// were not changed here since.
     ///
@@ -48,17 +54,16 @@ extension MirrorRun {
     }
 
     /// The recorded mounts that this run leaves out: what is known of them stays recorded.
-    func leftOutMounts() async throws -> Set<[UInt8]> {
-        if filter.tags.staysOnFileSystem { return Set(session.known.mountPoints) }
+    func leftOutMounts(_ scope: PlanScope) async throws -> Set<[UInt8]> {
+        if tags.staysOnFileSystem { return Set(session.known.mountPoints) }
         var leftOut: Set<[UInt8]> = []
-        let scope = scope
         for mount in session.known.mountPoints {
             if scope.isExcludedFromWalk(mount, true) {
                 leftOut.insert(mount)
                 continue
             }
             guard let path = try? RelativePath(key: ObjectKey(mount)) else { continue }
-            for found in session.directory.tags(above: path, filter.tags)
+            for found in session.directory.tags(above: path, tags)
             where try await reason(of: found, isNew: false) != nil {
                 leftOut.insert(mount)
             }

@@ -7,7 +7,11 @@ struct LimitReached: Error {
 }
 
 /// The limits that end a run early.
-extension MirrorRun {
+struct LimitWatch: Sendable {
+    let options: RunOptions
+    let budget: TransferBudget
+    let environment: EngineEnvironment
+
     private static let interval = Duration.milliseconds(200)
     /// What is under way may take so long to end, and no longer.
     private static let grace = Duration.seconds(30)
@@ -16,17 +20,16 @@ extension MirrorRun {
     /// are written, and nothing is deleted any more.
     ///
     /// - Throws: ``LimitReached``, or what `work` throws.
-    func withLimits(
-        _ parts: Parts,
+    func run(
         since start: Duration,
-        _ work: @escaping @Sendable (Parts) async throws -> Void
+        _ work: @escaping @Sendable () async throws -> Void
     ) async throws {
         guard options.maximumTransfer != nil || options.maximumDuration != nil else {
-            return try await work(parts)
+            return try await work()
         }
         try await withThrowingTaskGroup(of: Void.self) { group in
-            group.addTask { try await work(parts) }
-            group.addTask { try await waitForLimit(parts, since: start) }
+            group.addTask { try await work() }
+            group.addTask { try await waitForLimit(since: start) }
             defer { group.cancelAll() }
             // The work ends, or the limit throws.
             try await group.next()
@@ -35,8 +38,7 @@ extension MirrorRun {
 
     /// When a limit is reached, what is under way gets time to end: else a run with a small limit
     /// might stop in the middle of every part, and none of them would ever get anywhere.
-    private func waitForLimit(_ parts: Parts, since start: Duration) async throws {
-        let environment = settings.environment
+    private func waitForLimit(since start: Duration) async throws {
         var reached: (limit: RunLimit, at: Duration)?
         var wasIdle = false
         while true {
@@ -61,17 +63,5 @@ extension MirrorRun {
             }
             try await environment.sleep(pause)
         }
-    }
-
-    /// The failure of a run that a limit ended before anything answered: it is not a success.
-    func unanswered(_ summary: RunSummary, _ clocks: RunClocks) -> SyncError? {
-        guard summary.reachedLimit != nil, summary.retries > 0, clocks.earlier == nil else {
-            return nil
-        }
-        return SyncError(
-            code: .remoteUnreachable,
-            message: "\(settings.displayRemote) did not answer until the limit ended the run; "
-                + "check the endpoint and the network"
-        )
     }
 }

@@ -7,9 +7,11 @@ internal import SyncModel
 ///
 /// Such a file has the name that only a stored link's key has, and would be skipped for ever. Where
 /// it is as recorded, the link takes its place.
-extension MirrorRun {
+struct LinkCopies: Sendable {
+    let session: MirrorSession
+
     /// The file at a path, if it is an untouched copy of such an object.
-    func copyOfLink(at path: [UInt8]) async throws -> FileIdentity? {
+    func copy(at path: [UInt8]) async throws -> FileIdentity? {
         let key = ObjectKey(path)
         guard let row = try await session.manifest.entry(key), !row.isLink, row.isFetched,
             case .file(let file)? = try? session.directory.identity(of: RelativePath(key: key)),
@@ -20,12 +22,12 @@ extension MirrorRun {
     }
 
     /// Removes those whose links exist now.
-    func removeCopiesOfLinks(_ parts: Parts) async throws {
-        let (directory, context) = (session.directory, parts.context)
-        for (path, file) in parts.executor.issues.copiesOfLinks {
+    func remove(_ executor: ItemExecutor) async throws {
+        let (directory, context) = (session.directory, executor.context)
+        for (path, file) in executor.issues.copiesOfLinks {
             let key = ObjectKey(path)
             guard try await session.manifest.entry(key)?.isLink == true else { continue }
-            let (keeps, trash) = (options.keepsRemoved, context.trashName)
+            let (keeps, trash) = (context.options.keepsRemoved, context.trashName)
             do {
                 let path = try RelativePath(key: key)
                 try await context.closed.writing([path]) { () throws(LocalError) in
@@ -36,7 +38,7 @@ extension MirrorRun {
                     }
                 }
             } catch {
-                parts.executor.fail(.deleteLocal, key, size: file.size, ItemFailure(any: error))
+                executor.fail(.deleteLocal, key, size: file.size, ItemFailure(any: error))
             }
         }
     }
