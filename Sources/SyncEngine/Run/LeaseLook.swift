@@ -18,6 +18,9 @@ struct LeaseLook: Sendable {
         )
     }
 
+    /// What a store asks before it changes an object; the run's own look says why not.
+    var question: @Sendable () async -> Bool { { await loss() == nil } }
+
     /// That another process has taken the mirror; nil if none has.
     func loss() async -> SyncError? {
         let directory = directory

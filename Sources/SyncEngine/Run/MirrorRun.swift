@@ -62,7 +62,7 @@ struct MirrorRun: Sendable {
             limiter,
             budget,
             failures: settings.storeObserver.failures,
-            mayChange: lease.map { lease in { await lease.loss() == nil } }
+            mayChange: lease?.question
         )
     }
 
