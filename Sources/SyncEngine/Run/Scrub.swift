@@ -1,0 +1,283 @@
+internal import LocalStorage
+internal import ManifestStore
+internal import ObjectStorage
+internal import ObjectTransfer
+internal import SyncModel
+internal import SyncPlanner
+
+/// Reads the recorded files in key order, a page of rows in memory.
+struct Scrub {
+    private static let rowsAtOnce = 256
+
+    let executor: ItemExecutor
+    let options: VerifyOptions
+    let paths: RunPaths
+    let onFinding: @Sendable (VerifyFinding) -> Void
+    var report = VerifyReport()
+    /// Rows that are to be written: those that were found damaged, or whole again.
+    private var changes: [ManifestChange] = []
+    private var count = 0
+    private var maximum = Int.max
+    private let began: Duration
+
+    init(
+        executor: ItemExecutor,
+        options: VerifyOptions,
+        paths: RunPaths,
+        onFinding: @escaping @Sendable (VerifyFinding) -> Void
+    ) {
+        self.executor = executor
+        self.options = options
+        self.paths = paths
+        self.onFinding = onFinding
+        began = executor.context.environment.monotonic()
+    }
+
+    private var context: RunContext { executor.context }
+
+    mutating func run() async throws {
+        let manifest = context.manifest
+        var position: ObjectKey?
+        if case .percent(let percent)? = options.budget {
+            maximum = max(1, try await manifest.entryCount() * percent / 100)
+        }
+        if options.budget != nil, !paths.isLimited {
+            position = try await DamageRecord.position(manifest)
+        }
+        let keepsPosition = !paths.isLimited
+        for range in paths.ranges.ranges {
+            try await scrub(range, after: position, keepsPosition: keepsPosition)
+        }
+        try await context.damaged.markOtherNames()
+        if keepsPosition, report.isFinished {
+            try await DamageRecord.setCompleted(context.environment.now(), in: manifest)
+        }
+    }
+
+    private mutating func scrub(
+        _ range: KeyRange,
+        after start: ObjectKey?,
+        keepsPosition: Bool
+    ) async throws {
+        let manifest = context.manifest
+        var last = start
+        let notes = keepsPosition && options.budget != nil
+        let entries = RowSelection.entries(in: range, after: start)
+        for try await rows in manifest.pages(entries, limit: Self.rowsAtOnce) {
+            last = try await verify(rows) ?? last
+            if notes { try await DamageRecord.setPosition(last, in: manifest) }
+            try Task.checkCancellation()
+            guard report.isFinished else { return }
+        }
+        if keepsPosition { try await DamageRecord.setPosition(nil, in: manifest) }
+    }
+
+    /// Verifies rows until the budget is used up; the key of the last one.
+    @discardableResult
+    private mutating func verify(_ rows: [ManifestEntry]) async throws -> ObjectKey? {
+        var last: ObjectKey?
+        for row in rows {
+            if Task.isCancelled { break }
+            if isBudgetUsedUp {
+                report.isFinished = false
+                break
+            }
+            count += 1
+            if !RelativePath.isDirectory(row.key) {
+                try await verifyFile(row)
+                if options.checksRemote { try await verifyObject(row) }
+            }
+            last = row.key
+        }
+        // Before the position: a kill must not leave a damaged file behind it unnoted.
+        if !changes.isEmpty { try await context.manifest.record(changes) }
+        changes = []
+        return last
+    }
+
+    /// At least one row is verified in any case.
+    private var isBudgetUsedUp: Bool {
+        switch options.budget {
+        case nil: false
+        case .percent: count >= maximum
+        case .time(let limit):
+            count > 0 && context.environment.monotonic() - began >= limit
+        }
+    }
+
+    private func found(_ row: ManifestEntry, _ kind: VerifyFinding.Kind, _ message: String) {
+        onFinding(
+            VerifyFinding(
+                key: row.key.text,
+                displayKey: row.key.display,
+                size: row.size,
+                kind: kind,
+                message: message
+            )
+        )
+    }
+}
+
+// MARK: - One key
+
+extension Scrub {
+    private mutating func verifyFile(_ row: ManifestEntry) async throws {
+        do {
+            guard let (path, file) = try await file(of: row) else {
+                report.missing += 1
+                return
+            }
+            let entry = LocalEntry(path: row.key, kind: .file(file), isLink: row.isLink)
+            let judgesInodes = context.judgesInodes
+            let change = LocalChange(of: entry, since: row, judgesInodes: judgesInodes)
+            guard let recorded = row.crc64 else {
+                report.unverifiable += 1
+                return
+            }
+            guard change == .same || change == .touched else {
+                report.changed += 1
+                return
+            }
+            let start = context.environment.now()
+            let checksum = try await executor.checksum(of: path, expected: file)
+            report.bytes = report.bytes.addingClamped(file.size)
+            if checksum == recorded {
+                note(row, file, isSame: change == .same, readSince: start)
+                report.verified += 1
+            } else if change == .touched, !row.isDamaged {
+                // Somebody wrote it.
+                report.changed += 1
+            } else {
+                if !row.isDamaged { try await context.damaged.mark(row) }
+                report.damaged += 1
+                found(
+                    row,
+                    .damaged,
+                    "its content changed, although its size and time did not; a push does not "
+                        + "upload it without --force"
+                        + (options.repairs ? "" : SkipReason.repairAdvice)
+                )
+            }
+        } catch ItemFailure.sourceKeepsChanging {
+            report.changed += 1
+        } catch LocalError.targetChanged {
+            // A followed link is a file now.
+            report.changed += 1
+        } catch {
+            let failure = ItemFailure(any: error)
+            guard failure != .cancelled else { throw CancellationError() }
+            report.failed += 1
+            found(row, .failed, failure.message)
+        }
+    }
+
+    /// The file has the recorded content: its row has no mark, and the ctime until which that is
+    /// known.
+    ///
+    /// The ctime only of a file that is as recorded: what moved is for the next run to look at.
+    private mutating func note(
+        _ row: ManifestEntry,
+        _ file: FileIdentity,
+        isSame: Bool,
+        readSince start: Timestamp
+    ) {
+        let lacksChange = isSame && row.changed == nil && context.judgesInodes
+        guard row.isDamaged || lacksChange else { return }
+        guard lacksChange else { return changes.append(.upsert(row.replacing())) }
+        changes.append(
+            .upsert(
+                row.replacing(
+                    localModified: executor.recordedTime(file, since: start),
+                    changed: file.recordedChange
+                )
+            )
+        )
+    }
+
+    /// The file of a row; nil if there is none.
+    private func file(of row: ManifestEntry) async throws -> (RelativePath, FileIdentity)? {
+        let path = try row.path
+        let directory = context.directory
+        let state = try await context.disk.run { () throws(LocalError) in
+            try directory.identity(of: path)
+        }
+        guard case .file(let identity) = state else { return nil }
+        return (path, identity)
+    }
+
+    private mutating func verifyObject(_ row: ManifestEntry) async throws(SyncError) {
+        do throws(ItemFailure) {
+            let object = try await executor.head(row.key, knownSize: row.size)
+            // A link's headers are its target's or its own, as the store likes.
+            guard !row.isThroughLink else { return }
+            guard object.etag == row.etag, object.size == row.size else {
+                report.remoteChanged += 1
+                return found(row, .remoteChanged, "the object was replaced since the last run")
+            }
+            if let checksum = object.crc64, let recorded = row.crc64, checksum != recorded {
+                report.remoteDamaged += 1
+                found(row, .remoteDamaged, "the object's checksum is not the recorded one")
+            }
+        } catch {
+            if error.isVanished {
+                report.remoteMissing += 1
+                found(row, .remoteMissing, "the object is missing in the bucket")
+            } else {
+                report.failed += 1
+                found(row, .failed, error.message)
+                if let cause = error.sharedCause, context.store.failures.failed(cause) {
+                    throw SyncError(error, repeated: cause)
+                }
+            }
+        }
+    }
+
+    /// Fetches the objects of damaged files, a page of rows at a time; how many it asked for.
+    func repair(with executor: ItemExecutor) async throws -> Int {
+        var count = 0
+        for try await rows in context.manifest.pages(.damagedEntries, limit: Self.rowsAtOnce) {
+            let entries = try await repairable(rows)
+            try await executor.forEach(entries) { entry in
+                await executor.carryOut(.download(.replacesLocalChange), entry)
+            }
+            count += entries.count
+        }
+        return count
+    }
+
+    /// Damaged files whose objects are the recorded ones, those that are gone included.
+    ///
+    /// What has another size by now was written by somebody, and is left to the user.
+    private func repairable(_ rows: [ManifestEntry]) async throws -> [JoinedEntry] {
+        var entries: [JoinedEntry] = []
+        for row in rows where paths.contains(row.key) {
+            let key = row.key
+            let file = try await file(of: row)?.1
+            if let file, file.size != row.size { continue }
+            guard let object = try? await executor.head(key, knownSize: row.size),
+                object.etag == row.etag, object.size == row.size
+            else {
+                found(row, .failed, "it cannot be repaired: the recorded object is not there")
+                continue
+            }
+            entries.append(
+                JoinedEntry(
+                    key: key,
+                    base: row,
+                    local: file.map { file in
+                        LocalEntry(path: key, kind: .file(file), isLink: row.isLink)
+                    },
+                    remote: RemoteObject(
+                        key: key,
+                        size: row.size,
+                        etag: row.etag,
+                        lastModified: object.lastModified,
+                        storageClass: object.storageClass,
+                        isThroughLink: row.isThroughLink
+                    )
+                )
+            )
+        }
+        return entries
+    }
+}

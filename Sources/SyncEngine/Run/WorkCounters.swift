@@ -1,0 +1,157 @@
+internal import LocalStorage
+internal import ManifestStore
+internal import ObjectStorage
+internal import ObjectTransfer
+internal import SyncModel
+internal import SyncPlanner
+
+typealias Policies = (pull: DecisionPolicy, push: DecisionPolicy, sync: DecisionPolicy)
+
+/// Counts the plans of all directions.
+struct WorkCounters {
+    private(set) var pull: WorkCounter
+    private(set) var push: WorkCounter
+    private(set) var sync: WorkCounter
+
+    init(
+        _ policies: Policies,
+        _ issues: ScanIssues,
+        _ kept: KeptTransfers,
+        _ executor: ItemExecutor,
+        _ onDetail: (@Sendable (StatusDetail) -> Void)?
+    ) {
+        pull = WorkCounter(policies.pull, issues, kept, executor, onDetail)
+        push = WorkCounter(policies.push, issues, kept, executor, onDetail)
+        sync = WorkCounter(policies.sync, issues, kept, executor, onDetail)
+    }
+
+    mutating func add(_ entry: JoinedEntry) async {
+        await pull.add(entry)
+        await push.add(entry)
+        await sync.add(entry)
+    }
+
+    /// See ``RunPlan/pass(to:)``; true if all may.
+    mutating func pass(to key: ObjectKey) async -> Bool {
+        let areFree = [
+            await pull.pass(to: key), await push.pass(to: key), await sync.pass(to: key),
+        ]
+        return areFree.allSatisfy(\.self)
+    }
+
+    mutating func addUnchanged(_ count: Int) {
+        pull.addUnchanged(count)
+        push.addUnchanged(count)
+        sync.addUnchanged(count)
+    }
+
+    mutating func finish() async {
+        await pull.finish()
+        await push.finish()
+        await sync.finish()
+    }
+}
+
+/// Counts the plan of one direction.
+struct WorkCounter {
+    private let policy: DecisionPolicy
+    private let kept: KeptTransfers
+    private let executor: ItemExecutor
+    private let onDetail: (@Sendable (StatusDetail) -> Void)?
+    private var plan: RunPlan
+    private(set) var work = PlannedWork()
+
+    init(
+        _ policy: DecisionPolicy,
+        _ issues: ScanIssues,
+        _ kept: KeptTransfers,
+        _ executor: ItemExecutor,
+        _ onDetail: (@Sendable (StatusDetail) -> Void)?
+    ) {
+        self.policy = policy
+        self.kept = kept
+        self.executor = executor
+        self.onDetail = onDetail
+        plan = RunPlan(policy, issues)
+    }
+
+    var reserved: ReservedObjects { plan.reserved }
+
+    mutating func add(_ entry: JoinedEntry) async {
+        plan.add(entry)
+        while let item = plan.next() { await count(item) }
+    }
+
+    mutating func pass(to key: ObjectKey) async -> Bool {
+        let isFree = plan.pass(to: key)
+        while let item = plan.next() { await count(item) }
+        return isFree
+    }
+
+    mutating func addUnchanged(_ count: Int) { work.unchanged += count }
+
+    mutating func finish() async {
+        plan.finish()
+        while let item = plan.next() { await count(item) }
+    }
+
+    private mutating func count(_ item: PlannedItem) async {
+        let outline = PlanOutline(item, policy)
+        let hindrance =
+            outline.action == .download ? await executor.places.hindrance(item.entry) : nil
+        var added = PlannedWork(item, kept)
+        if hindrance != nil {
+            added = PlannedWork()
+            added.skipped = 1
+        }
+        work += added
+        guard let onDetail, !added.isEmpty || added.localChanges > 0 else { return }
+        let step = PlannedStep(
+            direction: policy.direction,
+            action: hindrance == nil ? outline.action ?? .skip : .skip,
+            key: item.entry.key.text,
+            displayKey: item.entry.key.display,
+            size: hindrance == nil ? outline.size : 0,
+            reason: hindrance?.message ?? outline.reason,
+            work: added
+        )
+        onDetail(.item(step))
+    }
+}
+
+extension PlannedWork {
+    /// What one item is counted as.
+    fileprivate init(_ item: PlannedItem, _ kept: KeptTransfers) {
+        self.init()
+        func transfer(_ size: Int64, sends: Bool) {
+            transfers = 1
+            bytesResumed = min(size, kept.bytes(of: item.entry, sends: sends))
+            bytes = size - bytesResumed
+        }
+        let received = item.entry.remote?.size ?? 0
+        let sent = item.entry.local?.identity?.size ?? 0
+        switch item.decision {
+        case .deleteLocal, .deleteRemote: deletions = 1
+        case .nothing(.unchanged), .refresh(.unchanged), .adopt: unchanged = 1
+        case .nothing, .refresh, .forget: break
+        case .makeDirectory where item.entry.local != nil: break
+        case .download, .downloadAfterDeletions, .makeDirectory: transfer(received, sends: false)
+        case .upload, .uploadMarker: transfer(sent, sends: true)
+        case .compare: comparisons = 1
+        case .conflict(_, let resolution):
+            conflicts = 1
+            switch resolution {
+            case .downloadKeepingLocal where item.entry.key == IgnoreFile.key: break
+            case .download, .downloadKeepingLocal: transfer(received, sends: false)
+            case .upload: transfer(sent, sends: true)
+            case .deleteLocal, .deleteRemote: deletions = 1
+            case .leaveBoth, .stopRun: break
+            }
+        case .keepLocalChange, .carryMode(.neither): localChanges = 1
+        case .carryMode(.object): modes = 1
+        // Nobody has asked yet whether there is anything to do.
+        case .carryMode(.file): comparisons = 1
+        case .skip: skipped = 1
+        }
+    }
+}
