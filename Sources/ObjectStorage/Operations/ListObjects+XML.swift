@@ -55,7 +55,9 @@ extension ListObjectsDocument {
         }
         let isTruncated = try require(page.boolean(.isTruncated), .isTruncated)
         var prefix: ObjectKey?
-        if let text = page[.prefix] { prefix = ObjectKey(try page.encoding.decode(text, .prefix)) }
+        if let text = page[.prefix] {
+            prefix = ObjectKey(try page.encoding.keyBytes(text, .prefix))
+        }
         self.init(
             objects: objects,
             commonPrefixes: commonPrefixes,

@@ -16,9 +16,6 @@ struct XMLKeyEncoding {
     /// Decodes exactly once, and only if the document says that it is encoded: a store may ignore
     /// that encoding was asked for.
     func decode(_ text: String, _ element: XMLElement) throws(XMLFailure) -> [UInt8] {
-        guard text.utf8.count <= XMLLimits.keyTextBytes else {
-            throw .textTooLong(element: element.rawValue, limit: XMLLimits.keyTextBytes)
-        }
         var bytes = [UInt8](text.utf8)
         guard !isURL || percentDecodeInPlace(&bytes, style: style) else {
             throw .invalid(element, text)
@@ -26,8 +23,16 @@ struct XMLKeyEncoding {
         return bytes
     }
 
+    /// The same for a key, or the beginning of one, which is no longer than a key can be.
+    func keyBytes(_ text: String, _ element: XMLElement) throws(XMLFailure) -> [UInt8] {
+        guard text.utf8.count <= XMLLimits.keyTextBytes else {
+            throw .textTooLong(element: element.rawValue, limit: XMLLimits.keyTextBytes)
+        }
+        return try decode(text, element)
+    }
+
     func key(_ text: String, _ element: XMLElement) throws(XMLFailure) -> ObjectKey {
-        let key = ObjectKey(try decode(text, element))
+        let key = ObjectKey(try keyBytes(text, element))
         guard !key.isEmpty else { throw .invalid(element, "") }
         return key
     }
