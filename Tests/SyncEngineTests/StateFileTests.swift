@@ -125,6 +125,7 @@ struct StateFileTests {
                 AcceptedRules([[0x2A, 0x0A], []]),
                 PartedDirectories.Note(keys: [key]),
                 DamageFile(rows: [damagedRow, damagedRow]),
+                OpenedDirectories.File(items: [.init(key: key, mode: 0o555)]),
                 ShardResult(
                     round: "r",
                     cutting: "c",

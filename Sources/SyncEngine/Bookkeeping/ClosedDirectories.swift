@@ -14,8 +14,8 @@ internal import Synchronization
 /// 3. At the end it gets its permissions back, unless somebody gave it others meanwhile.
 ///
 /// The row of a directory may be in the manifest of another shard. Then the marker itself is asked,
-/// and a setting has the name while the directory is open. A run of another shard may close it
-/// meanwhile: what is refused then opens it once more.
+/// and a list of this shard has the name while the directory is open (`OpenedDirectories`). A run
+/// of another shard may close it meanwhile: what is refused then opens it once more.
 ///
 /// Not guaranteed: a directory that is closed while a run writes there.
 final class ClosedDirectories: Sendable {
@@ -31,14 +31,14 @@ final class ClosedDirectories: Sendable {
         var areForgotten = false
     }
 
-    private static let openElsewhere = "directories.open"
-
     private let manifest: ManifestStore
     private let transfer: TransferContext
     private let directory: MirrorDirectory
     private let disk: BlockingQueue
     /// More are closed by the next run.
     private let limit: Int
+    /// What this shard has opened of others; nil for a mirror that is not cut.
+    private let elsewhere: OpenedDirectories?
     /// The keys of this shard.
     private let range: KeyRange
     private let opened = Mutex<[ObjectKey: Closing]>([:])
@@ -50,14 +50,15 @@ final class ClosedDirectories: Sendable {
         _ transfer: TransferContext,
         _ manifest: ManifestStore,
         limit: Int,
-        range: KeyRange
+        shard: Shard?
     ) {
         self.manifest = manifest
         self.transfer = transfer
         self.limit = limit
         directory = transfer.directory
         disk = transfer.disk
-        self.range = range
+        range = shard?.range ?? .all
+        elsewhere = shard.map { OpenedDirectories(of: $0.folder, in: transfer.directory) }
     }
 
     /// Runs `body`, which gives or takes the names of `paths`, and once more if a directory had to
@@ -128,12 +129,13 @@ final class ClosedDirectories: Sendable {
     /// The same for one whose row another shard has.
     private func openElsewhere(_ path: RelativePath) async -> Bool {
         do {
-            guard let mode = try await modeOfMarker(path), mode & 0o200 == 0,
+            guard let elsewhere, let mode = try await modeOfMarker(path), mode & 0o200 == 0,
                 opened.withLock({ $0.count < limit })
             else { return false }
-            let names = opened.withLock { $0.values.filter { $0.row == nil }.map(\.path) }
-            let text = RecordedPaths((names + [path]).map(\.bytes)).text
-            try await manifest.setSetting(Self.openElsewhere, text)
+            let others = opened.withLock { $0.values.filter { $0.row == nil } }
+            var list = others.map { OpenedDirectories.Item(key: $0.path.key, mode: $0.mode) }
+            list.append(OpenedDirectories.Item(key: path.key, mode: mode))
+            try elsewhere.write(list)
             let open = Self.opened(mode)
             guard try await set(open, of: path, expected: mode) == open else { return false }
             opened.withLock { $0[path.key] = Closing(path: path, mode: mode, row: nil) }
@@ -153,16 +155,15 @@ final class ClosedDirectories: Sendable {
         }
     }
 
-    /// Closes what a run that was killed has left open and has no row of.
+    /// Closes what a run of this shard that was killed has left open, and has no row of.
     func closeLeft() async throws {
-        guard let text = try await manifest.setting(Self.openElsewhere) else { return }
-        for bytes in RecordedPaths(text: text).paths {
-            let path = try RelativePath(path: ObjectKey(bytes + [UInt8(ascii: "/")]))
+        guard let elsewhere, let list = try elsewhere.own() else { return }
+        for item in list {
             // What is gone by now, or has other permissions, is nobody's to close.
-            guard let mode = try? await modeOfMarker(path) else { continue }
-            _ = try? await set(mode, of: path, expected: Self.opened(mode))
+            guard let path = try? RelativePath(path: item.key) else { continue }
+            _ = try? await set(item.mode, of: path, expected: Self.opened(item.mode))
         }
-        try await manifest.setSetting(Self.openElsewhere, nil)
+        try elsewhere.write([])
     }
 
     /// Keeps the row of a directory whose marker is gone, and which the deletions are to empty.
@@ -222,8 +223,8 @@ final class ClosedDirectories: Sendable {
             }
         }
         if failures.isEmpty, closings.contains(where: { $0.row == nil }) {
-            // One that stays is tried once more by the next run.
-            try? await manifest.setSetting(Self.openElsewhere, nil)
+            // A list that stays is carried out once more by the next run.
+            try? elsewhere?.write([])
         }
         return (rows, failures)
     }

@@ -180,9 +180,9 @@ extension MirrorRun {
             after: try await limitedRuns(),
             records: notesMounts && session.rulesProblem == nil
         )
-        let damaged = session.damaged
+        let (damaged, opened) = (session.damaged, openedDirectories)
         func give(_ entry: JoinedEntry, _ loop: inout PlanLoop) async throws {
-            let found = try await leftOut.marking(entry)
+            let found = try await leftOut.marking(opened?.closed(entry) ?? entry)
             let entry =
                 damaged.isEmpty
                 ? found : try await damaged.marking(found, records: leftOut.records)
@@ -222,6 +222,11 @@ extension MirrorRun {
             try await leftOut.flush()
         }
         return loop
+    }
+
+    /// Nil for a mirror that is not cut.
+    private var openedDirectories: OpenedDirectories? {
+        settings.shard.map { OpenedDirectories(of: $0.folder, in: session.directory) }
     }
 
     private func makeScan(

@@ -175,7 +175,7 @@ struct MirrorRun: Sendable {
             transfer,
             session.manifest,
             limit: settings.limits.waiting * 10,
-            range: settings.shard?.range ?? .all
+            shard: settings.shard
         )
     }
 

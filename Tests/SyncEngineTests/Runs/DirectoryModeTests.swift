@@ -51,6 +51,41 @@ struct DirectoryModeTests {
         return fixture.operations
     }
 
+    /// A run of another shard has opened the directory, and was killed.
+    @Test(arguments: [SyncDirection.push, .sync, .pull])
+    func `that another shard has opened are not taken for changed`(
+        _ direction: SyncDirection
+    ) async throws {
+        try set("a/private", 0o555)
+        try await fixture.run("a", .push)
+        var options = CutOptions()
+        options.bounds = [[UInt8]("private/f".utf8)]
+        _ = try await fixture.engine("a").cut(options) { _ in }
+        let cutting = try #require(try fixture.names(in: "a/.osssync/shards").first)
+        let directory = try MirrorDirectory(
+            path: fixture.directory("a"),
+            stateDirectory: nil,
+            homeDirectory: nil,
+            createsIfMissing: false,
+            calls: .standard
+        )
+        let opened = OpenedDirectories(of: ["shards", cutting, "0001"], in: directory)
+        try opened.write([OpenedDirectories.Item(key: "private/", mode: 0o555)])
+        try set("a/private", 0o755)
+        let first = try await fixture.run("a", direction) {
+            $0.shard = ShardSelection(task: 0, of: 2, round: "r")
+        }
+        #expect((first.modes, first.localChanges, first.failed) == (0, 0, 0))
+        #expect(try await modeOfMarker("private/") == "40555")
+        // Its own shard closes it.
+        _ = try await fixture.run("a", direction) {
+            $0.shard = ShardSelection(task: 1, of: 2, round: "r")
+        }
+        #expect(try mode("a/private") == 0o555)
+        #expect(try opened.own() == nil)
+        try set("a/private", 0o755)
+    }
+
     @Test func `are recorded if mkdir does not give them, and restored`() async throws {
         try await fixture.run("a", .push)
         let expected = ["plain/f", "private/", "private/f", "private/inner/f"]
