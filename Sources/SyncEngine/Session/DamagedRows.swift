@@ -153,83 +153,69 @@ extension FileIdentity {
 private final class DamageList: Sendable {
     private static let rowsInFile = 256
 
-    private let directory: MirrorDirectory
-    /// The names that lead to the folder of all shards' lists.
-    private let names: [String]
-    /// What names of this shard's files begin with.
-    private let prefix: String
+    private let files: FolderOfShards
     /// What was added since the list was opened, and the number of the file that has the last rows.
     private let added: Mutex<(file: Int, rows: [ManifestEntry])>
 
     /// `shard` are the names that lead to a shard's folder.
     init(of shard: [String], in directory: MirrorDirectory) throws(LocalError) {
-        self.directory = directory
-        names = shard.dropLast() + ["damaged"]
-        prefix = (shard.last ?? "") + "-"
-        let last = try Self.files(names, prefix, in: directory).map(\.number).max()
+        files = FolderOfShards("damaged", of: shard, in: directory)
+        let last = try Self.numbers(files).max()
         added = Mutex(((last ?? -1) + 1, []))
     }
 
-    private static func files(
-        _ names: [String],
-        _ prefix: String,
-        in directory: MirrorDirectory
-    ) throws(LocalError) -> [(name: String, number: Int)] {
-        guard let folder = try directory.stateFolder(names, isOfWhole: true, makes: false) else {
-            return []
-        }
-        return try folder.names().compactMap { name in
-            guard name.hasPrefix(prefix) else { return nil }
-            return Int(name.dropFirst(prefix.utf8.count)).map { (name, $0) }
+    /// The numbers of the files that this shard has.
+    private static func numbers(_ files: FolderOfShards) throws(LocalError) -> [Int] {
+        try files.names().compactMap { name in
+            parts(of: name).flatMap { $0.shard.elementsEqual(files.own) ? Int($0.number) : nil }
         }
     }
 
+    /// Nil for a name that is not of such a file, as that of a write that was killed.
+    private static func parts(of name: String) -> (shard: Substring, number: Substring)? {
+        let parts = name.utf8.split(separator: UInt8(ascii: "-")).map { Substring($0) }
+        guard parts.count == 2, parts.allSatisfy({ Int($0) != nil }) else { return nil }
+        return (parts[0], parts[1])
+    }
+
+    private func name(_ number: Int) -> String { "\(files.own)-\(number)" }
+
     /// The rows of all other shards.
     func others() throws -> [ManifestEntry] {
-        guard let folder = try directory.stateFolder(names, isOfWhole: true, makes: false) else {
-            return []
-        }
         var rows: [ManifestEntry] = []
-        // A name of a write that was killed has no number.
-        for name in try folder.names() where !name.hasPrefix(prefix) {
-            let parts = name.utf8.split(separator: UInt8(ascii: "-"))
-            guard parts.count == 2, parts.allSatisfy({ Int(Substring($0)) != nil }) else {
+        for name in try files.names() {
+            guard let parts = Self.parts(of: name), !parts.shard.elementsEqual(files.own) else {
                 continue
             }
-            let found = try DamageFile.read(
-                (names + [name]).joined(separator: "/"),
+            let file: DamageFile? = try files.read(
+                name,
                 advice: "Remove it, and run the shard of its number with --checksum"
-            ) { () throws(LocalError) in try folder.read(name) }
+            )
             // Another run may have written it anew.
-            rows += found?.rows ?? []
+            rows += file?.rows ?? []
         }
         return rows
     }
 
     func add(_ row: ManifestEntry) throws {
-        let folder = try directory.stateFolder(names, isOfWhole: true, makes: true)
         try added.withLock { added in
             if added.rows.count == Self.rowsInFile { added = (added.file + 1, []) }
             added.rows.append(row)
-            try folder?.write("\(prefix)\(added.file)", DamageFile(rows: added.rows).content)
+            try files.write(name(added.file), DamageFile(rows: added.rows))
         }
     }
 
     /// Makes the list what the manifest has; nothing if that is nil.
     func write(_ manifest: ManifestStore?) async throws {
-        let old = try Self.files(names, prefix, in: directory)
+        let old = try Self.numbers(files)
         var count = 0
         if let manifest {
             for try await rows in manifest.pages(.damagedEntries, limit: Self.rowsInFile) {
-                let folder = try directory.stateFolder(names, isOfWhole: true, makes: true)
-                try folder?.write("\(prefix)\(count)", DamageFile(rows: rows).content)
+                try files.write(name(count), DamageFile(rows: rows))
                 count += 1
             }
         }
-        guard let folder = try directory.stateFolder(names, isOfWhole: true, makes: false) else {
-            return
-        }
-        for (name, number) in old where number >= count { try folder.remove(name) }
+        for number in old where number >= count { try files.remove(name(number)) }
         added.withLock { $0 = (count, []) }
     }
 }

@@ -32,33 +32,26 @@ struct OpenedDirectories: Sendable {
         }
     }
 
-    private let directory: MirrorDirectory
-    private let names: [String]
-    private let name: String
+    private let files: FolderOfShards
 
     /// `shard` are the names that lead to a shard's folder.
     init(of shard: [String], in directory: MirrorDirectory) {
-        self.directory = directory
-        names = shard.dropLast() + ["open"]
-        name = shard.last ?? ""
+        files = FolderOfShards("open", of: shard, in: directory)
     }
 
     /// What this shard has opened; nil if that is nothing.
-    func own() throws -> [Item]? { try read(name) }
+    func own() throws -> [Item]? { try read(files.own) }
 
     private func read(_ name: String) throws -> [Item]? {
-        try File.read((names + [name]).joined(separator: "/"), advice: "Remove it") {
-            () throws(LocalError) in
-            try directory.stateFolder(names, isOfWhole: true, makes: false)?.read(name)
-        }?.items
+        let file: File? = try files.read(name, advice: "Remove it")
+        return file?.items
     }
 
     func write(_ items: [Item]) throws {
         if items.isEmpty {
-            try directory.stateFolder(names, isOfWhole: true, makes: false)?.remove(name)
+            try files.remove(files.own)
         } else {
-            try directory.stateFolder(names, isOfWhole: true, makes: true)?
-                .write(name, File(items: items).content)
+            try files.write(files.own, File(items: items))
         }
     }
 
@@ -66,10 +59,9 @@ struct OpenedDirectories: Sendable {
     /// opened.
     func closed(_ entry: JoinedEntry) throws -> JoinedEntry {
         guard let mode = entry.base?.mode, mode & 0o200 == 0, let local = entry.local,
-            local.isDirectory, local.permissions == mode | 0o200,
-            let folder = try directory.stateFolder(names, isOfWhole: true, makes: false)
+            local.isDirectory, local.permissions == mode | 0o200
         else { return entry }
-        let others = try folder.names().filter { $0 != name && Int($0) != nil }
+        let others = try files.names().filter { $0 != files.own && Int($0) != nil }
         let isOpened = try others.contains { other in
             try read(other)?.contains { $0.key == entry.key && $0.mode == mode } == true
         }

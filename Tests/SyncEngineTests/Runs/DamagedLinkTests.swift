@@ -15,15 +15,7 @@ struct DamagedLinkTests {
     /// A mirror "a" in which only "d/one" was verified.
     init() async throws {
         fixture = try MirrorFixture()
-        try fixture.write("a/d/one", good)
-        try FileManager.default.linkItem(
-            atPath: fixture.directory("a/d/one"),
-            toPath: fixture.directory("a/d/two")
-        )
-        for index in 0..<20 {
-            try fixture.write("a/other/f\(index)", MirrorFixture.ramp(500, index + 5))
-        }
-        try await fixture.run("a", .push)
+        try await fixture.pushLinked(good, "d/one", "d/two", beside: "other")
         try await fixture.damage("d/one", link: "d/two")
         let options = VerifyOptions(paths: ["d/one"])
         #expect(try await fixture.engine("a").verify(options) { _ in }.damaged == 1)
@@ -118,15 +110,7 @@ struct DamagedShardTests {
 
     init() async throws {
         fixture = try MirrorFixture()
-        try fixture.write("a/docs/one", good)
-        try FileManager.default.linkItem(
-            atPath: fixture.directory("a/docs/one"),
-            toPath: fixture.directory("a/two")
-        )
-        for index in 0..<20 {
-            try fixture.write("a/z/f\(index)", MirrorFixture.ramp(500, index + 5))
-        }
-        try await fixture.run("a", .push)
+        try await fixture.pushLinked(good, "docs/one", "two", beside: "z")
         try await fixture.damage("docs/one", link: "two")
     }
 
@@ -194,5 +178,25 @@ struct DamagedShardTests {
             (try? fixture.names(in: "a/.osssync/shards/\($0)/damaged")) ?? []
         }
         #expect(lists.isEmpty)
+    }
+}
+
+extension MirrorFixture {
+    /// Pushes a new mirror "a" with a file that has two names, and others beneath `folder`.
+    fileprivate func pushLinked(
+        _ content: Data,
+        _ name: String,
+        _ link: String,
+        beside folder: String
+    ) async throws {
+        try write("a/" + name, content)
+        try FileManager.default.linkItem(
+            atPath: directory("a/" + name),
+            toPath: directory("a/" + link)
+        )
+        for index in 0..<20 {
+            try write("a/\(folder)/f\(index)", Self.ramp(500, index + 5))
+        }
+        try await run("a", .push)
     }
 }
