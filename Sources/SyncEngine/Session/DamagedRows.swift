@@ -24,7 +24,7 @@ final class DamagedRows: Sendable {
     private let elsewhere: [Int64: [ManifestEntry]]
     private let hasOwn: Mutex<Bool>
     /// Those whose other names were not looked for yet, by their inodes.
-    private let isNew: Mutex<[UInt64: ManifestEntry]>
+    private let unsearched: Mutex<[UInt64: ManifestEntry]>
 
     /// `shard` are the names that lead to the shard's folder, nil for a mirror that is not cut.
     init(
@@ -37,7 +37,7 @@ final class DamagedRows: Sendable {
         list = try shard.map { try DamageList(of: $0, in: directory) }
         let others = try list?.others() ?? []
         elsewhere = Dictionary(grouping: others, by: \.size)
-        isNew = Mutex(Dictionary(others.map { ($0.inode, $0) }) { first, _ in first })
+        unsearched = Mutex(Dictionary(others.map { ($0.inode, $0) }) { first, _ in first })
         hasOwn = Mutex(try await manifest.first(.damagedEntries) != nil)
     }
 
@@ -71,22 +71,19 @@ final class DamagedRows: Sendable {
         let damaged = row.replacing(isDamaged: true)
         try await manifest.record([.upsert(damaged)])
         hasOwn.withLock { $0 = true }
-        if row.inode != 0 { isNew.withLock { $0[row.inode] = damaged } }
+        if row.inode != 0 { unsearched.withLock { $0[row.inode] = damaged } }
         try list?.add(damaged)
     }
 
     /// Marks the other names of what was marked, before the first one has good content again.
     ///
-    /// It reads the inodes of all rows, once for all that was found.
+    /// It reads the inodes of all rows, once for all that was found, and is not to be interrupted:
+    /// it is part of how an interrupted run ends.
     func markOtherNames() async throws {
-        let new = isNew.withLock { new in
-            defer { new = [:] }
-            return new
-        }
+        let new = unsearched.withLock(\.self)
         guard judgesInodes, !new.isEmpty else { return }
         var last: ObjectKey?
         repeat {
-            try Task.checkCancellation()
             let page = try await manifest.entries(
                 of: new.mapValues(FileIdentity.init(recordedBy:)),
                 in: .all,
@@ -101,7 +98,8 @@ final class DamagedRows: Sendable {
             }
             last = page.last
         } while last != nil
-        isNew.withLock { $0 = [:] }
+        // With what was marked here, which has the same inodes.
+        unsearched.withLock { $0 = [:] }
     }
 
     /// The same entry, marked if its file is a damaged one that has a second name: gone, or written

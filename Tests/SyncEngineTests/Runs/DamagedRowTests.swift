@@ -1,5 +1,6 @@
 import Foundation
 import ManifestStore
+import ObjectStorage
 import StorageServer
 import SyncModel
 import Synchronization
@@ -315,5 +316,40 @@ struct DamagedRowTests {
             try? fixture.copy("a/.osssync", "of-verify")
         }
         #expect(try await isMarked("other/f5", inCopy: "of-verify"))
+    }
+
+    @Test func `that an interrupted run finds are marked, and the run has its record`()
+        async throws
+    {
+        try await fixture.damage("other/f3")
+        try fixture.write("a/other/new", MirrorFixture.ramp(700, 40))
+        let (found, sending) = (ProgressGate(bytes: 1), ProgressGate(bytes: 1))
+        let engine = try fixture.engine("a") { store in
+            HookedStore(store) { call throws(StorageError) in
+                guard call.operation == "PutObject" else { return }
+                sending.open()
+                // Until the run is cancelled, which is what the request then says.
+                try? await ContinuousClock().sleep(for: .seconds(600))
+                throw StorageError(kind: .cancelled, operation: call.operation)
+            }
+        }
+        let run = Task {
+            try await engine.run(
+                .push,
+                options: MirrorFixture.options { $0.comparesContent = true }
+            ) { event in
+                guard case .item(let item) = event, item.key == "other/f3" else { return }
+                found.open()
+            }
+        }
+        await found.wait()
+        await sending.wait()
+        run.cancel()
+        await #expect(throws: SyncError.self) { try await run.value }
+        try await fixture.inState { session in
+            #expect(try await session.manifest.entry("other/f3")?.isDamaged == true)
+            let last = try await session.manifest.rows(.runs, limit: 1).first
+            #expect(last?.record?.outcome == .cancelled)
+        }
     }
 }
