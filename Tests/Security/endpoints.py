@@ -72,9 +72,10 @@ class Endpoint:
         return self
 
     def __exit__(self, *_):
-        self.closed = True
-        # The thread in accept() closes it: it may not wait for a descriptor of somebody else.
+        # The thread in accept() closes it: it may not wait for a descriptor of somebody else. It
+        # must not see `closed` before, with which it would do so in between.
         self.socket.shutdown(socket.SHUT_RDWR)
+        self.closed = True
         self.acceptor.join()
 
     def accept(self):
