@@ -124,7 +124,13 @@ struct StateFileTests {
                 PastRounds(names: ["a", "b"]),
                 AcceptedRules([[0x2A, 0x0A], []]),
                 PartedDirectories.Note(keys: [key]),
-                DamageFile(rows: [damagedRow, damagedRow]),
+                DamageFile(
+                    rows: [
+                        .init(number: 1, entry: damagedRow),
+                        .init(number: 2, entry: damagedRow.replacing()),
+                    ]
+                ),
+                SearchedFile(numbers: ["0000": 7]),
                 OpenedDirectories.File(items: [.init(key: key, mode: 0o555)]),
                 ShardResult(
                     round: "r",

@@ -86,7 +86,7 @@ final class ClosedDirectories: Sendable {
         defer { turn.end() }
         var next = path.parent
         while let parent = next {
-            if opened.withLock({ $0[parent.key] != nil }) { return true }
+            if let closing = opened.withLock({ $0[parent.key] }) { return await isOpen(closing) }
             do throws(LocalError) {
                 let directory = directory
                 let isThere = try await disk.run { () throws(LocalError) in
@@ -99,6 +99,18 @@ final class ClosedDirectories: Sendable {
             next = parent.parent
         }
         return false
+    }
+
+    /// Opens it once more if a run of another shard has closed it.
+    private func isOpen(_ closing: Closing) async -> Bool {
+        let open = Self.opened(closing.mode)
+        do throws(LocalError) {
+            let found = try await set(open, of: closing.path, expected: closing.mode)
+            // What has other permissions than both was opened, or changed by a user.
+            return found ?? open == open
+        } catch {
+            return false
+        }
     }
 
     private func open(_ path: RelativePath) async -> Bool {
@@ -132,10 +144,8 @@ final class ClosedDirectories: Sendable {
             guard let elsewhere, let mode = try await modeOfMarker(path), mode & 0o200 == 0,
                 opened.withLock({ $0.count < limit })
             else { return false }
-            let others = opened.withLock { $0.values.filter { $0.row == nil } }
-            var list = others.map { OpenedDirectories.Item(key: $0.path.key, mode: $0.mode) }
-            list.append(OpenedDirectories.Item(key: path.key, mode: mode))
-            try elsewhere.write(list)
+            let others = try (elsewhere.own() ?? []).filter { $0.key != path.key }
+            try elsewhere.write(others + [OpenedDirectories.Item(key: path.key, mode: mode)])
             let open = Self.opened(mode)
             guard try await set(open, of: path, expected: mode) == open else { return false }
             opened.withLock { $0[path.key] = Closing(path: path, mode: mode, row: nil) }
@@ -158,12 +168,25 @@ final class ClosedDirectories: Sendable {
     /// Closes what a run of this shard that was killed has left open, and has no row of.
     func closeLeft() async throws {
         guard let elsewhere, let list = try elsewhere.own() else { return }
+        var left: [OpenedDirectories.Item] = []
         for item in list {
-            // What is gone by now, or has other permissions, is nobody's to close.
             guard let path = try? RelativePath(path: item.key) else { continue }
-            _ = try? await set(item.mode, of: path, expected: Self.opened(item.mode))
+            do throws(LocalError) {
+                // What has other permissions is nobody's to close.
+                _ = try await set(item.mode, of: path, expected: Self.opened(item.mode))
+            } catch {
+                if !Self.isGone(error) { left.append(item) }
+            }
         }
-        try elsewhere.write([])
+        try elsewhere.write(left)
+    }
+
+    /// True for one that was deleted, or became a file.
+    private static func isGone(_ error: LocalError) -> Bool {
+        switch error {
+        case .absent, .parentIsFile: true
+        default: false
+        }
     }
 
     /// Keeps the row of a directory whose marker is gone, and which the deletions are to empty.
@@ -213,20 +236,19 @@ final class ClosedDirectories: Sendable {
                 guard let row = closing.row, !forgotten.contains(row.key) else { continue }
                 rows.append(row.replacing(mode: found ?? mode))
             } catch {
-                // One that is gone was deleted by this run, or is the next one's to find; so is one
-                // that became a file.
-                switch error {
-                case .absent, .parentIsFile: continue
-                default: break
-                }
-                failures.append((closing.path.key, error))
+                // One that is gone was deleted by this run, or is the next one's to find.
+                if !Self.isGone(error) { failures.append((closing.path.key, error)) }
             }
         }
-        if failures.isEmpty, closings.contains(where: { $0.row == nil }) {
-            // A list that stays is carried out once more by the next run.
-            try? elsewhere?.write([])
-        }
+        noteClosed(closings.filter { $0.row == nil }.map(\.path.key), failures.map(\.key))
         return (rows, failures)
+    }
+
+    /// What stays in the list is closed by the next run.
+    private func noteClosed(_ keys: [ObjectKey], _ failed: [ObjectKey]) {
+        guard !keys.isEmpty, let list = try? elsewhere?.own() else { return }
+        let left = list.filter { !keys.contains($0.key) || failed.contains($0.key) }
+        try? elsewhere?.write(left)
     }
 
     private func set(

@@ -14,7 +14,7 @@ extension LocalSettings {
                 files: totals.files,
                 bytes: totals.bytes,
                 damagedFiles: totals.damagedFiles,
-                lastVerification: try await DamageRecord.completed(manifest)
+                lastVerification: try await VerifyRecord.completed(manifest)
             )
         } catch {
             throw SyncError(any: error)

@@ -42,7 +42,7 @@ struct Scrub {
             maximum = max(1, try await manifest.entryCount() * percent / 100)
         }
         if options.budget != nil, !paths.isLimited {
-            position = try await DamageRecord.position(manifest)
+            position = try await VerifyRecord.position(manifest)
         }
         let keepsPosition = !paths.isLimited
         for range in paths.ranges.ranges {
@@ -50,7 +50,7 @@ struct Scrub {
         }
         try await context.damaged.markOtherNames()
         if keepsPosition, report.isFinished {
-            try await DamageRecord.setCompleted(context.environment.now(), in: manifest)
+            try await VerifyRecord.setCompleted(context.environment.now(), in: manifest)
         }
     }
 
@@ -65,11 +65,11 @@ struct Scrub {
         let entries = RowSelection.entries(in: range, after: start)
         for try await rows in manifest.pages(entries, limit: Self.rowsAtOnce) {
             last = try await verify(rows) ?? last
-            if notes { try await DamageRecord.setPosition(last, in: manifest) }
+            if notes { try await VerifyRecord.setPosition(last, in: manifest) }
             try Task.checkCancellation()
             guard report.isFinished else { return }
         }
-        if keepsPosition { try await DamageRecord.setPosition(nil, in: manifest) }
+        if keepsPosition { try await VerifyRecord.setPosition(nil, in: manifest) }
     }
 
     /// Verifies rows until the budget is used up; the key of the last one.

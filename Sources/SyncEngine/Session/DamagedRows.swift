@@ -13,6 +13,9 @@ internal import Synchronization
 final class DamagedRows: Sendable {
     /// Rows of one size and second that a file is compared with.
     private static let rowsAtOnce = 4_096
+    /// There from the first mark until the other names were looked for: a run or `verify` that is
+    /// killed leaves that to the next one.
+    static let unsearchedSetting = "damaged.unsearched"
 
     private let manifest: ManifestStore
     private let directory: MirrorDirectory
@@ -20,7 +23,8 @@ final class DamagedRows: Sendable {
     private let judgesInodes: Bool
     /// Nil for a mirror that is not cut.
     private let list: DamageList?
-    /// Those of other shards, by their sizes.
+    /// Those of other shards, by their sizes: also what has good content again, as long as this one
+    /// has not looked for other names of what was damaged.
     private let elsewhere: [Int64: [ManifestEntry]]
     private let hasOwn: Mutex<Bool>
     /// Those whose other names were not looked for yet, by their inodes.
@@ -35,10 +39,15 @@ final class DamagedRows: Sendable {
         (self.manifest, self.directory) = (manifest, directory)
         judgesInodes = (try? directory.keepsInodeNumbers()) ?? true
         list = try shard.map { try DamageList(of: $0, in: directory) }
-        let others = try list?.others() ?? []
-        elsewhere = Dictionary(grouping: others, by: \.size)
-        unsearched = Mutex(Dictionary(others.map { ($0.inode, $0) }) { first, _ in first })
+        elsewhere = Dictionary(grouping: list?.others ?? [], by: \.size)
         hasOwn = Mutex(try await manifest.first(.damagedEntries) != nil)
+        var rows = list?.unsearched ?? []
+        if try await manifest.setting(Self.unsearchedSetting) != nil {
+            for try await page in manifest.pages(.damagedEntries, limit: Self.rowsAtOnce) {
+                rows += page
+            }
+        }
+        unsearched = Mutex(Dictionary(rows.map { ($0.inode, $0) }) { first, _ in first })
     }
 
     var isEmpty: Bool { elsewhere.isEmpty && !hasOwn.withLock(\.self) }
@@ -69,6 +78,9 @@ final class DamagedRows: Sendable {
     /// To be called before anybody is told: a run that is killed then must not forget it.
     func mark(_ row: ManifestEntry) async throws {
         let damaged = row.replacing(isDamaged: true)
+        if row.inode != 0, unsearched.withLock(\.isEmpty) {
+            try await manifest.setSetting(Self.unsearchedSetting, "1")
+        }
         try await manifest.record([.upsert(damaged)])
         hasOwn.withLock { $0 = true }
         if row.inode != 0 { unsearched.withLock { $0[row.inode] = damaged } }
@@ -81,7 +93,16 @@ final class DamagedRows: Sendable {
     /// it is part of how an interrupted run ends.
     func markOtherNames() async throws {
         let new = unsearched.withLock(\.self)
-        guard judgesInodes, !new.isEmpty else { return }
+        if judgesInodes, !new.isEmpty { try await markNames(of: new) }
+        if !new.isEmpty {
+            // With what was marked here, which has the same inodes.
+            unsearched.withLock { $0 = [:] }
+            try await manifest.setSetting(Self.unsearchedSetting, nil)
+        }
+        try list?.noteSearched()
+    }
+
+    private func markNames(of new: [UInt64: ManifestEntry]) async throws {
         var last: ObjectKey?
         repeat {
             let page = try await manifest.entries(
@@ -98,8 +119,6 @@ final class DamagedRows: Sendable {
             }
             last = page.last
         } while last != nil
-        // With what was marked here, which has the same inodes.
-        unsearched.withLock { $0 = [:] }
     }
 
     /// The same entry, marked if its file is a damaged one that has a second name: gone, or written
@@ -144,108 +163,5 @@ extension FileIdentity {
             inode: row.inode,
             device: 0
         )
-    }
-}
-
-/// The damaged rows of one shard, in files that the runs of the other shards read.
-private final class DamageList: Sendable {
-    private static let rowsInFile = 256
-
-    private let files: FolderOfShards
-    /// What was added since the list was opened, and the number of the file that has the last rows.
-    private let added: Mutex<(file: Int, rows: [ManifestEntry])>
-
-    /// `shard` are the names that lead to a shard's folder.
-    init(of shard: [String], in directory: MirrorDirectory) throws(LocalError) {
-        files = FolderOfShards("damaged", of: shard, in: directory)
-        let last = try Self.numbers(files).max()
-        added = Mutex(((last ?? -1) + 1, []))
-    }
-
-    /// The numbers of the files that this shard has.
-    private static func numbers(_ files: FolderOfShards) throws(LocalError) -> [Int] {
-        try files.names().compactMap { name in
-            parts(of: name).flatMap { $0.shard.elementsEqual(files.own) ? Int($0.number) : nil }
-        }
-    }
-
-    /// Nil for a name that is not of such a file, as that of a write that was killed.
-    private static func parts(of name: String) -> (shard: Substring, number: Substring)? {
-        let parts = name.utf8.split(separator: UInt8(ascii: "-")).map { Substring($0) }
-        guard parts.count == 2, parts.allSatisfy({ Int($0) != nil }) else { return nil }
-        return (parts[0], parts[1])
-    }
-
-    private func name(_ number: Int) -> String { "\(files.own)-\(number)" }
-
-    /// The rows of all other shards.
-    func others() throws -> [ManifestEntry] {
-        var rows: [ManifestEntry] = []
-        for name in try files.names() {
-            guard let parts = Self.parts(of: name), !parts.shard.elementsEqual(files.own) else {
-                continue
-            }
-            let file: DamageFile? = try files.read(
-                name,
-                advice: "Remove it, and run the shard of its number with --checksum"
-            )
-            // Another run may have written it anew.
-            rows += file?.rows ?? []
-        }
-        return rows
-    }
-
-    func add(_ row: ManifestEntry) throws {
-        try added.withLock { added in
-            if added.rows.count == Self.rowsInFile { added = (added.file + 1, []) }
-            added.rows.append(row)
-            try files.write(name(added.file), DamageFile(rows: added.rows))
-        }
-    }
-
-    /// Makes the list what the manifest has; nothing if that is nil.
-    func write(_ manifest: ManifestStore?) async throws {
-        let old = try Self.numbers(files)
-        var count = 0
-        if let manifest {
-            for try await rows in manifest.pages(.damagedEntries, limit: Self.rowsInFile) {
-                try files.write(name(count), DamageFile(rows: rows))
-                count += 1
-            }
-        }
-        for number in old where number >= count { try files.remove(name(number)) }
-        added.withLock { $0 = (count, []) }
-    }
-}
-
-/// Some damaged rows of a shard: what a file is compared with.
-struct DamageFile: StateFile, Hashable {
-    static let heading = "osssync-damaged 1"
-
-    let rows: [ManifestEntry]
-
-    static func code(_ fields: inout JSONFields, _ value: Self?) throws(JSONFailure) -> Self {
-        Self(rows: try fields("rows", value?.rows.map(Row.init)).map(\.entry))
-    }
-
-    private struct Row: JSONObject {
-        let entry: ManifestEntry
-
-        static func code(_ fields: inout JSONFields, _ value: Self?) throws(JSONFailure) -> Self {
-            let row = value?.entry
-            return Self(
-                entry: ManifestEntry(
-                    key: try fields("key", row?.key),
-                    size: try fields("size", row?.size),
-                    etag: ETag(wire: ""),
-                    crc64: try fields("crc64", row?.crc64),
-                    lastModified: nil,
-                    storageClass: .standard,
-                    localModified: try fields("modified", row?.localModified),
-                    inode: try fields("inode", row?.inode),
-                    isDamaged: true
-                )
-            )
-        }
     }
 }

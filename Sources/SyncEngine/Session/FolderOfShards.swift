@@ -22,6 +22,12 @@ struct FolderOfShards: Sendable {
         try directory.stateFolder(folder, isOfWhole: true, makes: false)?.names() ?? []
     }
 
+    /// The names of all shards, in any order.
+    func shards() throws(LocalError) -> [String] {
+        let shards = try directory.stateFolder(folder.dropLast(), isOfWhole: true, makes: false)
+        return try shards?.names().filter { Int($0) != nil } ?? []
+    }
+
     /// Nil if there is none.
     ///
     /// - Throws: `localState` if it was cut short or altered.

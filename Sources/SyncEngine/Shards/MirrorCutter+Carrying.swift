@@ -13,6 +13,7 @@ extension MirrorCutter {
     ]
 
     func carryOut(_ cutting: Cutting, _ sources: [Source]) async throws {
+        try await markOtherNames(sources)
         let settingsOfAll = try await joinedSettings(sources)
         let partials = try await closed(sources)
         for (range, number) in zip(cutting.ranges, cutting.numbers) {
@@ -68,7 +69,13 @@ extension MirrorCutter {
         }
     }
 
+    /// The lists of the shards go, with what has good content again and may have another name.
+    private func markOtherNames(_ sources: [Source]) async throws {
+        for source in sources { try await source.session.damaged.markOtherNames() }
+    }
+
     private func join(_ sources: [Source], in name: String) async throws {
+        try await markOtherNames(sources)
         let settingsOfAll = try await joinedSettings(sources)
         let partials = try await closed(sources)
         let folder = [Cutting.folder, name, Self.stub]

@@ -91,6 +91,20 @@ struct DamagedLinkTests {
         #expect(try await fixture.object("d/two") == new)
     }
 
+    /// Killed after it was marked, and before its other names were looked for.
+    @Test func `are looked for by the next run if the last one was killed`() async throws {
+        try await fixture.inState { session in
+            let row = try #require(try await session.manifest.entry("d/two"))
+            try await session.manifest.record([.upsert(row.replacing())])
+            try await session.manifest.setSetting(DamagedRows.unsearchedSetting, "1")
+        }
+        try fixture.remove("a/d/one")
+        try await fixture.run("a", .pull)
+        #expect(fixture.content("a/d/one") == good)
+        try fixture.setModified("a/d/two", Date(timeIntervalSince1970: 1_700_000_000))
+        try await keepsBoth(.push, damaged: 1)
+    }
+
     @Test func `are a difference of which status knows`() async throws {
         var unknown = 0
         // What was written right before a run is compared by the next one.
@@ -174,10 +188,48 @@ struct DamagedShardTests {
         try fixture.write("a/two", good)
         let end = try await fixture.run("a", .push) { $0.replacesLocalChanges = true }
         #expect(end.damaged == 0 && end.isComplete, "\(end)")
-        let lists = try fixture.names(in: "a/.osssync/shards").flatMap {
+        // The first shard's goes when it has seen that the last one knows.
+        try await fixture.run("a", .push)
+        try await fixture.run("a", .push)
+        #expect(try lists().isEmpty)
+    }
+
+    private func lists() throws -> [String] {
+        try fixture.names(in: "a/.osssync/shards").flatMap {
             (try? fixture.names(in: "a/.osssync/shards/\($0)/damaged")) ?? []
         }
-        #expect(lists.isEmpty)
+    }
+
+    /// One shard finds the damage and has good content again before another, which has the second
+    /// name, is run at all.
+    @Test(arguments: ["touched", "removed", "cut anew", "joined"])
+    func `that a shard has repaired are known to the next one`(_ name: String) async throws {
+        try await cut(["e", "t"])
+        let first: (inout RunOptions) -> Void = {
+            $0.comparesContent = true
+            $0.shard = ShardSelection(task: 0, of: 3, round: "r")
+        }
+        #expect(try await fixture.run("a", .push, EventLog(), first).damaged == 1)
+        try fixture.remove("a/docs/one")
+        try await fixture.run("a", .pull, EventLog()) {
+            $0.shard = ShardSelection(task: 0, of: 3, round: "s")
+        }
+        #expect(fixture.content("a/docs/one") == good)
+        switch name {
+        case "cut anew": try await cut(["docs/p", "z/a"])
+        case "joined": try await join()
+        case "removed": try fixture.remove("a/two")
+        default: break
+        }
+        if name != "removed" {
+            try fixture.setModified("a/two", Date(timeIntervalSince1970: 1_700_000_000))
+        }
+        try await keepsGood(damaged: 1)
+        if name != "removed" { try fixture.remove("a/two") }
+        try await fixture.run("a", .pull)
+        #expect(fixture.content("a/two") == good)
+        for _ in 0..<2 { #expect(try await fixture.run("a", .push).damaged == 0) }
+        #expect(try name == "joined" || lists().allSatisfy { $0.hasSuffix("searched") })
     }
 }
 

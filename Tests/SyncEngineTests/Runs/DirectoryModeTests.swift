@@ -86,6 +86,30 @@ struct DirectoryModeTests {
         try set("a/private", 0o755)
     }
 
+    /// As the run of another shard closes them at its end.
+    @Test func `that were closed meanwhile are opened once more`() async throws {
+        try set("a/private", 0o555)
+        try await fixture.run("a", .push)
+        try await fixture.inState { session in
+            let run = try MirrorRun(
+                settings: try fixture.engine("a").settings,
+                session: session,
+                direction: .pull,
+                options: .standard
+            ) { _ in }
+            let closed = run.parts(RunID(0)).context.closed
+            for _ in 0..<2 {
+                #expect(await closed.open(above: try RelativePath(path: "private/new")))
+                #expect(try mode("a/private") == 0o755)
+                try set("a/private", 0o555)
+            }
+            #expect(await closed.open(above: try RelativePath(path: "private/new")))
+            #expect(await closed.close().failures.isEmpty)
+            #expect(try mode("a/private") == 0o555)
+        }
+        try set("a/private", 0o755)
+    }
+
     @Test func `are recorded if mkdir does not give them, and restored`() async throws {
         try await fixture.run("a", .push)
         let expected = ["plain/f", "private/", "private/f", "private/inner/f"]

@@ -3,7 +3,7 @@ internal import SyncModel
 
 /// Where `verify` stopped, and when it last came to the end, in the manifest; what it found damaged
 /// is marked in the rows.
-enum DamageRecord {
+enum VerifyRecord {
     private static let position = "verify.position"
     private static let completed = "verify.completed"
 

@@ -1,0 +1,238 @@
+internal import LocalStorage
+internal import ManifestStore
+internal import ObjectStorage
+internal import SyncModel
+internal import Synchronization
+
+/// The damaged rows of one shard, in files that the runs of the other shards read.
+///
+/// 1. Each row gets a number, greater than any that this shard has used.
+/// 2. Each shard notes up to which number of the others it has looked for other names of what
+///    was damaged.
+/// 3. A row whose file has good content again stays until every other shard has.
+final class DamageList: Sendable {
+    private static let rowsInFile = 256
+    /// In place of a number, in the name of the file that says what a shard has searched.
+    private static let searched = "searched"
+
+    private struct Added {
+        /// The number of the file that has the last rows.
+        var file: Int
+        /// Those that were added since the list was opened.
+        var rows: [DamageFile.Row]
+        /// The number of the next row.
+        var next: Int
+    }
+
+    /// What all shards have written.
+    private struct Contents {
+        /// The numbers of this shard's files.
+        var files: [Int] = []
+        var rows: [String: [DamageFile.Row]] = [:]
+        var searched: [String: [String: Int]] = [:]
+    }
+
+    /// The rows of the other shards whose files are damaged, or may have another name here.
+    let others: [ManifestEntry]
+    /// Those whose other names this shard has not looked for yet.
+    let unsearched: [ManifestEntry]
+    private let files: FolderOfShards
+    /// The highest number of each other shard, when the list was opened.
+    private let found: [String: Int]
+    private let added: Mutex<Added>
+
+    /// `shard` are the names that lead to a shard's folder.
+    init(of shard: [String], in directory: MirrorDirectory) throws {
+        files = FolderOfShards("damaged", of: shard, in: directory)
+        let contents = try Self.contents(files)
+        let own = files.own
+        let searched = contents.searched[own] ?? [:]
+        let rows = contents.rows.filter { $0.key != own }
+        found = rows.compactMapValues { rows in rows.map(\.number).max() }
+        let new = rows.flatMap { shard, rows in
+            rows.filter { $0.number > searched[shard] ?? 0 }.map(\.entry)
+        }
+        unsearched = new
+        others =
+            rows.values.flatMap { $0 }.map(\.entry).filter(\.isDamaged)
+            + new.filter { !$0.isDamaged }
+        let used =
+            (contents.rows[own] ?? []).map(\.number)
+            + contents.searched.values.compactMap { $0[own] }
+        added = Mutex(
+            Added(
+                file: (contents.files.max() ?? -1) + 1,
+                rows: [],
+                next: (used.max() ?? 0) + 1
+            )
+        )
+    }
+
+    /// The parts of a file's name: nil for any other, as that of a write that was killed.
+    private static func parts(of name: String) -> (shard: String, file: String)? {
+        let parts = name.utf8.split(separator: UInt8(ascii: "-")).map { String(Substring($0)) }
+        guard parts.count == 2, Int(parts[0]) != nil,
+            parts[1] == searched || Int(parts[1]) != nil
+        else { return nil }
+        return (parts[0], parts[1])
+    }
+
+    private static func contents(_ files: FolderOfShards) throws -> Contents {
+        var contents = Contents()
+        for name in try files.names() {
+            guard let parts = parts(of: name) else { continue }
+            if parts.shard == files.own, let number = Int(parts.file) {
+                contents.files.append(number)
+            }
+            // Another run may have written it anew, or removed it.
+            if parts.file == searched {
+                let file: SearchedFile? = try files.read(name, advice: "Remove it")
+                contents.searched[parts.shard] = file?.numbers
+            } else {
+                let file: DamageFile? = try files.read(
+                    name,
+                    advice: "Remove it, and run the shard of its number with --checksum"
+                )
+                contents.rows[parts.shard, default: []] += file?.rows ?? []
+            }
+        }
+        return contents
+    }
+
+    private func name(_ file: Int) -> String { "\(files.own)-\(file)" }
+
+    func add(_ row: ManifestEntry) throws {
+        try added.withLock { added in
+            if added.rows.count == Self.rowsInFile {
+                (added.file, added.rows) = (added.file + 1, [])
+            }
+            added.rows.append(DamageFile.Row(number: added.next, entry: row))
+            added.next += 1
+            try files.write(name(added.file), DamageFile(rows: added.rows))
+        }
+    }
+
+    /// Notes that this shard has looked for other names of what the others had when the list was
+    /// opened.
+    func noteSearched() throws {
+        let name = files.own + "-" + Self.searched
+        let file: SearchedFile? = try files.read(name, advice: "Remove it")
+        guard file?.numbers ?? [:] != found else { return }
+        if found.isEmpty {
+            try files.remove(name)
+        } else {
+            try files.write(name, SearchedFile(numbers: found))
+        }
+    }
+
+    /// Makes the list what the manifest has, nothing if that is nil, and what others are still to
+    /// look for.
+    func write(_ manifest: ManifestStore?) async throws {
+        let contents = try Self.contents(files)
+        let own = files.own
+        let others = try files.shards().filter { $0 != own }
+        let searched = others.map { contents.searched[$0]?[own] ?? 0 }.min() ?? .max
+        var old = Dictionary(grouping: contents.rows[own] ?? [], by: \.entry.key)
+        var next = added.withLock(\.next)
+        var rows: [DamageFile.Row] = []
+        var count = 0
+        if let manifest {
+            for try await page in manifest.pages(.damagedEntries, limit: Self.rowsInFile) {
+                for entry in page {
+                    let index = old[entry.key]?.firstIndex { $0.entry.inode == entry.inode }
+                    if let known = index.flatMap({ old[entry.key]?.remove(at: $0) }) {
+                        rows.append(DamageFile.Row(number: known.number, entry: entry))
+                    } else {
+                        rows.append(DamageFile.Row(number: next, entry: entry))
+                        next += 1
+                    }
+                }
+                try writeFull(&rows, &count)
+            }
+        }
+        let left = old.values.joined().sorted { $0.number < $1.number }
+        for row in left where row.number > searched {
+            rows.append(DamageFile.Row(number: row.number, entry: row.entry.replacing()))
+        }
+        try writeFull(&rows, &count)
+        if !rows.isEmpty {
+            try files.write(name(count), DamageFile(rows: rows))
+            count += 1
+        }
+        for number in contents.files where number >= count { try files.remove(name(number)) }
+        added.withLock { $0 = Added(file: count, rows: [], next: next) }
+    }
+
+    /// Writes as many files as the rows fill.
+    private func writeFull(_ rows: inout [DamageFile.Row], _ count: inout Int) throws {
+        while rows.count >= Self.rowsInFile {
+            try files.write(name(count), DamageFile(rows: Array(rows.prefix(Self.rowsInFile))))
+            rows.removeFirst(Self.rowsInFile)
+            count += 1
+        }
+    }
+}
+
+/// Some rows of a shard's list: what a file is compared with.
+struct DamageFile: StateFile, Hashable {
+    static let heading = "osssync-damaged 1"
+
+    let rows: [Row]
+
+    static func code(_ fields: inout JSONFields, _ value: Self?) throws(JSONFailure) -> Self {
+        Self(rows: try fields("rows", value?.rows))
+    }
+
+    struct Row: JSONObject, Hashable {
+        let number: Int
+        /// Not damaged: its file has good content again.
+        let entry: ManifestEntry
+
+        static func code(_ fields: inout JSONFields, _ value: Self?) throws(JSONFailure) -> Self {
+            let row = value?.entry
+            return Self(
+                number: try fields("number", value?.number),
+                entry: ManifestEntry(
+                    key: try fields("key", row?.key),
+                    size: try fields("size", row?.size),
+                    etag: ETag(wire: ""),
+                    crc64: try fields("crc64", row?.crc64),
+                    lastModified: nil,
+                    storageClass: .standard,
+                    localModified: try fields("modified", row?.localModified),
+                    inode: try fields("inode", row?.inode),
+                    isDamaged: try fields("damaged", row?.isDamaged)
+                )
+            )
+        }
+    }
+}
+
+/// Up to which number of each other shard's rows one shard has looked for other names.
+struct SearchedFile: StateFile, Hashable {
+    static let heading = "osssync-searched 1"
+
+    let numbers: [String: Int]
+
+    static func code(_ fields: inout JSONFields, _ value: Self?) throws(JSONFailure) -> Self {
+        let items = value?.numbers.map { Item(shard: $0.key, number: $0.value) }
+        return Self(
+            numbers: Dictionary(
+                try fields("shards", items).map { ($0.shard, $0.number) },
+                uniquingKeysWith: max
+            )
+        )
+    }
+
+    private struct Item: JSONObject {
+        let shard: String
+        let number: Int
+
+        static func code(_ fields: inout JSONFields, _ value: Self?) throws(JSONFailure) -> Self {
+            Self(
+                shard: try fields("shard", value?.shard),
+                number: try fields("number", value?.number)
+            )
+        }
+    }
+}
