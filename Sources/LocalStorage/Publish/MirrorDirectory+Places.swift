@@ -184,6 +184,8 @@ struct KnownNames: Sendable {
         var kinds: UInt32 = 0
         for byte in name {
             switch byte {
+            // Letters and digits, which most bytes are.
+            case 0x61...0x7A, 0x30...0x39, 0x41...0x5A: break
             case ..<0x20, 0x7F: kinds |= 1
             case 0x80..<0xF0: kinds |= 2
             case 0xF0...: kinds |= 4
