@@ -6,7 +6,7 @@ import threading
 import program
 import wire
 from case_table import case, equal, expect
-from machine import Running, pretending, stranger, stranger_number, under, until
+from machine import Running, pretending, skipped, stranger, stranger_number, under, until
 from scenes import FRESH, NEW, OLD, OTHER
 from Support.processes import PATIENCE
 
@@ -16,7 +16,7 @@ MANY = [f"name{number}" for number in range(6)]
 @case("F270", "a file that may not be replaced in a shared directory gets no second name")
 def _(place):
     if os.getuid() != 0:
-        return
+        return skipped("only root gives files to other users")
     place.put("shared/plan.txt", OLD)
     place.put("other", OTHER)
     wrapper = stranger(place)
@@ -73,7 +73,7 @@ def _(place):
 @case("F272", "a new version is for the group and the owner of the file that it replaces")
 def _(place):
     if os.getuid() != 0:
-        return
+        return skipped("only root gives files to other users")
     place.put("f", OLD)
     place.in_step(place.pull())
     os.chown(place.path("f"), 12_345, 12_346)
@@ -319,7 +319,7 @@ def closed_modes(place):
 @case("F376", "a closed directory whose marker is in another shard is written to, and closed again")
 def _(place):
     if os.getuid() != 0:
-        return
+        return skipped("only root gives files to other users")
     names = ("ro/a", "ro/f0", "ro/f1", "ro/sub/g", "z")
     for name in ("ro/", "ro/sub/"):
         place.put(name, b"", {"x-oss-meta-mode": "40555"})
@@ -353,7 +353,7 @@ def _(place):
 @case("F376", "a directory that is missing in a closed one is made for what is restored")
 def _(place):
     if os.getuid() != 0:
-        return
+        return skipped("only root gives files to other users")
     place.put("ro/", b"", {"x-oss-meta-mode": "40555"})
     for name in ("ro/a", "ro/sub/g", "z"):
         place.put(name, OLD)
