@@ -115,6 +115,20 @@ package enum SkipReason: Sendable, Hashable {
     /// Continues what is said of a damaged file whose object is sound.
     package static let repairAdvice = "; 'osssync verify --repair DIR PATH' downloads it again"
 
+    /// Continues what is said of a damaged file in a sharded mirror, of which `verify` takes none;
+    /// what else changed here stays.
+    package var shardAdvice: String {
+        let pull = "'osssync pull DIR' downloads it again"
+        return switch self {
+        case .damaged(true):
+            "; in a sharded mirror, move the file out of DIR, and \(pull)"
+        case .damagedAndGone: "; in a sharded mirror, \(pull)"
+        case .damagedCopy(let key):
+            "; in a sharded mirror, move '\(key.display)' out of DIR, and \(pull)"
+        default: ""
+        }
+    }
+
     private static let keptObject =
         "the object, which is perhaps the last good copy, is neither replaced nor deleted"
 

@@ -29,9 +29,7 @@ struct DamagedFiles: ItemWorker {
             }
         }
         let size = entry.local?.identity?.size ?? 0
-        let advice =
-            context.shard == nil
-            ? "" : "; in a sharded mirror, 'osssync pull --checksum --force' downloads it again"
+        let advice = context.shard == nil ? "" : reason.shardAdvice
         context.keptItem(.skip, .skipped, entry.key, size: size, message: reason.message + advice)
     }
 
