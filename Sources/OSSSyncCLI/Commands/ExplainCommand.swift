@@ -55,9 +55,8 @@ struct ExplainCommand: Sendable {
     }
 
     private static func text(_ outlook: Explanation.Outlook) -> String {
-        if outlook.isExcluded {
-            return "skip it: " + (outlook.rule.map { "excluded by \($0)" } ?? outlook.reason)
-        }
+        let excluded = outlook.rule.map { "excluded by \($0)" } ?? outlook.reason
+        if outlook.isExcluded, outlook.action == nil { return "skip it: " + excluded }
         let verb =
             switch outlook.action {
             case nil: "do nothing"
@@ -67,6 +66,7 @@ struct ExplainCommand: Sendable {
             case .download?, .upload?, .skip?: "\(outlook.action?.rawValue ?? "") it"
             case let action?: action.verb
             }
+        if outlook.isExcluded { return "\(verb): \(excluded)" }
         let rule = outlook.rule.map { " (included by \($0))" } ?? ""
         return "\(verb): \(outlook.reason)\(rule)"
     }

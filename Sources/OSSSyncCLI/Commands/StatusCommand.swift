@@ -46,9 +46,13 @@ struct StatusCommand: Sendable {
             "'\(String(terminalSafe: mirror.directory))' and \(mirror.remote.display)\(limit)"
         )
         context.say("  recorded: " + countText(report.recorded, "item", "items"))
-        context.say("  pull would: " + Self.text(report.pull, verb: "download"))
-        context.say("  push would: " + Self.text(report.push, verb: "upload"))
-        context.say("  sync would: " + Self.text(report.sync, verb: "transfer"))
+        for (direction, work, verb) in [
+            ("pull", report.pull, "download"), ("push", report.push, "upload"),
+            ("sync", report.sync, "transfer"),
+        ] {
+            context.say("  \(direction) would: " + Self.text(work, verb: verb))
+            if let reason = work.deletionsHeldBack { context.say("    " + reason) }
+        }
         context.say("  differences: " + Self.text(report.differences))
         if report.trash.files > 0 {
             let files = countText(report.trash.files, "file", "files")
@@ -82,7 +86,8 @@ struct StatusCommand: Sendable {
                 work.bytesResumed > 0 ? ", \(sizeText(work.bytesResumed)) resumed" : ""
             parts.append("\(verb) \(items) (\(sizeText(work.bytes))\(resumed))")
         }
-        add(work.deletions, "delete", "item", "items")
+        let deletes = work.deletionsHeldBack == nil ? "delete" : "hold back the deletion of"
+        add(work.deletions, deletes, "item", "items")
         add(work.comparisons, "compare", "item", "items")
         add(work.modes, "carry the permissions of", "item", "items")
         add(work.conflicts, "find", "conflict", "conflicts")
@@ -177,6 +182,7 @@ struct StatusCommand: Sendable {
             "local_changes": work.localChanges,
             "skipped": work.skipped,
             "unchanged": work.unchanged,
+            "deletions_held_back": work.deletionsHeldBack,
         ]
     }
 }

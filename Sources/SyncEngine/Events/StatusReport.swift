@@ -22,6 +22,9 @@ public struct PlannedWork: Sendable, Hashable {
     public var modes = 0
     /// Items that need nothing.
     public var unchanged = 0
+    /// Why none of the deletions would be carried out, safe to print; nil if nothing is known that
+    /// holds them back.
+    public var deletionsHeldBack: String?
 
     /// Makes empty work.
     public init() {}

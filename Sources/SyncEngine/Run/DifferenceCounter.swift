@@ -70,6 +70,8 @@ struct DifferenceCounter {
         case .touched: found.unknown += 1
         // What was found damaged is so until it was read again.
         case .same where base.isDamaged: found.unknown += 1
+        // Asked to compare what no time tells.
+        case .same where policy.comparesContent && !local.isDirectory: found.unknown += 1
         case .same where changesMode(base, local, remote, policy): found.localChanges += 1
         case .absent, .same: break
         }

@@ -214,21 +214,25 @@ extension MirrorEngine {
         var plan = RunPlan(policy, hidden)
         plan.add(chosen)
         plan.finish()
-        let rule = run.filter.ruling(on: entry.key)?.rule
-        guard let item = plan.next() else {
+        let ruling = run.filter.ruling(on: entry.key)
+        let isNothing = entry.base == nil && entry.local == nil && entry.remote == nil
+        guard !isNothing, let item = plan.next() else {
+            // What is in the place of a file is never mirrored.
+            let issue = isNothing ? issues.first?.message : nil
             return Explanation.Outlook(
-                action: nil,
-                reason: QuietReason.unchanged.message,
-                rule: rule,
+                action: issue == nil ? nil : .skip,
+                reason: issue ?? QuietReason.unchanged.message,
+                rule: ruling?.rule,
                 isExcluded: false
             )
         }
         let outline = PlanOutline(item, policy)
+        let isExcluded = options.deletesExcluded && ruling?.excludes == true
         return Explanation.Outlook(
             action: outline.action,
-            reason: outline.reason,
-            rule: rule,
-            isExcluded: false
+            reason: isExcluded ? "excluded" : outline.reason,
+            rule: ruling?.rule,
+            isExcluded: isExcluded
         )
     }
 }

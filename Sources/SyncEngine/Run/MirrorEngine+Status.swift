@@ -34,13 +34,7 @@ extension MirrorEngine {
         _ directions: [SyncDirection: RunOptions],
         _ onDetail: (@Sendable (StatusDetail) -> Void)?
     ) async throws -> StatusReport {
-        let run = try MirrorRun(
-            settings: settings,
-            session: session,
-            direction: .pull,
-            options: options,
-            onEvent: { _ in }
-        )
+        let run = try makeRun(.pull, options, session)
         try await run.checkPaths()
         let rows = try await RecordedRows(run.paths, in: session.manifest)
         let issues = IssueTexts(limit: Self.issueLimit)
@@ -83,11 +77,16 @@ extension MirrorEngine {
         await works.finish()
         if let error = loop.listingFailure { throw error }
         Self.add(issues, scope, hidden)
+        let coverage = PlanCoverage(loop, hidden)
+        func work(_ counter: WorkCounter, _ direction: SyncDirection) async throws -> PlannedWork {
+            let run = try makeRun(direction, directions[direction] ?? options, session)
+            return try await judged(counter.work, run, coverage, rows, hidden)
+        }
         return StatusReport(
             paths: run.paths.texts,
-            pull: works.pull.work,
-            push: works.push.work,
-            sync: works.sync.work,
+            pull: try await work(works.pull, .pull),
+            push: try await work(works.push, .push),
+            sync: try await work(works.sync, .sync),
             differences: differences.counted(scope, reserved: works.sync.reserved.kept),
             interrupted: try await interrupted(session.manifest, run.paths),
             running: try await PastRun.running(session),
@@ -97,6 +96,43 @@ extension MirrorEngine {
             warnings: run.warnings + hidden.coverMessages
                 + [works.sync.reserved.message].compactMap(\.self)
         )
+    }
+
+    private func makeRun(
+        _ direction: SyncDirection,
+        _ options: RunOptions,
+        _ session: MirrorSession
+    ) throws(SyncError) -> MirrorRun {
+        try MirrorRun(
+            settings: settings,
+            session: session,
+            direction: direction,
+            options: options,
+            onEvent: { _ in }
+        )
+    }
+
+    /// The work, and why the run would carry out none of its deletions.
+    ///
+    /// Renames within the directory, which count for no limit, are not searched for.
+    private func judged(
+        _ counted: PlannedWork,
+        _ run: MirrorRun,
+        _ coverage: PlanCoverage,
+        _ rows: RecordedRows,
+        _ issues: ScanIssues
+    ) async throws -> PlannedWork {
+        var work = counted
+        guard work.deletions > 0 else { return work }
+        var check = try await run.deletionGuard(
+            run.parts(RunID(0)),
+            coverage,
+            rows: rows,
+            deletions: work.deletions
+        )
+        if issues.hasForeignMounts { check.isSameDirectory = false }
+        if case .refused(let refusal) = check.verdict { work.deletionsHeldBack = refusal.message }
+        return work
     }
 
     /// Where runs only pull, permissions of a directory without a marker are this machine's own.
