@@ -198,15 +198,22 @@ struct HistoryTests {
         #expect(none.status == 1)
         #expect(
             none.diagnostics
-                == "osssync: the trash is empty: no run deleted or replaced anything that is kept\n"
+                == "osssync: there is nothing to undo: no run deleted or replaced anything\n"
         )
         let undo = try workplace.run("undo", tree.path, "-q")
         #expect(undo.status == 0, "\(undo.diagnostics)")
         #expect(tree.content("d/x") == ramp(1_500, seed: 3))
         #expect(tree.exists("d/\u{1B}[31my"))
-        let again = try workplace.run("undo", tree.path, "2")
-        #expect(again.status == 1)
-        #expect(again.diagnostics.contains("what run 2 removed is not in the trash"))
+        for number in [[], ["2"]] {
+            let again = try workplace.start(["undo", tree.path] + number).finish()
+            #expect(again.status == 0, "\(again.diagnostics)")
+            let all = "everything that could be restored of run 2 was restored before\n"
+            #expect(again.output.hasSuffix(all), "\(again.output)")
+            #expect(again.output.hasPrefix("undo of run 2, which began at ") == number.isEmpty)
+        }
+        let unknown = try workplace.run("undo", tree.path, "9")
+        #expect(unknown.status == 1)
+        #expect(unknown.diagnostics.contains("what run 9 removed is not in the trash"))
         #expect(try workplace.run("undo", tree.path, "x").status == 2)
         // What the bucket has lost, too, is the user's now.
         let pull = try workplace.run("pull", "--delete", tree.path, "--json")

@@ -42,6 +42,22 @@ extension MirrorDirectory {
             stamp + restorationSuffix
         }
 
+        /// The name for what a restoration replaces that begins now, where these trees are.
+        ///
+        /// Later than all of them, and none of them: what is moved there would be restored, too.
+        package static func nameOfRestoration(
+            _ now: Timestamp,
+            after trees: [TrashOfRun]
+        ) -> String {
+            var moment = now
+            for tree in trees {
+                guard let time = tree.time else { continue }
+                let seconds = tree.isOfRestoration ? time.seconds + 1 : time.seconds
+                moment = max(moment, Timestamp(seconds: seconds))
+            }
+            return nameOfRestoration(stamp: CivilTime(moment).basicText)
+        }
+
         /// The name for a run that began at `stamp`.
         package static func name(stamp: String, number: Int64, isOfShard: Bool) -> String {
             "\(stamp)-run-\(number)" + (isOfShard ? TrashRun.shardSuffix : "")

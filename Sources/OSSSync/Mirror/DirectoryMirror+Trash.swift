@@ -54,8 +54,10 @@ extension DirectoryMirror {
         try await engine(connectionLimit: 1).emptyRemoteTrash(age: age.components.seconds)
     }
 
-    /// The last run of this machine that left something in the trash of the bucket; as
-    /// ``LocalMirror/lastRunInTrash()``.
+    /// The last run of this machine that left something in the trash of the bucket: when it began,
+    /// and its number.
+    ///
+    /// - Throws: `SyncError`.
     public func lastRunInRemoteTrash() async throws(SyncError) -> (time: StoreTime, number: Int64)?
     {
         try await engine(connectionLimit: 1).lastRunInRemoteTrash()

@@ -161,10 +161,16 @@ public struct LocalMirror: Sendable {
         try MirrorTrash(settings: settings).hasRemote()
     }
 
-    /// The last run that left something in the trash here: when it began, and its number.
+    /// The last run that deleted or replaced something, here or in the bucket: when it began, and
+    /// its number.
     ///
+    /// - Parameter remote: The last run that left something in the trash of the bucket, as
+    ///   ``DirectoryMirror/lastRunInRemoteTrash()`` has it; nil if there is no such trash.
+    /// - Returns: The run; nil if there is none.
     /// - Throws: `SyncError`.
-    public func lastRunInTrash() async throws(SyncError) -> (time: StoreTime, number: Int64)? {
-        try await MirrorTrash(settings: settings).lastRun()
+    public func lastRunToUndo(
+        remote: (time: StoreTime, number: Int64)?
+    ) async throws(SyncError) -> (time: StoreTime, number: Int64)? {
+        try await MirrorTrash(settings: settings).lastRun(remote: remote)
     }
 }

@@ -22,6 +22,7 @@ struct RestoreCommand: Sendable {
         )
         request.isDryRun = context.arguments.has(.dryRun)
         (request.isUndo, request.outside) = (isUndo, outside)
+        if isUndo, request.version == .lastRun { request.version = try await lastRun() }
         let report = try await restore(request, isUndo: isUndo)
         await explain(report.missing, request)
         if context.output.isJSON {
@@ -35,9 +36,15 @@ struct RestoreCommand: Sendable {
                 "failed": report.failed,
                 "missing": report.missing.count,
                 "dry_run": request.isDryRun,
+                "run": isUndo ? request.version.number : nil,
             ])
         } else if !context.output.isQuiet {
             context.say((request.isDryRun ? "would have " : "") + Self.text(report))
+            if isUndo, report.missing.isEmpty, let number = request.version.number,
+                let text = Self.nothing(in: report, ofRun: number)
+            {
+                context.say(text)
+            }
             if isUndo, report.hasRestoredObjects, !request.isDryRun {
                 let isSent = try context.localMirror().refusal(of: .pull) != nil
                 context.say(
@@ -55,7 +62,7 @@ struct RestoreCommand: Sendable {
         guard !missing.isEmpty else { return }
         guard request.version != .lastRun else {
             context.complain(
-                "the trash is empty: no run deleted or replaced anything that is kept"
+                "there is nothing to undo: no run deleted or replaced anything"
             )
             return
         }
@@ -64,7 +71,7 @@ struct RestoreCommand: Sendable {
             let shown = String(terminalSafe: path)
             let subject =
                 request.isUndo
-                ? "what run \(context.arguments.run ?? "") removed" : "'\(shown)'"
+                ? "what run \(request.version.number ?? 0) removed" : "'\(shown)'"
             if case .at = request.version {
                 context.complain(
                     "\(subject) was not there at that time, or that version is in no trash; see "
@@ -180,21 +187,35 @@ struct RestoreCommand: Sendable {
         _ local: LocalMirror,
         _ mirror: DirectoryMirror
     ) async throws -> RestoreReport {
-        var request = request
-        if request.version == .lastRun {
-            let here = try await local.lastRunInTrash()
-            let there = try await mirror.lastRunInRemoteTrash()
-            if let last = [here, there].compactMap({ $0 }).max(by: { $0 < $1 }) {
-                request.version = .runOf(number: last.number, began: last.time)
-            }
-        }
         var report = try await local.restore(request) { say($0) }
-        report.missing = []
-        let isFound = report != RestoreReport()
         var found = try await mirror.restoreObjects(request, downloading: nil) { say($0) }
-        if isFound { found.missing = [] }
+        if report.missing.isEmpty { found.missing = [] }
+        report.missing = []
         report.add(found)
         return report
+    }
+
+    /// The run that is meant without RUN, which is said.
+    private func lastRun() async throws -> TrashVersion {
+        let local = try context.localMirror()
+        var remote: (time: StoreTime, number: Int64)?
+        if try local.hasRemoteTrash() { remote = try await context.mirror().lastRunInRemoteTrash() }
+        guard let last = try await local.lastRunToUndo(remote: remote) else { return .lastRun }
+        if !context.output.isJSON, !context.output.isQuiet {
+            let time = "\(last.time.localText) (\(CommandContext.zoneText))"
+            context.say("undo of run \(last.number), which began at \(time)")
+        }
+        return .runOf(number: last.number, began: last.time)
+    }
+
+    /// What is to be said of an undo that found nothing to put back; nil for any other.
+    private static func nothing(in report: RestoreReport, ofRun number: Int64) -> String? {
+        guard report.restored == 0, report.failed == 0 else { return nil }
+        if report.unchanged > 0 {
+            return "everything that could be restored of run \(number) was restored before"
+        }
+        return report.kept == 0 && report.later == 0
+            ? "run \(number) did nothing that undo brings back" : nil
     }
 
     private func runToUndo() throws -> TrashVersion {
@@ -265,10 +286,23 @@ struct RestoreCommand: Sendable {
             context.complain("left out \(file.displayKey): \(file.message ?? "")")
         case .kept where isDryRun:
             context.complain("would not replace \(file.displayTarget): \(file.message ?? "")")
+        case .removed:
+            guard !context.output.isQuiet else { return }
+            context.say("\(isDryRun ? "would be " : "")removed \(file.displayKey)")
         case .kept, .failed:
             context.complain("\(file.state.rawValue) \(file.displayTarget): \(file.message ?? "")")
         @unknown default:
             context.complain("\(file.state.rawValue) \(file.displayTarget): \(file.message ?? "")")
+        }
+    }
+}
+
+extension TrashVersion {
+    /// Nil if no run is meant.
+    fileprivate var number: Int64? {
+        switch self {
+        case .run(let number), .runOf(let number, _): number
+        default: nil
         }
     }
 }

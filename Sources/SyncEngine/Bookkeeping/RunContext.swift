@@ -131,6 +131,13 @@ struct RunContext: Sendable {
         item(action, .done, key, size: size)
     }
 
+    /// Reports a file that has another name now.
+    func renamed(_ old: ObjectKey, to key: ObjectKey, size: Int64) {
+        let rename = RenamedFile(from: old)
+        journal.add(.copyLocal, .done, key, rename.message)
+        item(.copyLocal, .done, key, size: size, message: rename.sentence)
+    }
+
     /// Reports a transfer that is done, and what it replaced.
     func doneItem(
         _ action: ItemAction,

@@ -69,21 +69,62 @@ final class RunJournal: Sendable {
     }
 }
 
-/// What became of a version that a run deleted or replaced, in the words of the journal.
-enum LostVersion: String, Sendable {
-    case file = "replaced the file that was here"
-    case fileInTrash = "replaced the file that was here, which is in the trash"
-    case object = "replaced the object"
-    case objectInTrash = "replaced the object, of which the trash has a copy"
-    case deleted = "no copy is kept"
+/// What became of a version that a run deleted or replaced, as the journal stores it in the place
+/// of a message.
+enum LostVersion: String, Sendable, CaseIterable {
+    case file = "file-replaced"
+    case fileKept = "file-replaced-kept"
+    /// Which no undo brings back.
+    case damagedKept = "damaged-file-replaced-kept"
+    case object = "object-replaced"
+    case objectKept = "object-replaced-kept"
+    case deleted = "deleted"
 
-    var hasCopy: Bool { self == .fileInTrash || self == .objectInTrash }
+    var hasCopy: Bool { ![.file, .object, .deleted].contains(self) }
+
+    var sentence: String {
+        switch self {
+        case .file: "replaced the file that was here, without a copy"
+        case .fileKept: "replaced the file that was here, and kept it"
+        case .damagedKept: "replaced the damaged file that was here, which is in the trash"
+        case .object: "replaced the object, without a copy"
+        case .objectKept: "replaced the object, and kept a copy"
+        case .deleted: "no copy is kept"
+        }
+    }
 
     /// Nil for an item that lost nothing.
     init?(_ item: RunItem) {
-        guard let message = item.message else { return nil }
+        guard item.state == ItemState.done.rawValue, let message = item.message else { return nil }
         self.init(rawValue: message)
     }
+}
+
+/// A file that a run gave another name, as the journal stores it in the place of a message.
+struct RenamedFile: Sendable, Hashable {
+    private static let code = "renamed-from "
+
+    let old: ObjectKey
+
+    init(from old: ObjectKey) { self.old = old }
+
+    /// Nil for an item that is none.
+    init?(_ item: RunItem) {
+        guard item.state == ItemState.done.rawValue,
+            item.action == ItemAction.copyLocal.rawValue,
+            let message = item.message, message.utf8.starts(with: Self.code.utf8)
+        else { return nil }
+        old = ObjectKey([UInt8](message.utf8.dropFirst(Self.code.utf8.count)))
+    }
+
+    var message: String { Self.code + old.text }
+
+    var sentence: String { "renamed from '\(old.display)'" }
+}
+
+extension RunItem {
+    /// Its message as a person reads it.
+    var sentence: String? { LostVersion(self)?.sentence ?? RenamedFile(self)?.sentence ?? message }
 }
 
 extension RunItem {

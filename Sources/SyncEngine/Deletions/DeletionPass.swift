@@ -273,13 +273,7 @@ struct DeletionPass: Sendable {
             }
             context.tracker.count { $0.renamed += 1 }
             context.tracker.finishedItem(bytes: rename.source.object.size)
-            context.item(
-                .copyLocal,
-                .done,
-                key,
-                size: rename.source.object.size,
-                message: "renamed from '\(deletion.key.display)'"
-            )
+            context.renamed(deletion.key, to: key, size: rename.source.object.size)
             return renamed
         } catch {
             let failure =

@@ -98,6 +98,8 @@ public struct RestoredFile: Sendable, Hashable {
         case later
         /// It could not be restored.
         case failed
+        /// It was made by the run that is undone, an empty directory, and is gone.
+        case removed
     }
 
     /// The path that it had.
@@ -155,6 +157,7 @@ public struct RestoreReport: Sendable, Hashable {
         case .kept: kept += 1
         case .later: later += 1
         case .failed: failed += 1
+        case .removed: break
         }
     }
 
@@ -195,22 +198,6 @@ extension RestoreRequest {
 }
 
 extension RestoredFile {
-    /// What a run deleted or replaced and kept nowhere, which cannot come back.
-    init(lost key: ObjectKey, _ run: Int64) {
-        self.init(
-            key: key.text,
-            displayKey: key.display,
-            target: key.text,
-            displayTarget: key.display,
-            size: 0,
-            run: run,
-            state: .kept,
-            message:
-                "the run deleted it or replaced an older version, and kept no copy; 'pull "
-                + "--backup-dir' and 'push --trash remote' keep those of later runs"
-        )
-    }
-
     /// Why a version is left out that is later than the time that was asked for.
     static let laterText =
         "it changed or came after that time; the version of then is not kept, and --force restores "

@@ -144,7 +144,7 @@ struct FileUploads: ItemWorker {
             size: finished.source.size,
             transfer,
             replaced: entry.remote.map { _ in
-                context.options.remoteTrash == .none ? .object : .objectInTrash
+                context.options.remoteTrash == .none ? .object : .objectKept
             }
         )
     }

@@ -338,7 +338,10 @@ extension Publication {
     /// What became of a file that had the name; nil if there was none.
     fileprivate var replaced: LostVersion? {
         guard expected != .absent else { return nil }
-        if case .moveToTrash = backup { return .fileInTrash }
+        if case .moveToTrash(let run) = backup {
+            let tree = MirrorDirectory.TrashOfRun(name: [UInt8](run.utf8))
+            return tree.isOfRestoration ? .damagedKept : .fileKept
+        }
         return .file
     }
 }

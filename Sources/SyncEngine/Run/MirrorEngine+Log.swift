@@ -130,7 +130,7 @@ extension PastItem {
             displayKey: item.key.display,
             action: item.action,
             state: item.state,
-            message: item.message
+            message: item.sentence
         )
     }
 }

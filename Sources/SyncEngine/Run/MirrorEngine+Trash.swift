@@ -108,7 +108,8 @@ extension MirrorEngine {
             let mark = session.trashMark(settings.environment)
             let trash = remoteTrash
             let runs = isUndo || request.replaces ? try await trash.runs() : []
-            let stamp = CivilTime(momentOfRestoration(after: runs)).basicText
+            let name = MirrorDirectory.TrashOfRun
+                .nameOfRestoration(settings.environment.now(), after: runs)
             var traces: RunTraces?
             if isUndo, !request.replaces {
                 traces = try await RunTraces(of: runs, in: session.manifest)
@@ -135,7 +136,7 @@ extension MirrorEngine {
                 mark: isUndo || request.version.isOfRun ? mark : nil,
                 bringsFiles: !isUndo,
                 traces: traces,
-                trashName: MirrorDirectory.TrashOfRun.nameOfRestoration(stamp: stamp) + mark,
+                trashName: name + mark,
                 past: past,
                 readsBucket: readsBucket,
                 names: paths.contains { $0?.isEscaped == true } ? .escape : names,
@@ -146,13 +147,6 @@ extension MirrorEngine {
         } catch {
             throw SyncError(any: error)
         }
-    }
-
-    /// Now, or the second after the last restoration: what each replaced has a place of its own.
-    private func momentOfRestoration(after runs: [MirrorDirectory.TrashOfRun]) -> Timestamp {
-        let now = settings.environment.now()
-        let last = runs.filter(\.isOfRestoration).compactMap(\.time).max()
-        return last.map { max(now, Timestamp(seconds: $0.seconds + 1, nanoseconds: 0)) } ?? now
     }
 
     /// The mirror, after the checks of every run: nothing is changed in the bucket for a directory

@@ -2,6 +2,7 @@ internal import LocalStorage
 internal import ManifestStore
 package import ObjectTransfer
 package import SyncModel
+internal import Synchronization
 
 /// What deletions, replacements and conflicts moved away in one mirror's directory.
 ///
@@ -75,12 +76,25 @@ package struct MirrorTrash: Sendable {
         }
     }
 
-    /// When the last run began that left something, and its number.
-    package func lastRun() async throws(SyncError) -> (time: StoreTime, number: Int64)? {
-        try await onDisk { directory, _ throws(LocalError) in
-            let last = try directory.trashOfRuns().last { $0.number != nil }
-            guard let last, let time = last.time, let number = last.number else { return nil }
-            return (StoreTime(time), number)
+    /// The last run that deleted or replaced something, here or in the bucket: its number, and when
+    /// it began.
+    ///
+    /// `remote` is the last one that left something in the bucket's trash; nil if none did.
+    package func lastRun(
+        remote: (time: StoreTime, number: Int64)?
+    ) async throws(SyncError) -> (time: StoreTime, number: Int64)? {
+        let here =
+            try await onDisk { directory, _ throws(LocalError) in
+                let last = try directory.trashOfRuns().last { $0.number != nil }
+                guard let last, let time = last.time, let number = last.number else { return nil }
+                return (StoreTime(time), number)
+            } as (time: StoreTime, number: Int64)?
+        let trashed = [here, remote].compactMap(\.self).max { $0 < $1 }
+        guard let manifest = try await manifest() else { return trashed }
+        do {
+            return try await UndoneRun.last(trashed, in: manifest)
+        } catch {
+            throw SyncError(any: error)
         }
     }
 
@@ -101,43 +115,64 @@ package struct MirrorTrash: Sendable {
             request.version.chosen(among: try directory.trashOfRuns())
         }
         try request.requireWhole(of: chosen)
-        let left = try await whatIsLeft(request, chosen)
+        let undone = try await undone(request, chosen)
+        let left = try await whatIsLeft(request, chosen, undone)
         let changesNothing = request.isDryRun || request.outside != nil
         // An undo without anything here changes the bucket only.
-        let writes = !changesNothing && !(request.isUndo && chosen.isEmpty)
+        let writes =
+            !changesNothing && !(request.isUndo && chosen.isEmpty && undone?.changes != true)
+        let namesObjects = request.isUndo ? try !hasRemote() : false
         let work: Work<RestoreReport> = { directory, interruption throws(LocalError) in
             if writes { try directory.requireOwn() }
             let runs = try directory.trashOfRuns()
-            let newest = runs.last?.time ?? now
-            let stamp = CivilTime(max(now, newest)).basicText
-            let replacing = MirrorDirectory.TrashOfRun.nameOfRestoration(stamp: stamp)
+            let replacing = MirrorDirectory.TrashOfRun.nameOfRestoration(now, after: runs)
+            let settled = Mutex<Set<String>>([])
             let work = TrashRestorer(
                 directory: directory,
                 runs: runs,
                 version: request.version,
                 settledKeys: request.settledKeys,
                 replacing: replacing,
-                replaceable: left,
+                replaceable: request.replaces || request.outside != nil ? nil : left,
                 latest: request.latest,
                 isDryRun: request.isDryRun,
                 interruption: interruption,
                 request: request,
+                onFile: { file in
+                    if undone != nil { settled.withLock { _ = $0.insert(file.key) } }
+                    onFile(file)
+                }
+            )
+            var report = try work.restore(wanted, to: place)
+            guard let undone else { return report }
+            var rest = UndoneRun.Restorer(
+                undone,
+                in: directory,
+                left: left,
+                settled: settled.withLock(\.self),
+                namesObjects: namesObjects,
+                isDryRun: request.isDryRun,
                 onFile: onFile
             )
-            return try work.restore(wanted, to: place)
+            try rest.restore()
+            if writes { try directory.synchronize() }
+            report.missing = []
+            report.add(rest.report)
+            return report
         }
-        var report = changesNothing ? try await onDisk(work) : try await onLockedDisk(work)
+        return changesNothing ? try await onDisk(work) : try await onLockedDisk(work)
+    }
+
+    /// What the journal says of the run that is undone; nil if none is, or nothing is known of it.
+    private func undone(
+        _ request: RestoreRequest,
+        _ chosen: [MirrorDirectory.TrashOfRun]
+    ) async throws(SyncError) -> UndoneRun? {
         guard request.isUndo, let run = request.version.run ?? chosen.last?.run,
             let manifest = try await manifest()
-        else { return report }
+        else { return nil }
         do {
-            let lost = try await RunTraces.withoutCopies(run.number, began: run.time, in: manifest)
-            for key in lost {
-                let file = RestoredFile(lost: key, run.number)
-                report.add(file)
-                onFile(file)
-            }
-            return report
+            return try await UndoneRun.find(run.number, began: run.time, in: manifest)
         } catch {
             throw SyncError(any: error)
         }
@@ -156,31 +191,38 @@ package struct MirrorTrash: Sendable {
         }
     }
 
-    /// What is in the way and may be replaced; nil for anything.
+    /// Files of an undo that are as its run left them.
     private func whatIsLeft(
         _ request: RestoreRequest,
-        _ chosen: [MirrorDirectory.TrashOfRun]
-    ) async throws(SyncError) -> [ObjectKey: FileIdentity]? {
-        guard !request.replaces, request.outside == nil else { return nil }
-        guard request.isUndo, !chosen.isEmpty else { return [:] }
+        _ chosen: [MirrorDirectory.TrashOfRun],
+        _ undone: UndoneRun?
+    ) async throws(SyncError) -> [ObjectKey: FileIdentity] {
+        guard request.isUndo, !chosen.isEmpty || undone != nil else { return [:] }
         let present = try await onDisk { directory, interruption throws(LocalError) in
             var present: [(ObjectKey, FileIdentity, MirrorDirectory.TrashOfRun)] = []
+            func add(_ key: ObjectKey, _ run: MirrorDirectory.TrashOfRun) throws(LocalError) {
+                guard !interruption.isRaised else { throw .interrupted }
+                guard let path = try? RelativePath(path: key),
+                    case .file(let file) = try directory.identity(of: path)
+                else { return }
+                present.append((path.key, file, run))
+            }
             for run in chosen {
                 try directory.forEachFile(in: run, at: nil) { key, _ throws(LocalError) in
-                    guard !interruption.isRaised else { throw .interrupted }
-                    guard let path = try? RelativePath(path: key),
-                        case .file(let file) = try directory.identity(of: path)
-                    else { return true }
-                    present.append((path.key, file, run))
+                    try add(key, run)
                     return true
                 }
             }
+            guard let undone else { return present }
+            for key in undone.kept { try add(key, undone.tree) }
+            for (_, key) in undone.renames { try add(key, undone.tree) }
             return present
         }
         // Without the manifest nobody knows; what is in the way stays.
         guard let manifest = try await manifest() else { return [:] }
         do {
-            let traces = try await RunTraces(of: chosen, in: manifest)
+            let trees = chosen + [undone?.tree].compactMap(\.self)
+            let traces = try await RunTraces(of: trees, in: manifest)
             var left: [ObjectKey: FileIdentity] = [:]
             for (key, file, run) in present where try await traces.left(file, at: key, in: run) {
                 left[key] = file
@@ -295,58 +337,6 @@ extension RestoreRequest {
             found.append(Self.isAll(text) ? nil : try LocalSettings.path(text))
         }
         return (found, try target.map(LocalSettings.path))
-    }
-}
-
-extension TrashVersion {
-    /// True if of both runs, which may be meant, the first is rather.
-    func prefers(
-        _ run: MirrorDirectory.TrashOfRun,
-        to other: MirrorDirectory.TrashOfRun
-    ) -> Bool {
-        guard let time = run.time, let otherTime = other.time else { return false }
-        // Several runs may begin within a second.
-        let one = (time, run.number ?? .max)
-        let another = (otherTime, other.number ?? .max)
-        if case .at = self { return one <= another }
-        return one >= another
-    }
-
-    /// The run that is meant, with the time when it began if that is known; nil for others.
-    var run: (number: Int64, time: Timestamp?)? {
-        switch self {
-        case .run(let number): (number, nil)
-        case .runOf(let number, let time): (number, time.timestamp)
-        case .latest, .lastRun, .at: nil
-        }
-    }
-
-    /// True if a run of this mirror is meant.
-    var isOfRun: Bool {
-        switch self {
-        case .run, .runOf: true
-        case .latest, .lastRun, .at: false
-        }
-    }
-
-    /// The runs whose trash may be meant, the best last: what it has is in none after it.
-    ///
-    /// `runs` have the oldest first.
-    func chosen(
-        among runs: [MirrorDirectory.TrashOfRun]
-    ) -> [MirrorDirectory.TrashOfRun] {
-        switch self {
-        case .latest: runs
-        case .lastRun:
-            runs.last { $0.number != nil }.map { last in
-                runs.filter { $0.number == last.number && $0.time == last.time }
-            } ?? []
-        case .run(let number): runs.filter { $0.number == number }
-        case .runOf(let number, let began):
-            runs.filter { $0.number == number && $0.time?.seconds == began.secondsSince1970 }
-        case .at(let time):
-            runs.filter { $0.time.map { $0.seconds >= time.secondsSince1970 } ?? false }.reversed()
-        }
     }
 }
 

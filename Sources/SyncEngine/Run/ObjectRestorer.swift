@@ -97,6 +97,13 @@ struct ObjectRestorer: Sendable {
                 )
             }
         }
+        if isUndo, !outcome.report.missing.isEmpty, let (number, time) = version.run {
+            let run = try await UndoneRun.find(number, began: time, in: manifest)
+            for file in run?.goneCopies ?? [] {
+                outcome.report.add(file)
+                onFile(file)
+            }
+        }
         return outcome
     }
 

@@ -59,28 +59,14 @@ struct RunTraces: Sendable {
         }
     }
 
-    /// What a run deleted or replaced and kept nowhere, as far as its journal has it.
-    ///
-    /// `began` is when it began, if that is known: a rebuilt manifest counts anew.
-    static func withoutCopies(
-        _ number: Int64,
-        began: Timestamp?,
-        in manifest: ManifestStore
-    ) async throws(ManifestError) -> [ObjectKey] {
-        let runs = try await manifest.rows(.runs, limit: runLimit)
-        guard let run = runs.first(where: { $0.id.value == number }),
-            began.map({ isOf(run, $0) }) ?? true
-        else { return [] }
-        return try await manifest.rows(.items(run: run.id), limit: runLimit).map(\.item)
-            .filter { LostVersion($0)?.hasCopy == false }.map(\.key)
-    }
-
     /// True if a tree of this time can be the run's.
     ///
     /// Its name is of the moment when the run first needed it, by the later clock. A run that did
-    /// not end has no end.
-    private static func isOf(_ run: StoredRun, _ time: Timestamp) -> Bool {
-        guard let record = run.record else { return false }
+    /// not end has no end; which one it can be, its number tells.
+    static func isOf(_ run: StoredRun, _ time: Timestamp) -> Bool {
+        guard let record = run.record else {
+            return time.seconds >= run.started.seconds - Int64(tolerance)
+        }
         let end = run.started.seconds + Int64(record.seconds + tolerance)
         return time.seconds >= run.started.seconds - Int64(tolerance)
             && time.seconds <= end + clockTolerance

@@ -197,3 +197,55 @@ struct TrashRestorer: Sendable {
         onFile(item)
     }
 }
+
+extension TrashVersion {
+    /// True if of both runs, which may be meant, the first is rather.
+    func prefers(
+        _ run: MirrorDirectory.TrashOfRun,
+        to other: MirrorDirectory.TrashOfRun
+    ) -> Bool {
+        guard let time = run.time, let otherTime = other.time else { return false }
+        // Several runs may begin within a second.
+        let one = (time, run.number ?? .max)
+        let another = (otherTime, other.number ?? .max)
+        if case .at = self { return one <= another }
+        return one >= another
+    }
+
+    /// The run that is meant, with the time when it began if that is known; nil for others.
+    var run: (number: Int64, time: Timestamp?)? {
+        switch self {
+        case .run(let number): (number, nil)
+        case .runOf(let number, let time): (number, time.timestamp)
+        case .latest, .lastRun, .at: nil
+        }
+    }
+
+    /// True if a run of this mirror is meant.
+    var isOfRun: Bool {
+        switch self {
+        case .run, .runOf: true
+        case .latest, .lastRun, .at: false
+        }
+    }
+
+    /// The runs whose trash may be meant, the best last: what it has is in none after it.
+    ///
+    /// `runs` have the oldest first.
+    func chosen(
+        among runs: [MirrorDirectory.TrashOfRun]
+    ) -> [MirrorDirectory.TrashOfRun] {
+        switch self {
+        case .latest: runs
+        case .lastRun:
+            runs.last { $0.number != nil }.map { last in
+                runs.filter { $0.number == last.number && $0.time == last.time }
+            } ?? []
+        case .run(let number): runs.filter { $0.number == number }
+        case .runOf(let number, let began):
+            runs.filter { $0.number == number && $0.time?.seconds == began.secondsSince1970 }
+        case .at(let time):
+            runs.filter { $0.time.map { $0.seconds >= time.secondsSince1970 } ?? false }.reversed()
+        }
+    }
+}

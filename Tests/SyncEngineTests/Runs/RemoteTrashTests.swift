@@ -256,6 +256,28 @@ extension RemoteTrashTests {
         #expect(try await fixture.object("edited") == Self.new)
     }
 
+    @Test func `an undo names the copies that the trash has no more`() async throws {
+        try await loseFiles(fixture)
+        _ = try await push()
+        _ = try await fixture.engine("a").emptyRemoteTrash(age: 0)
+        for isDryRun in [true, false] {
+            var request = RestoreRequest(
+                paths: ["."],
+                version: .run(2),
+                target: nil,
+                replaces: false
+            )
+            request.isDryRun = isDryRun
+            let named = Mutex<[String]>([])
+            let report = try await fixture.engine("a")
+                .restoreObjects(request, isUndo: true, from: nil, names: .skip) { file in
+                    named.withLock { $0.append("\(file.state.rawValue) \(file.key)") }
+                }.report
+            #expect(report.kept == 2 && !report.isComplete)
+            #expect(named.withLock { $0.sorted() } == ["kept edited", "kept gone"])
+        }
+    }
+
     @Test func `what another program wrote since is kept, unless the undo is forced`() async throws
     {
         try await loseFiles(fixture)

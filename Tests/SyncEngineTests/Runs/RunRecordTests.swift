@@ -45,7 +45,7 @@ extension EngineRuns {
                         key: "gone",
                         action: "delete-remote",
                         state: "done",
-                        message: "no copy is kept"
+                        message: "deleted"
                     )
                 ]
             )
@@ -73,7 +73,7 @@ extension EngineRuns {
             )
             // What was only transferred comes last.
             #expect(pulled.items.last?.key == "good")
-            #expect(pulled.items.last?.message == "replaced the file that was here")
+            #expect(pulled.items.last?.message == "file-replaced")
             #expect(pulled.items.dropLast().allSatisfy { $0.message?.isEmpty == false })
         }
 

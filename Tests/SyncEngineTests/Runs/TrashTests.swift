@@ -16,12 +16,13 @@ struct TrashTests {
         fixture = try MirrorFixture()
     }
 
-    /// The trash of "a"; `ahead` moves this machine's clock by that many seconds.
-    private func trash(ahead: Int64 = 0) throws -> MirrorTrash {
+    /// The trash of "a"; `ahead` moves this machine's clock by that many seconds, and `fixed` stops
+    /// it.
+    private func trash(ahead: Int64 = 0, fixed: Timestamp? = nil) throws -> MirrorTrash {
         let settings = try fixture.engine("a").settings
         var environment = settings.environment
         environment.now = {
-            let now = MirrorFixture.now()
+            let now = fixed ?? MirrorFixture.now()
             return Timestamp(seconds: now.seconds + ahead, nanoseconds: now.nanoseconds)
         }
         return MirrorTrash(
@@ -120,6 +121,26 @@ struct TrashTests {
         // What it replaced can be restored in the same way.
         #expect(try await restore(["f"], replaces: true).restored == 1)
         #expect(fixture.content("a/f") == Data("one".utf8))
+    }
+
+    @Test func `a version comes back once, whatever was restored in the same second`() async throws
+    {
+        for name in ["f", "g"] { try await fixture.put(name, Data("one".utf8)) }
+        try await fixture.run("a", .pull)
+        for name in ["f", "g"] { try fixture.write("a/" + name, Data("mine".utf8)) }
+        try await fixture.run("a", .pull) { $0.replacesLocalChanges = true }
+        let trash = try trash(ahead: 5, fixed: MirrorFixture.now())
+        for name in ["g", "f"] {
+            let request = RestoreRequest(
+                paths: [name],
+                version: .latest,
+                target: nil,
+                replaces: true
+            )
+            let report = try await trash.restore(request) { _ in }
+            #expect(report.restored == 1)
+            #expect(fixture.content("a/" + name) == Data("mine".utf8))
+        }
     }
 
     @Test func `what a pull replaces and deletes goes to a directory beside the mirror`()

@@ -1,0 +1,176 @@
+import Foundation
+import LocalStorage
+import ManifestStore
+import SyncModel
+import Synchronization
+import Testing
+
+@testable import ObjectTransfer
+@testable import SyncEngine
+
+/// What `undo` chooses, puts back and names beyond the trash.
+@Suite("Undoing a run")
+struct UndoTests {
+    let fixture: MirrorFixture
+    private let one = MirrorFixture.ramp(400, 1)
+    private let two = MirrorFixture.ramp(400, 2)
+
+    init() throws {
+        fixture = try MirrorFixture()
+    }
+
+    private func trash() throws -> MirrorTrash {
+        let settings = try fixture.engine("a").settings
+        return MirrorTrash(
+            settings: LocalSettings(
+                directory: settings.directory,
+                stateDirectory: nil,
+                homeDirectory: nil,
+                environment: settings.environment
+            )
+        )
+    }
+
+    private func chosen() async throws -> Int64? { try await trash().lastRun(remote: nil)?.number }
+
+    /// What an undo reports, as "state key" each, and its report.
+    private func undo(
+        _ number: Int64,
+        _ change: (inout RestoreRequest) -> Void = { _ in }
+    ) async throws -> (said: Set<String>, report: RestoreReport) {
+        var request = RestoreRequest(
+            paths: ["."],
+            version: .run(number),
+            target: nil,
+            replaces: false
+        )
+        request.isUndo = true
+        change(&request)
+        let said = Mutex<Set<String>>([])
+        let report = try await trash().restore(request) { file in
+            said.withLock { _ = $0.insert("\(file.state.rawValue) \(file.key)") }
+        }
+        return (said.withLock(\.self), report)
+    }
+
+    @Test func `is of the last one that took something away, whether there is a trash or not`()
+        async throws
+    {
+        for name in ["f", "g"] { try await fixture.put(name, one) }
+        try await fixture.run("a", .pull)
+        #expect(try await chosen() == nil)
+        try await fixture.deleteObject("g")
+        try await fixture.run("a", .pull) { $0.deletesKnown = true }
+        #expect(try await chosen() == 2)
+        // Without a copy, and then nothing but a new file.
+        try await fixture.put("f", two)
+        try await fixture.run("a", .pull)
+        try await fixture.put("new", two)
+        for _ in 0..<2 { try await fixture.run("a", .pull) }
+        #expect(try await chosen() == 3)
+        let (said, report) = try await undo(3)
+        #expect(said == ["kept f"] && !report.isComplete && report.missing.isEmpty)
+        // In the bucket.
+        try fixture.write("a/f", one)
+        try await fixture.run("a", .push)
+        #expect(try await chosen() == 6)
+        #expect(try await undo(6).said == ["kept f"])
+        #expect(try await undo(5).report == RestoreReport())
+        #expect(try await undo(7).report.missing == ["."])
+    }
+
+    @Test func `says what is left of it when it is repeated`() async throws {
+        for name in ["f", "g", "h"] { try await fixture.put(name, one) }
+        try await fixture.run("a", .pull)
+        try await fixture.put("f", two)
+        for name in ["g", "h"] { try await fixture.deleteObject(name) }
+        try await fixture.run("a", .pull) { $0.deletesKnown = true }
+        let first = try await undo(2)
+        #expect(first.said == ["restored g", "restored h", "kept f"])
+        let second = try await undo(2)
+        #expect(second.said == ["kept f"])
+        #expect((second.report.unchanged, second.report.isComplete) == (2, false))
+        // What is gone again, and in no trash.
+        try fixture.remove("a/g")
+        let third = try await undo(2)
+        #expect(third.said == ["kept f", "kept g"] && third.report.unchanged == 1)
+    }
+
+    @Test func `names what is as it left it once the trash is empty`() async throws {
+        try await fixture.put("f", one)
+        try await fixture.run("a", .pull)
+        try fixture.write("a/f", two)
+        try await fixture.run("a", .pull) { $0.replacesLocalChanges = true }
+        _ = try await trash().empty(age: 0)
+        #expect(try await undo(2).said == ["kept f"])
+        // Whoever wrote another one has no use for what was there.
+        try fixture.write("a/f", two)
+        #expect(try await undo(2).report.unchanged == 1)
+    }
+
+    @Test func `renames a file back, unless one of both names has changed`() async throws {
+        for name in ["f", "g", "h"] {
+            try await fixture.put(
+                name,
+                MirrorFixture.ramp(5_000, name.utf8.count + Int(name.utf8.first ?? 0))
+            )
+        }
+        try await fixture.run("a", .pull)
+        let before = fixture.content("a/f")
+        for name in ["f", "g", "h"] {
+            try await fixture.put("new/" + name, try #require(fixture.content("a/" + name)))
+            try await fixture.deleteObject(name)
+        }
+        let run = try await fixture.run("a", .pull) { $0.deletesKnown = true }
+        #expect((run.renamed, run.transferred) == (3, 0))
+        try fixture.write("a/new/g", one)
+        try fixture.write("a/h", one)
+        let expected: Set<String> = ["restored new/f", "kept new/g", "kept new/h"]
+        #expect(try await undo(2) { $0.isDryRun = true }.said == expected)
+        #expect(fixture.content("a/new/f") == before)
+        #expect(try await undo(2).said == expected)
+        #expect(fixture.content("a/f") == before && fixture.content("a/new/f") == nil)
+        #expect(fixture.content("a/new/g") == one && fixture.content("a/h") == one)
+        #expect(try await undo(2).said.contains("unchanged new/f"))
+    }
+
+    @Test func `makes empty directories again, and removes those that it made`() async throws {
+        for name in ["old/", "old/deep/", "z"] { try await fixture.put(name, Data()) }
+        try await fixture.run("a", .pull)
+        for name in ["old/deep/", "old/"] { try await fixture.deleteObject(name) }
+        for name in ["new/", "used/"] { try await fixture.put(name, Data()) }
+        try await fixture.run("a", .pull) { $0.deletesKnown = true }
+        func isThere(_ name: String) -> Bool {
+            FileManager.default.fileExists(atPath: fixture.directory("a/" + name))
+        }
+        #expect(!isThere("old") && isThere("new"))
+        try fixture.write("a/used/mine", one)
+        let expected: Set<String> = ["restored old/deep/", "removed new/"]
+        let planned = try await undo(2) { $0.isDryRun = true }
+        #expect(planned.said == expected, "\(planned)")
+        #expect(!isThere("old") && isThere("new"))
+        let (said, report) = try await undo(2)
+        #expect(said == expected && report.isComplete)
+        #expect(isThere("old/deep") && !isThere("new") && isThere("used/mine"))
+    }
+
+    @Test func `stands in the journal in codes, which stay`() {
+        #expect(
+            LostVersion.allCases.map(\.rawValue) == [
+                "file-replaced", "file-replaced-kept", "damaged-file-replaced-kept",
+                "object-replaced", "object-replaced-kept", "deleted",
+            ]
+        )
+        func item(_ action: ItemAction, _ message: String?) -> RunItem {
+            RunItem(key: "new", action: action.rawValue, state: "done", message: message)
+        }
+        for version in LostVersion.allCases {
+            #expect(item(.download, version.rawValue).sentence == version.sentence)
+        }
+        let rename = RenamedFile(from: "a b\n").message
+        #expect(rename == "renamed-from a b\n")
+        #expect(RenamedFile(item(.copyLocal, rename))?.old == "a b\n")
+        #expect(RenamedFile(item(.download, rename)) == nil)
+        #expect(item(.skip, "why").sentence == "why")
+    }
+}
