@@ -115,6 +115,14 @@ package struct MirrorTrash: Sendable {
             request.version.chosen(among: try directory.trashOfRuns())
         }
         try request.requireWhole(of: chosen)
+        if request.isUndo, chosen.isEmpty, try isCut() {
+            throw SyncError(
+                code: .configuration,
+                message: "what the runs of a sharded mirror did is not recorded as one, and no "
+                    + "trash here has anything of that run; 'osssync restore --at TIME DIR .' "
+                    + "restores what all shards had here at TIME"
+            )
+        }
         let undone = try await undone(request, chosen)
         let left = try await whatIsLeft(request, chosen, undone)
         let changesNothing = request.isDryRun || request.outside != nil
@@ -178,8 +186,14 @@ package struct MirrorTrash: Sendable {
         }
     }
 
-    /// Nil if it cannot be read.
+    /// True for a mirror of which each shard has a manifest of its own.
+    private func isCut() throws(SyncError) -> Bool {
+        try Cutting.read(in: try settings.open()) != nil
+    }
+
+    /// Nil if it cannot be read, or there are many.
     private func manifest() async throws(SyncError) -> ManifestStore? {
+        guard try !isCut() else { return nil }
         do {
             let state = try settings.open().stateDirectoryPath
             let threads = settings.environment.threads

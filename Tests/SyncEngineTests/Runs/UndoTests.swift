@@ -154,6 +154,25 @@ struct UndoTests {
         #expect(isThere("old/deep") && !isThere("new") && isThere("used/mine"))
     }
 
+    @Test func `is refused where each shard has a journal of its own`() async throws {
+        for name in ["f", "z"] { try await fixture.put(name, one) }
+        try await fixture.run("a", .pull)
+        try await fixture.put("f", two)
+        try await fixture.run("a", .pull)
+        #expect(try await chosen() == 2)
+        var options = CutOptions()
+        options.bounds = [[UInt8]("g".utf8)]
+        _ = try await fixture.engine("a").cut(options) { _ in }
+        #expect(try await chosen() == nil)
+        for version in [TrashVersion.lastRun, .run(2)] {
+            await #expect {
+                _ = try await undo(2) { $0.version = version }
+            } throws: { error in
+                (error as? SyncError)?.code == .configuration
+            }
+        }
+    }
+
     @Test func `stands in the journal in codes, which stay`() {
         #expect(
             LostVersion.allCases.map(\.rawValue) == [
