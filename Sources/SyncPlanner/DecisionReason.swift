@@ -113,20 +113,14 @@ package enum DeletionReason: Sendable, Hashable, CaseIterable {
 /// Why a key is left alone although the two sides disagree about it.
 package enum SkipReason: Sendable, Hashable {
     /// Continues what is said of a damaged file whose object is sound.
-    package static let repairAdvice = "; 'osssync verify --repair DIR PATH' downloads it again"
+    package static let repairAdvice = "; " + repair("it", inShards: false, moving: nil)
 
-    /// Continues what is said of a damaged file in a sharded mirror, of which `verify` takes none;
-    /// what else changed here stays.
-    package var shardAdvice: String {
-        let pull = "'osssync pull DIR' downloads it again"
-        return switch self {
-        case .damaged(true):
-            "; in a sharded mirror, move the file out of DIR, and \(pull)"
-        case .damagedAndGone: "; in a sharded mirror, \(pull)"
-        case .damagedCopy(let key):
-            "; in a sharded mirror, move '\(key.display)' out of DIR, and \(pull)"
-        default: ""
-        }
+    /// What downloads a damaged file again; a sharded mirror has no `verify`, and a pull replaces
+    /// nothing else that changed here.
+    private static func repair(_ what: String, inShards: Bool, moving file: String?) -> String {
+        guard inShards else { return "'osssync verify --repair DIR PATH' downloads \(what) again" }
+        let pull = "'osssync pull DIR' downloads \(what) again"
+        return file.map { "once \($0) is moved out of DIR, " + pull } ?? pull
     }
 
     private static let keptObject =
@@ -219,7 +213,10 @@ package enum SkipReason: Sendable, Hashable {
     }
 
     /// What is in the way and what the user can do; safe to print.
-    package var message: String {
+    package var message: String { message(inShards: false) }
+
+    /// What a run of a sharded mirror says, if that is the case.
+    package func message(inShards: Bool) -> String {
         switch self {
         case .unsafeName(let reason):
             "unsafe name: \(reason.message)"
@@ -279,9 +276,18 @@ package enum SkipReason: Sendable, Hashable {
                 + "directory nor a link"
         case .notInPlan:
             "its content is not the one that the plan was made for; save a new plan"
+        case .damaged, .damagedAndGone, .damagedAndChanged, .damagedCopy:
+            damageMessage(inShards: inShards)
+        }
+    }
+
+    private func damageMessage(inShards: Bool) -> String {
+        switch self {
         case .damaged(true):
             "damaged: its content is not the recorded one, although its size and time are; the "
-                + "object is unchanged\(Self.repairAdvice), 'push --checksum --force' sends the "
+                + "object is unchanged; "
+                + Self.repair("it", inShards: inShards, moving: "the file")
+                + ", 'push --checksum --force' sends the "
                 + "file as it is"
         case .damaged(false):
             "damaged: its content is not the recorded one, although its size and time are; the "
@@ -289,14 +295,19 @@ package enum SkipReason: Sendable, Hashable {
                 + "it is"
         case .damagedAndGone:
             "the file was found damaged before it was removed or renamed; \(Self.keptObject)"
-                + "\(Self.repairAdvice), 'push --delete --force' deletes it in the bucket"
+                + "; \(Self.repair("it", inShards: inShards, moving: nil)), "
+                + "'push --delete --force' deletes it in the bucket"
         case .damagedAndChanged:
             "the file was found damaged before it was changed; \(Self.keptObject). "
-                + "'push --force' sends the file as it is, 'pull --force' replaces it"
+                + "'push --force' sends the file as it is, "
+                + (inShards
+                    ? Self.repair("it", inShards: true, moving: "the file")
+                    : "'pull --force DIR PATH' replaces it")
         case .damagedCopy(let key):
             "damaged: it has the size and the time or inode of '\(key.display)', which was found "
                 + "damaged, and not its recorded content; 'push --force' sends it as it is, "
-                + "'osssync verify --repair DIR PATH' downloads '\(key.display)' again"
+                + Self.repair("'\(key.display)'", inShards: inShards, moving: "'\(key.display)'")
+        default: ""
         }
     }
 }

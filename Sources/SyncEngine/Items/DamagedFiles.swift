@@ -29,8 +29,8 @@ struct DamagedFiles: ItemWorker {
             }
         }
         let size = entry.local?.identity?.size ?? 0
-        let advice = context.shard == nil ? "" : reason.shardAdvice
-        context.keptItem(.skip, .skipped, entry.key, size: size, message: reason.message + advice)
+        let message = reason.message(inShards: context.shard != nil)
+        context.keptItem(.skip, .skipped, entry.key, size: size, message: message)
     }
 
     /// False if a file must not be sent, which is reported then.

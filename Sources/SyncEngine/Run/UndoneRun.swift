@@ -269,8 +269,8 @@ extension RestoredFile {
 
     /// Why something is not put back of which there was a copy.
     fileprivate static let goneText =
-        "the run kept a copy, which is in no trash of DIR any more; what it moved or copied to a "
-        + "--backup-dir is there"
+        "the run kept a copy that is in no trash of DIR: the trash was emptied since, or the copy "
+        + "is in the --backup-dir of that run"
 
     /// Why something is not put back that the run deleted or replaced.
     fileprivate static func lostText(isRemote: Bool) -> String {
