@@ -59,12 +59,14 @@ import Darwin
         schema: Schema = .current
     ) async throws -> (store: ManifestStore, outcome: OpenOutcome) {
         try await ManifestStore.open(
-            directory: path,
+            ManifestOpening(
+                files: ManifestFiles(directory: path),
+                schema: schema,
+                usesWriteAheadLog: writeAheadLog
+            ),
             now: Timestamp(seconds: 1_767_323_045),
-            usesWriteAheadLog: writeAheadLog,
             threads: .system,
-            smallestSearchable: smallestSearchable,
-            schema: schema
+            smallestSearchable: smallestSearchable
         )
     }
 
