@@ -129,7 +129,7 @@ extension TransferManager {
 
     private func settle(_ key: ObjectKey, _ ending: Ending) async {
         var (wanted, transfer, kind) = (
-            Wanted.nothing, ManagedTransfer?.none, TransferEvent.Kind?.none
+            ManagedEntry.Wanted.nothing, ManagedTransfer?.none, TransferEvent.Kind?.none
         )
         // It counts as running until the end is recorded and reported, so that nothing starts it in
         // between. What is asked for in between takes effect.
@@ -163,7 +163,7 @@ extension TransferManager {
 
     /// Writes down how it ended, and only then forgets its record, by which the next process would
     /// find that it has finished.
-    private func note(_ transfer: ManagedTransfer, _ entry: Entry) async {
+    private func note(_ transfer: ManagedTransfer, _ entry: ManagedEntry) async {
         do {
             try await save(transfer, entry.number)
             if transfer.state == .finished { try await entry.work?.forgetRecord() }
@@ -175,7 +175,7 @@ extension TransferManager {
 
     /// The state of a transfer after its end, and the event to send.
     private func settled(
-        _ entry: Entry,
+        _ entry: ManagedEntry,
         _ ending: Ending
     ) -> (transfer: ManagedTransfer, kind: TransferEvent.Kind?) {
         var transfer = entry.current

@@ -23,35 +23,6 @@ public actor TransferManager {
     /// not know yet.
     public typealias Provider = @Sendable (_ id: String) async throws -> TransferJob
 
-    /// What was last asked for a transfer, beside what it does.
-    enum Wanted {
-        /// Nothing, or what was asked for is done.
-        case nothing
-        case running
-        case paused
-        /// Also of an earlier process, which had no time for it.
-        case cancelled
-        case forgotten
-    }
-
-    struct Entry {
-        let number: Int64
-        var transfer: ManagedTransfer
-        /// The one path of a download's file.
-        var file: String?
-        var wanted = Wanted.nothing
-        var job: TransferJob?
-        /// True if the provider returned the job, and can return it again.
-        var isAsked = false
-        let mailbox: ListenerMailbox
-        /// While the provider is asked.
-        var question: AbandonableCall<TransferJob>?
-        /// While it runs.
-        var work: ManagedWork?
-        /// Resumed when it does not run any more.
-        var waiters: [CheckedContinuation<Void, Never>] = []
-    }
-
     /// Where the records are.
     public nonisolated let directory: String
     /// Transfers that run at once.
@@ -62,7 +33,7 @@ public actor TransferManager {
     let environment = SystemClocks.engine(hostName: "")
     let index: TransferIndex
     let disk: BlockingQueue
-    var entries: [ObjectKey: Entry] = [:]
+    var entries: [ObjectKey: ManagedEntry] = [:]
     /// Those that are being added, and are written down first.
     var arriving: Set<ObjectKey> = []
     /// Downloads by the one path of their file.
@@ -119,7 +90,7 @@ public actor TransferManager {
             for (number, transfer, file) in found {
                 let key = ObjectKey(transfer.id)
                 if let file { files[file] = key }
-                entries[key] = Entry(
+                entries[key] = ManagedEntry(
                     number: number,
                     transfer: transfer,
                     file: file,
@@ -214,45 +185,134 @@ extension TransferManager {
     }
 }
 
-extension TransferManager.Entry {
-    /// With the bytes of this instant.
-    var current: ManagedTransfer {
-        guard let snapshot = work?.snapshot, let total = snapshot.total else { return transfer }
-        var transfer = transfer
-        transfer.completedBytes = snapshot.completed
-        transfer.totalBytes = total
-        return transfer
-    }
+// MARK: - Removing
 
-    /// As the next process is to find it: what is wanted counts, not what could be done by then.
-    var recorded: ManagedTransfer {
-        var recorded = current
-        switch wanted {
-        case .nothing, .forgotten: break
-        case .running: recorded.state = .waiting
-        case .paused: recorded.state = .paused
-        case .cancelled: recorded.state = .cancelled
+extension TransferManager {
+    /// Forgets a transfer that finished; its file or object stays.
+    ///
+    /// - Throws: `SyncError`: `notFound`; `refused` if it has not finished: cancel it;
+    ///   `localState`.
+    public func remove(_ id: String) async throws(SyncError) {
+        let key = try known(id)
+        guard entries[key]?.transfer.state == .finished, !arriving.contains(key) else {
+            throw SyncError(
+                code: .refused,
+                message: "'\(displayText(id))' has not finished; cancel it instead"
+            )
         }
-        return recorded
+        try await drop(key)
     }
 
-    /// True if its turn comes first, when both are added to an empty queue.
-    func isBefore(_ other: Self) -> Bool {
-        let (priority, theirs) = (transfer.priority, other.transfer.priority)
-        return priority == theirs ? number < other.number : priority > theirs
-    }
-
-    /// True while `cancel` or `forget` works on it.
-    var isLeaving: Bool { wanted == .cancelled || wanted == .forgotten }
-}
-
-extension ManagedTransfer {
-    /// What an earlier process was asked for.
-    fileprivate var wanted: TransferManager.Wanted {
-        switch state {
-        case .waiting, .running: .running
-        case .paused: .paused
-        case .ready, .cancelled, .failed, .finished: .nothing
+    /// Gives a transfer up: stops it, deletes what it left unfinished, and forgets it.
+    ///
+    /// A finished file or object stays, and the transfer is forgotten without an event. For an
+    /// upload that has parts at the store, the provider is asked if this process does not know what
+    /// it moves. If the process ends meanwhile, the next ``run()`` continues.
+    ///
+    /// - Throws: `SyncError`: `notFound`; `locked` if it is being cancelled or added; what the
+    ///   provider throws, or the error that prevented the deletion: the transfer is then paused,
+    ///   and another `cancel` tries again. ``forget(_:)`` needs no provider and no store.
+    public func cancel(_ id: String) async throws(SyncError) {
+        let key = try staying(id)
+        if entries[key]?.transfer.state == .finished { return try await drop(key) }
+        entries[key]?.wanted = .cancelled
+        do throws(SyncError) {
+            // A process that is killed from here on leaves the rest to the next.
+            try await save(key)
+            await stop(key)
+            try await finishCancelling(key)
+        } catch {
+            await rest(key)
+            throw error
         }
+    }
+
+    /// Forgets a transfer, whatever it does, and asks nobody: stops it and deletes what it left on
+    /// this machine.
+    ///
+    /// A finished file or object stays. Parts of an unfinished upload stay at the store until
+    /// ``MultipartUpload/abort()`` or a rule of the bucket deletes them. It is told
+    /// as cancelled if it had not finished.
+    ///
+    /// - Throws: `SyncError`: `notFound`; `locked` if it is being cancelled or added; `localState`
+    ///   if something could not be deleted: the transfer is then paused.
+    public func forget(_ id: String) async throws(SyncError) {
+        let key = try staying(id)
+        if entries[key]?.transfer.state == .finished { return try await drop(key) }
+        entries[key]?.wanted = .forgotten
+        await stop(key)
+        do throws(SyncError) {
+            if entries[key]?.transfer.state == .finished { return try await drop(key) }
+            try await discardHere(key)
+            try await drop(key, telling: .cancelled)
+        } catch {
+            await rest(key)
+            throw error
+        }
+    }
+
+    /// One that could not be removed is paused.
+    private func rest(_ key: ObjectKey) async {
+        let isFinished = entries[key]?.transfer.state == .finished
+        entries[key]?.wanted = isFinished ? .nothing : .paused
+        if !isFinished { entries[key]?.transfer.state = .paused }
+        // The failure that is told came first.
+        try? await save(key)
+    }
+
+    /// One that is not about to leave.
+    func staying(_ id: String) throws(SyncError) -> ObjectKey {
+        let key = try known(id)
+        guard entries[key]?.isLeaving == false, !arriving.contains(key) else {
+            throw leaving(id)
+        }
+        return key
+    }
+
+    /// Stops it at once and waits for that.
+    private func stop(_ key: ObjectKey) async {
+        queue.removeAll { $0 == key }
+        guard entries[key]?.transfer.state == .running else {
+            entries[key]?.transfer.state = .paused
+            return
+        }
+        entries[key]?.question?.abandon()
+        entries[key]?.work?.stop()
+        await suspend(key)
+    }
+
+    /// Deletes what a transfer left that was stopped in order to cancel it.
+    func finishCancelling(_ key: ObjectKey) async throws(SyncError) {
+        guard let entry = entries[key] else { return }
+        guard entry.transfer.state != .finished else { return try await drop(key) }
+        if entry.transfer.kind == .upload {
+            guard let work = try await work(key, of: entry.transfer.id) else {
+                throw .interrupted
+            }
+            try await work.discard()
+        }
+        try await discardHere(key)
+        try await drop(key, telling: .cancelled)
+    }
+
+    private func discardHere(_ key: ObjectKey) async throws(SyncError) {
+        guard let transfer = entries[key]?.transfer else { return }
+        let index = index
+        try await onDisk { () throws(LocalError) in try index.discard(transfer) }
+    }
+
+    private func drop(
+        _ key: ObjectKey,
+        telling kind: TransferEvent.Kind? = nil
+    ) async throws(SyncError) {
+        guard let entry = entries[key] else { return }
+        let (index, id) = (index, entry.transfer.id)
+        try await onDisk { () throws(LocalError) in try index.remove(id) }
+        // Another one of this name may have come while the disk was at work; it stays.
+        guard entries[key]?.number == entry.number else { return }
+        if let kind { notify(kind, key) }
+        entries[key] = nil
+        if let file = entry.file, files[file] == key { files[file] = nil }
+        broadcaster.forget(id)
     }
 }
