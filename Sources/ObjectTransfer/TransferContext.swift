@@ -81,7 +81,7 @@ package struct TransferContext: Sendable {
     /// later run.
     package func removePartial(_ name: String) async {
         let directory = directory
-        try? await disk.run { () throws(LocalError) in try directory.removePartial(name) }
+        try? await disk.run { () throws(LocalError) in try directory.partials.remove(name) }
     }
 
     /// What the store says of the object.

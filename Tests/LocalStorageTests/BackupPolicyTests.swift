@@ -88,7 +88,7 @@ struct BackupPolicyTests {
         let error = SystemCallError(call: call, errno: EIO, path: "f")
         #expect(outcomes == [.failed(.systemCall(error))])
         #expect(try temporary.userTree() == ["f": "old"])
-        #expect(try mirror.partialNames() == [publication.partialName])
+        #expect(try mirror.partials.names() == [publication.partialName])
     }
 
     @Test func `a deleted file goes to the trash`() throws {
@@ -179,7 +179,7 @@ struct BackupPolicyTests {
         try temporary.makeLink(".osssync/trash/1/d/link", to: temporary.mirrorPath + "/keep")
         try temporary.setModified(".osssync/trash/1", seconds: 1000)
         #expect(
-            try mirror.sweepTrash(olderThan: Timestamp(seconds: 2000)) { Issue.record($0) } == 1
+            try mirror.trash.sweep(olderThan: Timestamp(seconds: 2000)) { Issue.record($0) } == 1
         )
         #expect(!temporary.exists(".osssync/trash/1"))
         #expect(try trashTree().count == 40)

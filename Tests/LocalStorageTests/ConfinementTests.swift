@@ -79,7 +79,7 @@ struct ConfinementTests {
         while let next = parent, try mirror.removeDirectoryIfEmpty(next) { parent = next.parent }
         #expect(try mirror.walkAll(limit: 100).entries.isEmpty)
         #expect(
-            try mirror.sweepTrash(olderThan: Timestamp(seconds: 1 << 40)) { Issue.record($0) } == 1
+            try mirror.trash.sweep(olderThan: Timestamp(seconds: 1 << 40)) { Issue.record($0) } == 1
         )
     }
 
@@ -201,7 +201,7 @@ struct ConfinementTests {
         case .published: result.published += 1
         case .failed:
             result.refused += 1
-            try mirror.removePartial(publication.partialName)
+            try mirror.partials.remove(publication.partialName)
         }
         if let file = try? mirror.openForReading(try relative("d/secret")) {
             let bytes = try file.read(at: 0, length: 10)

@@ -34,7 +34,7 @@ struct DirectoryLeaseTests {
         onWait: (@Sendable (String) -> Void)? = nil
     ) throws -> DirectoryLease {
         try DirectoryLease(
-            in: mirror.state,
+            in: mirror.state.directory,
             calls: mirror.calls,
             clock: clock.clock,
             unless: interruption,
@@ -42,7 +42,7 @@ struct DirectoryLeaseTests {
         )
     }
 
-    private var files: LeaseFiles { LeaseFiles(state: mirror.state, calls: mirror.calls) }
+    private var files: LeaseFiles { LeaseFiles(state: mirror.state.directory, calls: mirror.calls) }
 
     private func record() throws -> LeaseRecord? {
         guard case .record(let record) = try files.read(listsClaims: false).content else {
@@ -159,7 +159,7 @@ struct DirectoryLeaseTests {
         )
         alive.beat = 6
         let error = #expect(throws: LocalError.self) {
-            try DirectoryLease(in: mirror.state, calls: mirror.calls, clock: watched)
+            try DirectoryLease(in: mirror.state.directory, calls: mirror.calls, clock: watched)
         }
         #expect(error == .lockHeld(by: "process 1 on far"))
         #expect(try record()?.holder == "foreign")
@@ -214,7 +214,11 @@ struct DirectoryLeaseTests {
             },
             wait: { clock.advance($0) }
         )
-        let holder = try DirectoryLease(in: mirror.state, calls: mirror.calls, clock: slow)
+        let holder = try DirectoryLease(
+            in: mirror.state.directory,
+            calls: mirror.calls,
+            clock: slow
+        )
         for _ in 0..<10 {
             holder.giveSign()
             let before = clock.clock.now()

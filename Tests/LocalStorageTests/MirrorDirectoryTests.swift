@@ -35,7 +35,7 @@ struct MirrorDirectoryTests {
     @Test func `the last component is made, its parents are not`() throws {
         let path = temporary.path + "/new"
         #expect(throws: LocalError.missingDirectory(path: path)) { try open(path, creates: false) }
-        #expect(try open(path).stateDirectoryPath == path + "/.osssync")
+        #expect(try open(path).state.path == path + "/.osssync")
         _ = try open(path, creates: false)
         #expect(throws: LocalError.missingDirectory(path: path + "/a/b")) {
             try open(path + "/a/b")
@@ -60,7 +60,7 @@ struct MirrorDirectoryTests {
             homeDirectory: nil,
             calls: .standard
         )
-        let state = looked.stateDirectoryPath
+        let state = looked.state.path
         #expect(exists(state))
         #expect(try looked.root.status(of: PathBytes("f".utf8)) != nil)
         looked.removeStandIn()
@@ -166,7 +166,7 @@ struct MirrorDirectoryTests {
         try temporary.makeLink(".osssync/trash", to: "../d")
         try temporary.write("f", "x")
         let identity = try mirror.fileIdentity("f")
-        #expect(throws: LocalError.self) { try mirror.createPartial(size: 1) }
+        #expect(throws: LocalError.self) { try mirror.partials.create(size: 1) }
         #expect(throws: LocalError.self) {
             try mirror.moveToTrash(try relative("f"), expected: identity, run: "1")
         }
@@ -177,7 +177,7 @@ struct MirrorDirectoryTests {
     @Test func `a state directory elsewhere on the same disk holds everything`() throws {
         let state = temporary.path + "/state"
         let mirror = try open(temporary.mirrorPath, state: state)
-        #expect(mirror.stateDirectoryPath == state)
+        #expect(mirror.state.path == state)
         let group = [try mirror.publication("x", at: "f", expecting: .absent)]
         _ = try mirror.publish(group, durability: .synchronized)
         #expect(try temporary.tree() == ["f": "x"])
@@ -192,7 +192,7 @@ struct MirrorDirectoryTests {
         let group = [try mirror.publication("x", at: "f", expecting: .absent)]
         let outcomes = try mirror.publish(group, durability: .synchronized)
         #expect(outcomes == [.published(try mirror.fileIdentity("f"), keptAs: nil)])
-        let state = try #require(mirror.stateName)
+        let state = try #require(mirror.work.stateName)
         #expect(temporary.exists(".osssync/work-\(state)/partial"))
         #expect(try TemporaryDirectory.namesOutside(other) == ["identity"])
         #expect(try mirror.walkAll(limit: 10).entries.map(\.path) == ["f"])
@@ -203,14 +203,14 @@ struct MirrorDirectoryTests {
     @Test func `a marker is found again and its absence is seen`() throws {
         let state = temporary.path + "/state"
         let mirror = try open(temporary.mirrorPath, state: state)
-        #expect(try mirror.marker() == nil)
-        try mirror.writeMarker(DirectoryMarker(name: "one"), isFirst: true)
-        try mirror.writeMarker(DirectoryMarker(name: "two"), isFirst: false)
-        #expect(try mirror.marker() == DirectoryMarker(name: "two"))
+        #expect(try mirror.markerFile.read() == nil)
+        try mirror.markerFile.write(DirectoryMarker(name: "one"), isFirst: true)
+        try mirror.markerFile.write(DirectoryMarker(name: "two"), isFirst: false)
+        #expect(try mirror.markerFile.read() == DirectoryMarker(name: "two"))
         #expect(try temporary.tree() == [".osssync": "directory", ".osssync/marker": "two\n"])
         try temporary.remove(".osssync/marker")
         try temporary.makeLink(".osssync/marker", to: "/etc/hostname")
-        #expect(try mirror.marker() == nil)
+        #expect(try mirror.markerFile.read() == nil)
     }
 
     @Test func `the mirror's identity is that of its directory`() throws {

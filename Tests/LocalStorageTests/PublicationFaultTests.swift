@@ -137,9 +137,9 @@ struct PublicationFaultTests {
             // Before the renames nothing has changed; after them the file is there.
             #expect(temporary.exists("f\(number)") == (number == 2))
             // The system says it once, and whoever comes next is to know.
-            #expect(mirror.hasFailedToSynchronize)
-            try mirror.synchronize()
-            #expect(mirror.hasFailedToSynchronize)
+            #expect(mirror.disk.hasFailedToSynchronize)
+            try mirror.disk.synchronize()
+            #expect(mirror.disk.hasFailedToSynchronize)
         }
     }
 
@@ -151,12 +151,12 @@ struct PublicationFaultTests {
             let faults = SystemCallFaults(.fail(errno: errno), at: 1, of: ["syncfs"])
             let mirror = try temporary.mirror(calls: SystemCalls(usesOpenat2: true, faults: faults))
             // What is gone says nothing of the disk that it was on.
-            #expect(try !mirror.synchronize(mirror.device, by: try relative("e/f")))
-            #expect(try !mirror.synchronize(mirror.device &+ 1, by: try relative("d/f")))
+            #expect(try !mirror.synchronize(mirror.disk.device, by: try relative("e/f")))
+            #expect(try !mirror.synchronize(mirror.disk.device &+ 1, by: try relative("d/f")))
             let path = try relative("d/f")
-            let result = Result { try mirror.synchronize(mirror.device, by: path) }
+            let result = Result { try mirror.synchronize(mirror.disk.device, by: path) }
             #expect((try? result.get()) == (isFailure ? nil : true))
-            #expect(try mirror.synchronize(mirror.device, by: path))
+            #expect(try mirror.synchronize(mirror.disk.device, by: path))
         }
     }
 
@@ -254,8 +254,8 @@ struct PublicationFaultTests {
         let mirror = try temporary.mirror(
             failing: .init(.failFromHereOn(errno: EIO), at: 1, of: ["unlinkat"])
         )
-        #expect(throws: LocalError.self) { try mirror.newFileModes() }
-        #expect(try mirror.partialNames().count == 1)
+        #expect(throws: LocalError.self) { try mirror.partials.modes() }
+        #expect(try mirror.partials.names().count == 1)
     }
 
     @Test(arguments: [ENOSPC, EDQUOT])
@@ -263,7 +263,7 @@ struct PublicationFaultTests {
         let temporary = try TemporaryDirectory()
         let faults = SystemCallFaults(.failFromHereOn(errno: errno), at: 1, of: ["fallocate"])
         let mirror = try temporary.mirror(calls: SystemCalls(usesOpenat2: true, faults: faults))
-        let failure = #expect(throws: LocalError.self) { try mirror.createPartial(size: 12345) }
+        let failure = #expect(throws: LocalError.self) { try mirror.partials.create(size: 12345) }
         guard case .diskFull(let shortage) = failure else {
             Issue.record("not a full disk: \(String(describing: failure))")
             return
@@ -272,7 +272,7 @@ struct PublicationFaultTests {
         #expect(shortage.neededBytes == 12345)
         #expect(try #require(shortage.freeBytes) > 0)
         #expect(failure?.endsRun == true)
-        #expect(try mirror.partialNames().isEmpty)
+        #expect(try mirror.partials.names().isEmpty)
     }
 
     /// Until that fails, the manifest would have none.
@@ -280,13 +280,13 @@ struct PublicationFaultTests {
         let temporary = try TemporaryDirectory()
         let faults = SystemCallFaults(.fail(errno: EIO), at: 1, of: ["fallocate"])
         let mirror = try temporary.mirror(calls: SystemCalls(usesOpenat2: true, faults: faults))
-        let failure = #expect(throws: LocalError.self) { try mirror.createPartial(size: 1 << 60) }
+        let failure = #expect(throws: LocalError.self) { try mirror.partials.create(size: 1 << 60) }
         guard case .diskFull(let shortage) = failure else {
             Issue.record("it was tried: \(String(describing: failure))")
             return
         }
         #expect(shortage.neededBytes == 1 << 60)
-        #expect(try mirror.partialNames().isEmpty)
+        #expect(try mirror.partials.names().isEmpty)
     }
 
     /// A large file that just does not fit has all the room until its reservation has failed.
@@ -296,11 +296,11 @@ struct PublicationFaultTests {
             let faults = SystemCallFaults(.fail(errno: ENOSPC), at: 1, of: [call])
             let mirror = try temporary.mirror(calls: SystemCalls(usesOpenat2: true, faults: faults))
             if call == "fallocate" {
-                _ = try mirror.createPartial(size: 12345)
+                _ = try mirror.partials.create(size: 12345)
             } else {
                 _ = try mirror.readyPublication("x", at: "f", expecting: .absent)
             }
-            #expect(try mirror.partialNames().count == 1)
+            #expect(try mirror.partials.names().count == 1)
         }
     }
 

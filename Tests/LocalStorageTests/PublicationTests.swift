@@ -29,7 +29,7 @@ struct PublicationTests {
         try temporary.write("ordinary", "")
         let ordinary = try temporary.permissions("ordinary")
         #expect(try temporary.permissions("a/b/c.txt") == ordinary)
-        #expect(try mirror.partialNames().isEmpty)
+        #expect(try mirror.partials.names().isEmpty)
     }
 
     @Test func `a new file that was made whole is not opened again`() throws {
@@ -46,7 +46,7 @@ struct PublicationTests {
         try temporary.write("ordinary", "")
         let ordinary = try temporary.permissions("ordinary")
         #expect(try temporary.permissions("f") == ordinary)
-        #expect(try mirror.partialNames().isEmpty)
+        #expect(try mirror.partials.names().isEmpty)
     }
 
     @Test(
@@ -120,7 +120,7 @@ struct PublicationTests {
     @Test(arguments: ["pwrite", "futimens"])
     func `one that can't be made whole leaves nothing`(call: String) throws {
         _ = try mirror.readyPublication("first", at: "f", expecting: .absent)
-        let before = try mirror.partialNames()
+        let before = try mirror.partials.names()
         let failing = try temporary.mirror(
             failing: SystemCallFaults.Rule(.failFromHereOn(errno: ENOSPC), at: 1, of: [call])
         )
@@ -131,7 +131,7 @@ struct PublicationTests {
             Issue.record("another error: \(String(describing: error))")
             return
         }
-        #expect(Set(try mirror.partialNames()) == Set(before))
+        #expect(Set(try mirror.partials.names()) == Set(before))
     }
 
     @Test func `a temporary file that is written to before its rename is not vouched for`() throws {
@@ -158,7 +158,7 @@ struct PublicationTests {
         let publication = try mirror.publication("new", at: "f", expecting: .file(seen))
         #expect(try publish(publication) == [.failed(.targetChanged(try relative("f")))])
         #expect(try temporary.userTree() == ["f": "edited"])
-        #expect(try mirror.partialNames() == [publication.partialName])
+        #expect(try mirror.partials.names() == [publication.partialName])
     }
 
     @Test func `an edit that kept size and modification time is noticed`() throws {
@@ -198,7 +198,7 @@ struct PublicationTests {
         try temporary.makeLink("link", to: "/etc")
         try temporary.makeFIFO("fifo")
         var gone = try mirror.publication("gone", at: "gone", expecting: .absent)
-        try mirror.removePartial(gone.partialName)
+        try mirror.partials.remove(gone.partialName)
         let outcomes = try publish(
             gone,
             try mirror.publication("1", at: "good/one", expecting: .absent),
@@ -293,8 +293,8 @@ struct PublicationTests {
             try temporary.userTree()
                 == ["mounted": "directory", "mounted/f": "1", "z": "2"]
         )
-        #expect(mirror.takeRefusals() == [.renames])
-        #expect(try mirror.partialNames().isEmpty)
+        #expect(mirror.disk.takeRefusals() == [.renames])
+        #expect(try mirror.partials.names().isEmpty)
     }
 
     @Test func `a version to which no second name leads has a copy in the trash`() throws {

@@ -103,7 +103,7 @@ struct ReplacementTests {
         let outcomes = try mirror.publish([publication], durability: .synchronized)
         #expect(outcomes == [.published(try mirror.fileIdentity("f"), keptAs: nil)])
         #expect(try temporary.userTree() == ["f": "new"])
-        #expect(try mirror.partialNames().isEmpty)
+        #expect(try mirror.partials.names().isEmpty)
     }
 
     @Test(arguments: [EINVAL, ENOSYS, EOPNOTSUPP])
@@ -119,7 +119,7 @@ struct ReplacementTests {
         let outcomes = try mirror.publish([publication], durability: .synchronized)
         #expect(outcomes == [.published(try mirror.fileIdentity("f"), keptAs: nil)])
         #expect(try temporary.userTree() == ["f": "new"])
-        #expect(try mirror.partialNames().isEmpty)
+        #expect(try mirror.partials.names().isEmpty)
     }
 
     /// As if it had been written again within one tick of the file system's clock.
@@ -248,12 +248,12 @@ struct ReplacementTests {
         // As for any user but the administrator.
         let counting = SystemCallFaults(.fail(errno: EACCES), at: 0, of: ["openat"])
         let first = try temporary.mirror(calls: SystemCalls(usesOpenat2: true, faults: counting))
-        _ = try first.partialNames()
-        _ = try first.openPartial(name, expectedSize: 1)
+        _ = try first.partials.names()
+        _ = try first.partials.open(name, expectedSize: 1)
         let faults = SystemCallFaults(.fail(errno: EACCES), at: counting.count, of: ["openat"])
         let mirror = try temporary.mirror(calls: SystemCalls(usesOpenat2: true, faults: faults))
-        _ = try mirror.partialNames()
-        #expect(try mirror.openPartial(name, expectedSize: 1) != nil)
+        _ = try mirror.partials.names()
+        #expect(try mirror.partials.open(name, expectedSize: 1) != nil)
         #expect(faults.firedCall == "openat")
         #expect(try temporary.permissions(place) == 0o600)
     }

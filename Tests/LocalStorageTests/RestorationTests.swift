@@ -33,7 +33,7 @@ struct RestorationTests {
         to target: String? = nil,
         replacing: String? = nil
     ) throws -> RestorationOutcome {
-        let run = try #require(try mirror.trashOfRuns().first)
+        let run = try #require(try mirror.trash.runs().first)
         return try mirror.restore(
             try relative(path),
             from: run,
@@ -53,14 +53,14 @@ struct RestorationTests {
         try discard("a/f", "gone")
         try temporary.remove("a")
         let mirror = try temporary.mirror()
-        let run = try #require(try mirror.trashOfRuns().first)
+        let run = try #require(try mirror.trash.runs().first)
         #expect(run.number == 7)
         #expect(run.time == Timestamp(basicText: "20260102T030405Z"))
         #expect(try restore(mirror, "a/f") == .restored(replaced: false))
         #expect(try temporary.userTree() == ["a": "directory", "a/f": "gone"])
         #expect(try temporary.status("a/f").st_mtim.tv_sec == 1_000_000_000)
         #expect(try temporary.permissions("a/f") == 0o640)
-        #expect(try mirror.trashOfRuns().isEmpty)
+        #expect(try mirror.trash.runs().isEmpty)
         #expect(throws: LocalError.absent(try relative("a/f"))) {
             try mirror.restore(
                 try relative("a/f"),
@@ -81,7 +81,7 @@ struct RestorationTests {
         #expect(try restore(mirror, "f", replacing: Self.later) == .restored(replaced: true))
         #expect(try temporary.userTree() == ["f": "old"])
         #expect(try trash() == [".osssync/trash/\(Self.later)/f": "new"])
-        #expect(try mirror.trashOfRuns().map(\.number) == [nil])
+        #expect(try mirror.trash.runs().map(\.number) == [nil])
     }
 
     @Test func `equal content is left as it is`() throws {
@@ -112,8 +112,8 @@ struct RestorationTests {
         try temporary.makeLink(".osssync/trash/\(Self.run)/b", to: outside.mirrorPath)
         try outside.write("secret", "theirs")
         var found: [String] = []
-        for run in try mirror.trashOfRuns() {
-            try mirror.forEachFile(in: run, at: nil) { key, _ in
+        for run in try mirror.trash.runs() {
+            try mirror.trash.forEachFile(in: run, at: nil) { key, _ in
                 found.append(key.display)
                 return true
             }

@@ -88,7 +88,7 @@ struct StatePlaceTests {
 
     /// On another mount than the mirror; nil where there is none.
     private func otherMount() throws -> String? {
-        let place = "/tmp/osssync-state-" + MirrorDirectory.newStateName()
+        let place = "/tmp/osssync-state-" + IdentityFile.newStateName()
         try TemporaryDirectory.check("mkdir", unsafe mkdir(place, 0o700))
         let mounts = [place, temporary.path].map {
             SystemCalls.standard.statusFollowingLinks(PathBytes($0.utf8))?.mount
@@ -109,19 +109,19 @@ struct StatePlaceTests {
             try open(temporary.mirrorPath, state: place + "/" + $0)
         }
         let names = try states.map { try $0.partial("x") }
-        for (state, name) in zip(states, names) { #expect(try state.partialNames() == [name]) }
+        for (state, name) in zip(states, names) { #expect(try state.partials.names() == [name]) }
         try temporary.write("f", "x")
         try states[0].moveToTrash(
             try relative("f"),
             expected: try states[0].fileIdentity("f"),
             run: "r"
         )
-        #expect(try states[0].trashOfRuns().map(\.display) == ["old", "r"])
-        #expect(try states[1].trashOfRuns().isEmpty)
+        #expect(try states[0].trash.runs().map(\.display) == ["old", "r"])
+        #expect(try states[1].trash.runs().isEmpty)
         #expect(!temporary.exists(".osssync/trash"))
         // A state of another name keeps what it has.
         states[0].nameWork("other")
-        #expect(try states[0].partialNames() == [names[0]])
+        #expect(try states[0].partials.names() == [names[0]])
         #expect(temporary.exists(".osssync/work-other/trash/r/f"))
     }
 
@@ -136,7 +136,7 @@ struct StatePlaceTests {
         }
         #expect(throws: LocalError.self) { try mirror.requireOwn() }
         #expect(throws: LocalError.self) { try mirror.partial("x") }
-        #expect(try mirror.writingRefusal(makes: true) == mirror.protection)
+        #expect(try mirror.markerFile.writingRefusal(makes: true) == mirror.protection)
         #expect(unsafe access(path + "/.osssync", F_OK) != 0)
         let error = #expect(throws: LocalError.self) { try open(path, state: nil) }
         #expect(error?.message.contains("--state-dir") == true)

@@ -235,14 +235,14 @@ struct StoredLinkTests {
         }
         try mirror.moveToTrash(try link("l"), expected: seen, run: "1")
         #expect(try mirror.identity(of: link("l")) == .absent)
-        let run = try #require(try mirror.trashOfRuns().first)
+        let run = try #require(try mirror.trash.runs().first)
         var found: [String] = []
-        try mirror.forEachFile(in: run, at: nil) { key, _ in
+        try mirror.trash.forEachFile(in: run, at: nil) { key, _ in
             found.append(key.display)
             return true
         }
         #expect(found == ["l"])
-        #expect(try mirror.holds(try relative("l"), in: run))
+        #expect(try mirror.trash.holds(try relative("l"), in: run))
         func restore(_ replacing: String?) throws -> RestorationOutcome {
             try mirror.restore(
                 try relative("l"),

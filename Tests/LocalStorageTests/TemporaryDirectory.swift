@@ -223,7 +223,7 @@ extension MirrorDirectory {
     /// A finished temporary file with `content`.
     func partial(_ content: String) throws -> String {
         let bytes = [UInt8](content.utf8)
-        let (name, file) = try createPartial(size: Int64(bytes.count))
+        let (name, file) = try partials.create(size: Int64(bytes.count))
         try file.write(bytes, at: 0)
         return name
     }
@@ -251,7 +251,7 @@ extension MirrorDirectory {
         expecting expected: ExpectedTarget
     ) throws -> Publication {
         let time = Timestamp(seconds: 1_000_000_000, nanoseconds: 123_456_789)
-        let (ready, _) = unsafe try createPartial(
+        let (ready, _) = unsafe try partials.create(
             holding: Array(content.utf8).span.bytes,
             modified: time,
             keepsOpen: false

@@ -112,7 +112,7 @@ package final class DirectoryChanges: Sendable {
         let isWatching = state.withLock { state in
             // Runs write there all the time. Without this watch, other rules count an hour later.
             state.stateWatch = try? directory.calls.watch(
-                directory.state.descriptor,
+                directory.state.directory.descriptor,
                 in: queue,
                 eachWrite: false
             )
@@ -217,7 +217,7 @@ extension DirectoryChanges {
             guard state.tree.add(watch, place.name, in: place.parent, permissions),
                 let names = try? DirectoryNames(of: opened)
             else { continue }
-            if place.parent != nil, names.mayBeState, MirrorDirectory.isState(opened) {
+            if place.parent != nil, names.mayBeState, IdentityFile.isState(opened) {
                 forget(watch, &state)
                 continue
             }

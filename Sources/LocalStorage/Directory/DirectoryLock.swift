@@ -93,17 +93,13 @@ package final class DirectoryLock: Sendable {
         _ needsLease: inout Bool
     ) throws(LocalError) -> OpenFile {
         let calls = state.calls
-        let descriptor = try calls.open(
-            at: state.descriptor,
-            PathBytes("lock"),
-            flags: SystemCalls.lockFlags,
-            mode: 0o600
-        )
-        let file = OpenFile(adopting: descriptor, name: "lock", calls: calls)
+        let (name, flags) = (PathBytes("lock"), SystemCalls.lockFlags)
+        let file = try state.file(name, "lock", flags: flags, mode: 0o600)
         let isFree: Bool
         do throws(LocalError) {
             isFree =
-                try isShared ? calls.lockShared(descriptor) : calls.lockExclusively(descriptor)
+                try isShared
+                ? calls.lockShared(file.descriptor) : calls.lockExclusively(file.descriptor)
         } catch {
             guard error.isWithoutLocks else { throw error }
             (isFree, needsLease) = (true, true)
@@ -162,11 +158,10 @@ extension MirrorDirectory {
         unless interruption: Interruption? = nil,
         onWait: (@Sendable (String) -> Void)? = nil
     ) throws(LocalError) -> DirectoryLock {
-        let isShard = state !== top
         let lock = try DirectoryLock(
             root: root,
-            state: state,
-            top: isShard && whole == nil ? top : nil,
+            state: state.directory,
+            top: isOfShard && whole == nil ? sharedState.directory : nil,
             locksRoot: whole == nil,
             calls: calls,
             unless: interruption,
@@ -188,43 +183,30 @@ extension MirrorDirectory {
     ) throws(LocalError) {
         guard lock.isLeased else { return }
         for shard in shards {
-            guard let folder = try stateFolder(shard, makes: false) else { continue }
+            guard let folder = try state.folder(shard, makes: false) else { continue }
             try DirectoryLock.requireFree(folder.directory, unless: interruption, onWait)
         }
     }
 
     /// The process and host that hold a shard of the mirror; nil if nobody does.
     package func holder(ofShard folder: [String]) throws(LocalError) -> String? {
-        guard let folder = try stateFolder(folder, makes: false) else { return nil }
-        let descriptor: Int32
+        guard let folder = try state.folder(folder, makes: false) else { return nil }
+        let file: OpenFile
         do throws(LocalError) {
-            descriptor = try calls.open(
-                at: folder.directory.descriptor,
-                PathBytes("lock"),
-                flags: SystemCalls.readingFlags,
-                mode: 0
-            )
+            file = try folder.directory.file(PathBytes("lock"), "lock")
         } catch {
             guard error.errno == ENOENT else { throw error }
             return nil
         }
-        let file = OpenFile(adopting: descriptor, name: "lock", calls: calls)
         defer { SystemCalls.unlock(file.descriptor) }
-        guard (try? calls.lockShared(descriptor)) == false else { return nil }
+        guard (try? calls.lockShared(file.descriptor)) == false else { return nil }
         return try DirectoryLock.holder(in: file)
     }
 
     /// False if the file system of the state has no locks of ranges, such as SQLite takes.
     package func hasRecordLocks() -> Bool {
-        let descriptor = try? calls.open(
-            at: state.descriptor,
-            PathBytes("lock"),
-            flags: SystemCalls.readingFlags,
-            mode: 0
-        )
         // What no run has locked yet has no manifest either.
-        guard let descriptor else { return true }
-        let file = OpenFile(adopting: descriptor, name: "lock", calls: calls)
+        guard let file = try? state.directory.file(PathBytes("lock"), "lock") else { return true }
         return calls.hasRecordLocks(file.descriptor)
     }
 
@@ -254,25 +236,19 @@ extension MirrorDirectory {
     /// For an instant the lock is shared: ask only where a run was begun and did not end.
     package var isLocked: Bool {
         get throws(LocalError) {
-            let descriptor: Int32
+            let file: OpenFile
             do throws(LocalError) {
-                descriptor = try calls.open(
-                    at: state.descriptor,
-                    PathBytes("lock"),
-                    flags: SystemCalls.readingFlags,
-                    mode: 0
-                )
+                file = try state.directory.file(PathBytes("lock"), "lock")
             } catch {
                 guard error.errno == ENOENT else { throw error }
                 return false
             }
-            let file = OpenFile(adopting: descriptor, name: "lock", calls: calls)
             defer { SystemCalls.unlock(file.descriptor) }
             do throws(LocalError) {
                 return try !calls.lockShared(file.descriptor)
             } catch {
                 guard error.isWithoutLocks else { throw error }
-                return try LeaseFiles(state: state, calls: calls).isHeld
+                return try LeaseFiles(state: state.directory, calls: calls).isHeld
             }
         }
     }

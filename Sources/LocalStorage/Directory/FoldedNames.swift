@@ -1,37 +1,7 @@
-package import SyncModel
-internal import Synchronization
+internal import SyncModel
 
 // File systems that take `A` and `a`, or an accented letter and the letter followed by its accent,
 // for one name.
-
-extension MirrorDirectory {
-    /// Why `path` cannot be made though the walk did not find it: its name, or that of a directory
-    /// that it lies in, is one with another that is there; nil if it is free, or if there is a file
-    /// of just this name by now.
-    package func nameCollision(_ path: RelativePath) throws(LocalError) -> LocalError? {
-        do throws(LocalError) {
-            try requireOwnNames(path.parent, makes: false)
-        } catch {
-            guard case .nameTaken = error else { throw error }
-            return error
-        }
-        guard case .file = try identity(of: path),
-            let other = try parent(of: path).nameFound(by: path.name)
-        else { return nil }
-        return .nameTaken(path, by: displayText(other))
-    }
-
-    /// Fails if a directory on the way to `path`, or it itself, is there under another name only:
-    /// what is put there would be found beneath that one.
-    ///
-    /// What is absent is free. With `makes`, the caller makes it next.
-    func requireOwnNames(_ path: RelativePath?, makes: Bool) throws(LocalError) {
-        guard let path else { return }
-        try ownNames.withLock { known throws(LocalError) in
-            try known.require(path, in: root, makes: makes)
-        }
-    }
-}
 
 /// The names of the directories on the way to the one that was asked for last.
 struct OwnNames {

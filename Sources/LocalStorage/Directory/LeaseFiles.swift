@@ -20,13 +20,7 @@ struct LeaseFiles: Sendable {
         let claim = listsClaims ? try claims().max() ?? 0 : 0
         let bytes: [UInt8]
         do throws(LocalError) {
-            let descriptor = try calls.open(
-                at: state.descriptor,
-                PathBytes(Self.recordName.utf8),
-                flags: SystemCalls.readingFlags,
-                mode: 0
-            )
-            bytes = try OpenFile(adopting: descriptor, name: Self.recordName, calls: calls)
+            bytes = try state.file(PathBytes(Self.recordName.utf8), Self.recordName)
                 .read(at: 0, length: LeaseRecord.size + 1)
         } catch {
             guard error.errno == ENOENT else { throw error }
@@ -65,16 +59,11 @@ struct LeaseFiles: Sendable {
 
     /// Overwrites the record in place and waits until the server has it.
     func write(_ record: LeaseRecord) throws(LocalError) {
-        let descriptor = try calls.open(
-            at: state.descriptor,
-            PathBytes(Self.recordName.utf8),
-            flags: SystemCalls.lockFlags,
-            mode: 0o600
-        )
-        let file = OpenFile(adopting: descriptor, name: Self.recordName, calls: calls)
+        let (name, flags) = (PathBytes(Self.recordName.utf8), SystemCalls.lockFlags)
+        let file = try state.file(name, Self.recordName, flags: flags, mode: 0o600)
         try file.write(record.bytes, at: 0)
         if try file.identity().size != Int64(LeaseRecord.size) {
-            try calls.truncate(descriptor, to: Int64(LeaseRecord.size))
+            try calls.truncate(file.descriptor, to: Int64(LeaseRecord.size))
         }
         try file.synchronize()
     }

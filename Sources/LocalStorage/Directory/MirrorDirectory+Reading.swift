@@ -7,6 +7,34 @@ internal import Darwin
 #endif
 
 extension MirrorDirectory {
+    /// A new walk from the beginning, of what has a key in `ranges`; no other directories are
+    /// entered than those that lead there.
+    ///
+    /// A directory that has one of `tags` is left out with all it holds, and reported as an issue;
+    /// but not the mirrored directory itself. With `asksOfTags`, the walk ends a batch at each such
+    /// directory, and goes on once it has an answer. A link to what `hides` says is not followed.
+    package func walk(
+        within ranges: KeyRanges,
+        tags: DirectoryTags = DirectoryTags(),
+        asksOfTags: Bool = false,
+        links: LinkPolicy = .skip,
+        names: NamePolicy = .skip,
+        notFollowing hides: @escaping DirectoryWalk.Exclusion = { _, _ in false },
+        leavingOut isExcluded: @escaping DirectoryWalk.Exclusion
+    ) -> DirectoryWalk {
+        DirectoryWalk(
+            root: root,
+            path: path,
+            within: ranges,
+            tags: tags,
+            asksOfTags: asksOfTags,
+            links: links,
+            names: names,
+            notFollowing: hides,
+            leavingOut: isExcluded
+        )
+    }
+
     /// The directory that holds `path`.
     func parent(of path: RelativePath) throws(LocalError) -> OpenDirectory {
         try root.parent(of: path)
@@ -22,42 +50,18 @@ extension MirrorDirectory {
 
     /// The same; nil if not even the directory is there that `path` lies in.
     package func state(at path: RelativePath) throws(LocalError) -> LocalState? {
-        do throws(LocalError) {
-            if path.isFollowed {
-                guard case .file(_, let status) = try root.followed(path) else { return .absent }
-                return .file(status.identity)
-            }
-            let status = try parent(of: path).status(of: PathBytes(path.name))
-            guard path.isLink, let status else { return status?.state ?? .absent }
-            // A link is gone where a file has its name.
-            return switch status.kind {
-            case .special(.symbolicLink): .file(status.identity)
-            case .file: .absent
-            case .directory, .special: status.state
-            }
-        } catch {
-            switch error {
-            case .absent, .parentIsFile: return nil
-            default: throw error
-            }
-        }
-    }
-
-    /// Bytes that this user may still write on the disk of a directory, be it a mirror or not.
-    package static func freeBytes(at path: String) throws(LocalError) -> Int64 {
-        let root = try openRoot(path, createsIfMissing: false, calls: .standard)
-        return try root.calls.freeSpace(root.descriptor).bytes
+        try root.state(at: path)
     }
 
     /// Bytes that this user may still write; of a directory that is not there yet, above it.
     package func freeBytes() throws(LocalError) -> Int64 {
-        guard scratch != nil else { return try calls.freeSpace(work.descriptor).bytes }
+        guard scratch != nil else { return try disk.freeBytes() }
         var parts = path.split(separator: "/", omittingEmptySubsequences: false)
         while true {
             let place = parts.joined(separator: "/")
             let found = place.isEmpty ? (path.hasPrefix("/") ? "/" : ".") : place
             do throws(LocalError) {
-                let root = try Self.openRoot(found, createsIfMissing: false, calls: calls)
+                let root = try GivenPath.open(found, calls: calls)
                 return try calls.freeSpace(root.descriptor).bytes
             } catch {
                 guard case .missingDirectory = error, parts.popLast() != nil else { throw error }
@@ -66,7 +70,7 @@ extension MirrorDirectory {
     }
 
     /// Writes out the file system `device` that begins beneath the directory, which
-    /// ``synchronize()`` does not reach, by a file on it.
+    /// ``MirrorDisk/synchronize()`` does not reach, by a file on it.
     ///
     /// - Returns: False if there is nothing of it at `path` any more.
     package func synchronize(
@@ -128,14 +132,9 @@ extension MirrorDirectory {
         case .special(let kind): throw .targetIsSpecial(path, kind)
         case .file: break
         }
-        let descriptor: Int32
+        let file: OpenFile
         do throws(LocalError) {
-            descriptor = try calls.open(
-                at: parent.descriptor,
-                name,
-                flags: SystemCalls.readingFlags,
-                mode: 0
-            )
+            file = try parent.file(name, path.display)
         } catch {
             switch error.errno {
             case ENOENT: throw .absent(path)
@@ -143,11 +142,101 @@ extension MirrorDirectory {
             default: throw error
             }
         }
-        let file = OpenFile(adopting: descriptor, name: path.display, calls: calls)
         let status = try file.status()
         guard let seen, status.kind == .file, status.isSameObject(as: seen) else {
             throw .targetChanged(path)
         }
         return file
+    }
+
+    /// Of the directory itself: another one than last time means another disk, a disk that is not
+    /// mounted, or a copy.
+    package func rootIdentity() throws(LocalError) -> RootIdentity { try RootIdentity(of: root) }
+
+    /// False if something else is at the directory's path now, or nothing.
+    package func isAtItsPath() throws(LocalError) -> Bool {
+        do throws(LocalError) {
+            let found = try GivenPath.open(path, calls: calls)
+            return try found.status().isSameObject(as: root.status())
+        } catch {
+            switch error {
+            case .missingDirectory, .notADirectory: return false
+            default: throw error
+            }
+        }
+    }
+
+    /// False if files have other inode numbers after the next mount, as far as that is known.
+    package func keepsInodeNumbers() throws(LocalError) -> Bool {
+        try calls.keepsInodeNumbers(root.descriptor)
+    }
+
+    /// Of the directory at `path`, at which another mount begins; nil where the system does not
+    /// tell when it was made: what tells disks apart there may be another thing after each mount.
+    package func mountIdentity(_ path: RelativePath) -> RootIdentity? {
+        guard let opened = try? root.directory(beneath: path),
+            let identity = try? RootIdentity(of: opened), case .birth = identity.disk
+        else { return nil }
+        return identity
+    }
+
+    /// True if another mount than that of the directory around it begins at `path`.
+    ///
+    /// - Throws: What keeps it from being looked at; that it is absent is no error.
+    package func isMountPoint(_ path: RelativePath) throws(LocalError) -> Bool {
+        do throws(LocalError) {
+            let parent = try parent(of: path)
+            guard let status = try parent.status(of: PathBytes(path.name)) else { return false }
+            return try status.isMountPoint(in: parent.status())
+        } catch {
+            switch error {
+            case .absent, .parentIsFile, .symlinkInPath: return false
+            default: throw error
+            }
+        }
+    }
+
+    /// Fails for a path in the state of another mirror, where nothing is mirrored.
+    ///
+    /// - Throws: `unsafeDirectory`.
+    package func requireNoState(above path: RelativePath) throws(LocalError) {
+        for place in sequence(first: path, next: \.parent) {
+            guard let opened = try? root.directory(beneath: place), IdentityFile.isState(opened)
+            else {
+                continue
+            }
+            throw .unsafeDirectory(
+                path: place.display,
+                reason: "it is the state directory of a mirror, in which nothing is mirrored"
+            )
+        }
+    }
+
+    /// True if the state is on a file system where SQLite's write-ahead log is not reliable.
+    package func stateIsOnNetworkFileSystem() throws(LocalError) -> Bool {
+        try calls.isNetworkFileSystem(state.directory.descriptor)
+    }
+
+    /// True if there is something in it, false if there is nothing; nil if it is absent or not a
+    /// directory.
+    package func holdsSomething(_ path: RelativePath) throws(LocalError) -> Bool? {
+        do throws(LocalError) {
+            let directory = try root.directory(beneath: path)
+            var isEmpty = true
+            try unsafe calls.readNames(in: directory.descriptor) { _, _ in
+                isEmpty = false
+                return false
+            }
+            return !isEmpty
+        } catch {
+            switch error {
+            case .absent, .parentIsFile, .symlinkInPath: return nil
+            default: break
+            }
+            switch error.errno {
+            case ENOENT, ENOTDIR, ELOOP: return nil
+            default: throw error
+            }
+        }
     }
 }

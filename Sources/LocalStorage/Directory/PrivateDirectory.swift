@@ -73,3 +73,22 @@ enum PrivateDirectory {
         }
     }
 }
+
+extension OpenDirectory {
+    /// A directory of our own state in this one, whose path is `path`.
+    ///
+    /// - Throws: `missingDirectory`, `unsafeDirectory`.
+    func privateDirectory(
+        _ name: String,
+        in path: String,
+        makes: Bool
+    ) throws(LocalError) -> OpenDirectory {
+        try PrivateDirectory.open(
+            at: descriptor,
+            PathBytes(name.utf8),
+            path: path + "/" + name,
+            createsIfMissing: makes,
+            calls: calls
+        )
+    }
+}

@@ -15,7 +15,7 @@ enum ProtectedDirectories {
     ]
 
     /// Why `directory` must not be mirrored; nil if it may be.
-    static func refusal(
+    private static func refusal(
         of directory: FileStatus,
         homeDirectory: String?,
         calls: SystemCalls
@@ -38,22 +38,20 @@ enum ProtectedDirectories {
         }
         return nil
     }
-}
 
-extension MirrorDirectory {
     /// Why nothing may be written into the directory; nil if it may.
     ///
     /// - Throws: The same where osssync's own files would be in it, and for a directory that is of
     ///   no use to anyone else.
     static func check(
-        _ path: String,
         _ root: OpenDirectory,
         _ status: FileStatus,
+        path: String,
         homeDirectory: String?,
         mayBePushed: Bool
     ) throws(LocalError) -> LocalError? {
         let shown = displayText(path.utf8)
-        let reason = ProtectedDirectories.refusal(
+        let reason = refusal(
             of: status,
             homeDirectory: homeDirectory,
             calls: root.calls
@@ -66,20 +64,9 @@ extension MirrorDirectory {
                 reason: "it is the \(kind) file system of the kernel"
             )
         }
-        if isState(root) {
+        if IdentityFile.isState(root) {
             throw .unsafeDirectory(path: shown, reason: "it is the state directory of a mirror")
         }
         return refusal
-    }
-
-    /// Refuses to write into a directory that is only sent.
-    package func requireOwn() throws(LocalError) {
-        if let protection { throw protection }
-        guard holdsState else { return }
-        throw .unsafeDirectory(
-            path: displayText(stateDirectoryPath.utf8),
-            reason: "it is beneath the mirrored directory, which a push can send; anything else "
-                + "needs a place outside of it"
-        )
     }
 }

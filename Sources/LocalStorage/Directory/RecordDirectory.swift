@@ -61,13 +61,7 @@ package final class RecordDirectory: Sendable {
     package func read(_ name: String) throws(LocalError) -> [UInt8]? {
         try check(name)
         do throws(LocalError) {
-            let descriptor = try calls.open(
-                at: directory.descriptor,
-                PathBytes(name.utf8),
-                flags: SystemCalls.readingFlags,
-                mode: 0
-            )
-            let file = OpenFile(adopting: descriptor, name: name, calls: calls)
+            let file = try directory.file(PathBytes(name.utf8), name)
             let status = try file.status()
             guard status.kind == .file, status.identity.size <= Int64(Self.maximumLength) else {
                 return nil
@@ -107,14 +101,8 @@ package final class RecordDirectory: Sendable {
     }
 
     private func synchronizeParent() throws(LocalError) {
-        let descriptor = try calls.open(
-            at: directory.descriptor,
-            PathBytes("..".utf8),
-            flags: SystemCalls.directoryFlags,
-            mode: 0
-        )
-        let parent = OpenFile(adopting: descriptor, name: "..", calls: calls)
-        try parent.synchronize()
+        let flags = SystemCalls.directoryFlags
+        try directory.file(PathBytes("..".utf8), "..", flags: flags).synchronize()
     }
 
     /// Removes a file; it need not exist.
@@ -133,14 +121,9 @@ package final class RecordDirectory: Sendable {
 
     private func lockedFile(_ name: String) throws(LocalError) -> OpenFile {
         try check(name)
-        let descriptor = try calls.open(
-            at: directory.descriptor,
-            PathBytes(name.utf8),
-            flags: SystemCalls.lockFlags,
-            mode: 0o600
-        )
-        let file = OpenFile(adopting: descriptor, name: name, calls: calls)
-        guard try calls.lockExclusively(descriptor) else {
+        let flags = SystemCalls.lockFlags
+        let file = try directory.file(PathBytes(name.utf8), name, flags: flags, mode: 0o600)
+        guard try calls.lockExclusively(file.descriptor) else {
             throw .lockHeld(by: "another process or part of this one")
         }
         return file

@@ -9,7 +9,6 @@ final class ScratchDirectory: Sendable {
     private let parent: OpenDirectory
     private let name: PathBytes
     private let directory: OpenDirectory
-    private let calls: SystemCalls
 
     init(calls: SystemCalls) throws(LocalError) {
         let descriptor = try calls.open(
@@ -22,30 +21,17 @@ final class ScratchDirectory: Sendable {
         parent = OpenDirectory(adopting: descriptor, calls: calls)
         name = PathBytes(text.utf8)
         path = Self.parentPath + "/" + text
-        self.calls = calls
-        directory = try PrivateDirectory.open(
-            at: parent.descriptor,
-            name,
-            path: path,
-            createsIfMissing: true,
-            calls: calls
-        )
+        directory = try parent.privateDirectory(text, in: Self.parentPath, makes: true)
     }
 
     /// Removes all names; what is open stays usable.
     func remove() {
         // What cannot be removed is empty, in the system's own place for such things.
-        try? TreeRemoval(root: parent, calls: calls).remove([UInt8](name.bytes))
+        try? TreeRemoval(root: parent, calls: parent.calls).remove([UInt8](name.bytes))
     }
 
     /// A new directory within this one.
-    func makeDirectory(_ name: StaticString) throws(LocalError) -> OpenDirectory {
-        try PrivateDirectory.open(
-            at: directory.descriptor,
-            PathBytes(name),
-            path: path + "/" + name.description,
-            createsIfMissing: true,
-            calls: calls
-        )
+    func makeDirectory(_ name: String) throws(LocalError) -> OpenDirectory {
+        try directory.privateDirectory(name, in: path, makes: true)
     }
 }

@@ -1,4 +1,4 @@
-internal import SyncModel
+package import SyncModel
 
 #if canImport(Glibc)
 internal import Glibc
@@ -6,22 +6,62 @@ internal import Glibc
 internal import Darwin
 #endif
 
-/// A private directory beneath the state of a mirror, for small files of its own.
+/// What a file of the state directory holds.
+package struct StateFileContent: Sendable, Hashable {
+    package let text: [UInt8]
+    package let identity: FileIdentity
+    /// False if the file changed while it was read.
+    package let isWhole: Bool
+}
+
+/// The state of a mirror or a private directory beneath it, for small files of its own.
 ///
 /// All methods block.
 package struct StateFolder: Sendable {
     let directory: OpenDirectory
     /// For messages.
     package let path: String
+    /// Gives the numbers of a full disk; nil where that is not asked.
+    var disk: MirrorDisk?
+
+    private static let maximumLength = 4 << 20
+    private var calls: SystemCalls { directory.calls }
 
     /// The content of a small file; nil if there is none.
     package func read(_ name: String) throws(LocalError) -> [UInt8]? {
-        try directory.smallFile(name, path: path)?.text
+        try content(name)?.text
     }
 
-    /// Puts a file in place of an older one, durably.
+    /// The same of a file that another program may be writing.
+    package func content(_ name: String) throws(LocalError) -> StateFileContent? {
+        do throws(LocalError) {
+            let file = try directory.file(PathBytes(name.utf8), name)
+            let status = try file.status()
+            guard status.kind == .file, status.identity.size <= Int64(Self.maximumLength) else {
+                throw .unsafeDirectory(
+                    path: path + "/" + name,
+                    reason: "it is not a small regular file"
+                )
+            }
+            let text = try file.read(at: 0, length: Int(status.identity.size))
+            return StateFileContent(
+                text: text,
+                identity: status.identity,
+                isWhole: try file.identity() == status.identity
+            )
+        } catch {
+            if error.errno == ENOENT { return nil }
+            throw error
+        }
+    }
+
+    /// Puts a private file in place of an older one, by one rename, durably.
     package func write(_ name: String, _ content: [UInt8]) throws(LocalError) {
-        try directory.replaceFile(PathBytes(name.utf8), content, synchronizes: true)
+        do throws(LocalError) {
+            try directory.replaceFile(PathBytes(name.utf8), content, synchronizes: true)
+        } catch {
+            throw disk?.explained(error, neededBytes: nil) ?? error
+        }
     }
 
     /// Makes a file, whole from the first moment on, unless there is one of that name; durably.
@@ -35,7 +75,6 @@ package struct StateFolder: Sendable {
             synchronizes: true,
             by: PartialName.random().text
         )
-        let calls = directory.calls
         defer { _ = try? calls.unlink(at: directory.descriptor, PathBytes(temporary.utf8)) }
         do throws(LocalError) {
             try calls.link(
@@ -52,96 +91,120 @@ package struct StateFolder: Sendable {
         return true
     }
 
-    /// Removes a file, durably; nothing if there is none.
+    /// Removes a file, which need not exist, durably.
     package func remove(_ name: String) throws(LocalError) {
-        guard try directory.calls.unlink(at: directory.descriptor, PathBytes(name.utf8)) else {
-            return
-        }
-        try directory.calls.synchronize(directory.descriptor)
+        try calls.unlink(at: directory.descriptor, PathBytes(name.utf8))
+        try calls.synchronize(directory.descriptor)
     }
 
     /// What is in it, in any order.
     package func names() throws(LocalError) -> [String] {
         var names: [String] = []
-        try unsafe directory.calls.names(in: directory.descriptor) { name, _ in
+        try unsafe calls.names(in: directory.descriptor) { name, _ in
             names.append(unsafe String(decoding: name, as: UTF8.self))
         }
         return names
     }
-}
 
-extension MirrorDirectory {
-    /// A directory beneath the state, by its names from there; nil if it is missing and `makes` is
-    /// false.
+    /// Removes the new files that killed processes never renamed over the old ones.
+    func sweepUnfinished() throws(LocalError) {
+        for name in try names() where PartialName(name) != nil {
+            try calls.unlink(at: directory.descriptor, PathBytes(name.utf8))
+        }
+    }
+
+    /// Removes a directory in it, with all that it holds.
+    package func removeFolder(_ name: String) throws(LocalError) {
+        try TreeRemoval(root: directory, calls: calls).remove([UInt8](name.utf8))
+    }
+
+    /// Removes an empty directory in it; what is not empty stays.
+    fileprivate func removeIfEmpty(_ name: String) {
+        _ = try? calls.removeEmptyDirectory(at: directory.descriptor, PathBytes(name.utf8))
+    }
+
+    /// Makes the names of new directories beneath it survive a power cut.
+    package func synchronize() throws(LocalError) {
+        try calls.synchronizeFileSystem(directory.descriptor)
+    }
+
+    /// A directory beneath it, by its names from here.
     ///
-    /// The state is that of the shard, if this is one's, unless that of the whole mirror is meant.
-    package func stateFolder(
-        _ names: [String],
-        isOfWhole: Bool = false,
-        makes: Bool
-    ) throws(LocalError) -> StateFolder? {
-        var folder =
-            isOfWhole
-            ? StateFolder(directory: top, path: topPath)
-            : StateFolder(directory: state, path: stateDirectoryPath)
+    /// - Throws: `missingDirectory`, `unsafeDirectory`.
+    func opened(_ names: [String], makes: Bool) throws(LocalError) -> StateFolder {
+        var folder = self
         for name in names {
-            let path = folder.path + "/" + name
-            do throws(LocalError) {
-                folder = StateFolder(
-                    directory: try PrivateDirectory.open(
-                        at: folder.directory.descriptor,
-                        PathBytes(name.utf8),
-                        path: path,
-                        createsIfMissing: makes,
-                        calls: calls
-                    ),
-                    path: path
-                )
-            } catch {
-                if case .missingDirectory = error, !makes { return nil }
-                throw error
-            }
+            folder = StateFolder(
+                directory: try folder.directory.privateDirectory(
+                    name,
+                    in: folder.path,
+                    makes: makes
+                ),
+                path: folder.path + "/" + name
+            )
         }
         return folder
     }
 
-    /// Makes the names of new directories beneath the state survive a power cut.
-    package func synchronizeState() throws(LocalError) {
-        try calls.synchronizeFileSystem(state.descriptor)
+    /// The same; nil if it is missing and `makes` is false.
+    package func folder(_ names: [String], makes: Bool) throws(LocalError) -> StateFolder? {
+        do throws(LocalError) {
+            return try opened(names, makes: makes)
+        } catch {
+            if case .missingDirectory = error, !makes { return nil }
+            throw error
+        }
     }
 }
 
 extension MirrorDirectory {
+    /// Removes the new files of the state that killed processes never renamed over the old ones.
+    ///
+    /// The caller holds the lock; a link that is being written meanwhile fails and stays as it was.
+    package func sweepStateFiles() throws(LocalError) {
+        try state.sweepUnfinished()
+        // Other shards' runs may be writing those of the mirror.
+        guard !isOfShard else { return }
+        let holder: OpenDirectory
+        do throws(LocalError) {
+            holder = try root.subdirectory(PathBytes(RelativePath.stateDirectoryName.utf8))
+        } catch {
+            switch error.errno {
+            // The last one is of another user's state.
+            case ENOENT, EACCES: return
+            default: throw error
+            }
+        }
+        try StateFolder(directory: holder, path: path).sweepUnfinished()
+    }
+
     /// Gives a file of a directory beneath the state the same name in the mirror's state, in place
     /// of an older one, durably.
     package func moveIntoState(
         _ name: String,
         from folder: StateFolder
     ) throws(LocalError) {
-        let (bytes, source) = (PathBytes(name.utf8), folder.directory)
+        let (bytes, source, target) = (
+            PathBytes(name.utf8), folder.directory, sharedState.directory
+        )
         do throws(LocalError) {
-            try calls.rename(from: source.descriptor, bytes, to: top.descriptor, bytes)
+            try calls.rename(from: source.descriptor, bytes, to: target.descriptor, bytes)
         } catch {
             // A disk that is one mount, and yet lets nothing be renamed to another directory.
             guard error.errno == EXDEV, let status = try source.status(of: bytes) else {
                 throw error
             }
             // One that a kill leaves there is swept.
-            let copy = newNames.next().bytes
+            let copy = PartialName.random().bytes
             do throws(LocalError) {
-                _ = try self.copy(bytes, in: source, to: copy, in: top, status)
-                try calls.rename(from: top.descriptor, copy, to: top.descriptor, bytes)
+                _ = try self.copy(bytes, in: source, to: copy, in: target, status)
+                try calls.rename(from: target.descriptor, copy, to: target.descriptor, bytes)
             } catch {
-                _ = try? calls.unlink(at: top.descriptor, copy)
-                throw explained(error, neededBytes: status.identity.size)
+                _ = try? calls.unlink(at: target.descriptor, copy)
+                throw disk.explained(error, neededBytes: status.identity.size)
             }
         }
-        try calls.synchronize(top.descriptor)
-    }
-
-    /// Removes a directory in one beneath the state, with all that it holds.
-    package func removeFolder(_ name: String, in folder: StateFolder) throws(LocalError) {
-        try TreeRemoval(root: folder.directory, calls: calls).remove([UInt8](name.utf8))
+        try calls.synchronize(target.descriptor)
     }
 
     /// Removes a directory of shards beneath the state, and first their unfinished downloads, which
@@ -151,21 +214,19 @@ extension MirrorDirectory {
     package func removeShards(_ names: [String]) throws(LocalError) {
         guard let name = names.last else { return }
         let above = Array(names.dropLast())
-        let isElsewhere = workRefusal == nil && topWork.descriptor != top.descriptor
-        if isElsewhere, let folder = try workFolder(names, makes: false) {
-            for shard in try StateFolder(directory: folder, path: "").names() {
-                guard let place = try workFolder(names + [shard], makes: false) else { continue }
-                if try workFolder(names + [shard, "partial"], makes: false) != nil {
-                    try TreeRemoval(root: place, calls: calls).remove([UInt8]("partial".utf8))
+        let isElsewhere =
+            work.refusal == nil && work.top.descriptor != sharedState.directory.descriptor
+        if isElsewhere, let folder = try work.folder.folder(names, makes: false) {
+            for shard in try folder.names() {
+                guard let place = try folder.folder([shard], makes: false) else { continue }
+                if try place.folder([PartialFiles.directoryName], makes: false) != nil {
+                    try place.removeFolder(PartialFiles.directoryName)
                 }
-                _ = try? calls.removeEmptyDirectory(at: folder.descriptor, PathBytes(shard.utf8))
+                folder.removeIfEmpty(shard)
             }
-            if let folder = try workFolder(above, makes: false) {
-                _ = try? calls.removeEmptyDirectory(at: folder.descriptor, PathBytes(name.utf8))
-            }
+            try work.folder.folder(above, makes: false)?.removeIfEmpty(name)
         }
-        guard let folder = try stateFolder(above, makes: false) else { return }
-        try removeFolder(name, in: folder)
+        try state.folder(above, makes: false)?.removeFolder(name)
     }
 
     /// Gives unfinished downloads a second name in a shard's place for them, which is made if it is
@@ -177,42 +238,15 @@ extension MirrorDirectory {
         from source: [String],
         to shard: [String]
     ) throws(LocalError) {
-        if let workRefusal { throw workRefusal }
-        let (old, new) = (
-            try workFolder(source + ["partial"], makes: false),
-            try workFolder(shard + ["partial"], makes: true)
-        )
-        guard let old, let new else { return }
+        if let refusal = work.refusal { throw refusal }
+        let partial = [PartialFiles.directoryName]
+        let old = try work.folder.folder(source + partial, makes: false)
+        let new = try work.folder.opened(shard + partial, makes: true)
+        guard let old else { return }
         for name in names {
             let bytes = PathBytes(name.utf8)
-            _ = try? calls.link(from: old.descriptor, bytes, to: new.descriptor, bytes)
+            let (old, new) = (old.directory.descriptor, new.directory.descriptor)
+            _ = try? calls.link(from: old, bytes, to: new, bytes)
         }
-    }
-
-    /// Removes unfinished downloads from the mirror's own place for them.
-    package func removePartials(_ names: [String]) throws(LocalError) {
-        for name in names { try removePartial(name) }
-    }
-
-    private func workFolder(
-        _ names: [String],
-        makes: Bool
-    ) throws(LocalError) -> OpenDirectory? {
-        var folder = work
-        for name in names {
-            do throws(LocalError) {
-                folder = try PrivateDirectory.open(
-                    at: folder.descriptor,
-                    PathBytes(name.utf8),
-                    path: path + "/" + RelativePath.stateDirectoryName + "/" + name,
-                    createsIfMissing: makes,
-                    calls: calls
-                )
-            } catch {
-                if case .missingDirectory = error, !makes { return nil }
-                throw error
-            }
-        }
-        return folder
     }
 }

@@ -1,18 +1,6 @@
 package import SyncModel
 
 extension MirrorDirectory {
-    /// True for what leads to a directory, over links.
-    package static func isDirectory(_ path: String) -> Bool {
-        SystemCalls.standard.statusFollowingLinks(PathBytes(path.utf8))?.kind == .directory
-    }
-
-    /// True for a name that something has, be it a link that leads nowhere.
-    package static func isThere(_ path: String) -> Bool {
-        let calls = SystemCalls.standard
-        let status = try? calls.status(at: SystemCalls.workingDirectory, PathBytes(path.utf8))
-        return status != nil
-    }
-
     /// Copies a file or link in the trash of `run` to an absolute path outside of the directory,
     /// with its time and its mode; the directories above are made.
     ///
@@ -24,10 +12,10 @@ extension MirrorDirectory {
         to destination: String,
         unless interruption: Interruption
     ) throws(LocalError) {
-        guard let place = try trash.ifPresent(run.name, path.parent),
+        guard let place = try trash.directory.ifPresent(run.name, path.parent),
             let old = try place.status(of: PathBytes(path.name)), old.isKept
         else { throw .absent(path) }
-        let folder = try Self.folder(above: destination, calls)
+        let folder = try GivenPath.folder(above: destination, calls)
         let own =
             destination.utf8.split(separator: UInt8(ascii: "/")).last.map { [UInt8]($0) } ?? []
         let (name, temporary) = (
@@ -61,8 +49,7 @@ extension MirrorDirectory {
         func open(_ directory: OpenDirectory, _ name: PathBytes, _ flags: Int32)
             throws(LocalError) -> OpenFile
         {
-            let opened = try calls.open(at: directory.descriptor, name, flags: flags, mode: 0o600)
-            return OpenFile(adopting: opened, name: path.display, calls: calls)
+            try directory.file(name, path.display, flags: flags, mode: 0o600)
         }
         let source = try open(place, PathBytes(path.name), SystemCalls.readingFlags)
         let made = try open(folder, temporary, SystemCalls.creationFlags)
@@ -76,33 +63,5 @@ extension MirrorDirectory {
         try calls.setMode(made.descriptor, old.permissions & 0o777)
         try calls.setModified(made.descriptor, old.identity.modified)
         try made.synchronize()
-    }
-
-    /// The directory that `path` lies in, which is made if it is missing, as are those above it.
-    package static func makeFolder(above path: String) throws(LocalError) {
-        _ = try folder(above: path, .standard)
-    }
-
-    private static func folder(
-        above path: String,
-        _ calls: SystemCalls
-    ) throws(LocalError) -> OpenDirectory {
-        let flags = SystemCalls.followingDirectoryFlags
-        let here = SystemCalls.workingDirectory
-        let slash: [UInt8] = [UInt8(ascii: "/")]
-        var directory = OpenDirectory(
-            adopting: try calls.open(at: here, PathBytes(slash), flags: flags, mode: 0),
-            calls: calls
-        )
-        for name in path.utf8.split(separator: UInt8(ascii: "/")).dropLast() {
-            let name = PathBytes([UInt8](name))
-            // What is there may be a link to a directory.
-            _ = try calls.makeDirectory(at: directory.descriptor, name, mode: 0o777)
-            directory = OpenDirectory(
-                adopting: try calls.open(at: directory.descriptor, name, flags: flags, mode: 0),
-                calls: calls
-            )
-        }
-        return directory
     }
 }

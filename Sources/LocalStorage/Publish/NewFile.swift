@@ -46,16 +46,7 @@ package final class NewFile: Sendable {
         name = PathBytes(own)
         temporary = PathBytes(own + [UInt8](".\(PartialName.random().text).partial".utf8))
         try Self.check(path, name, in: directory, beginning)
-        file = OpenFile(
-            adopting: try calls.open(
-                at: directory.descriptor,
-                temporary,
-                flags: SystemCalls.creationFlags,
-                mode: 0o600
-            ),
-            name: path,
-            calls: calls
-        )
+        file = try directory.file(temporary, path, flags: SystemCalls.creationFlags, mode: 0o600)
         self.beginning = beginning
     }
 
@@ -87,14 +78,8 @@ package final class NewFile: Sendable {
         guard let status = try directory.status(of: name) else { return }
         guard status.kind == .file else { throw refusal(path, "it is not a regular file") }
         if status.identity.size == 0 { return }
-        let descriptor = try directory.calls.open(
-            at: directory.descriptor,
-            name,
-            flags: SystemCalls.readingFlags,
-            mode: 0
-        )
-        let file = OpenFile(adopting: descriptor, name: path, calls: directory.calls)
-        guard try file.read(at: 0, length: beginning.count) == beginning else {
+        guard try directory.file(name, path).read(at: 0, length: beginning.count) == beginning
+        else {
             throw refusal(
                 path,
                 "its content is not from osssync; specify another file, or delete "

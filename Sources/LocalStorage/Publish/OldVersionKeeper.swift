@@ -182,8 +182,8 @@ struct OldVersionKeeper {
     /// - Throws: `targetChanged` as ``moveToTrash(_:run:)``.
     func remove(_ old: FileStatus) throws(LocalError) {
         directory.sharedFiles.note(old)
-        let partials = try directory.partials
-        let name = directory.fileName(directory.newNames.next())
+        let partials = try directory.partials.directory
+        let name = directory.partials.fileName(directory.partials.newName())
         do throws(LocalError) {
             guard
                 try calls.renameExclusively(
@@ -237,8 +237,8 @@ struct OldVersionKeeper {
     /// The trash of one run can already hold a file where a directory is needed now; then the run
     /// gets a second tree.
     private func trashPlace(run: String, attempt: Int) throws(LocalError) -> OpenDirectory? {
-        let name = TrashRun.directoryName(run: run, attempt: attempt)
-        let tree = try directory.oldVersions.subdirectory(name, creatingWithMode: 0o700)
+        let name = TrashOfRun.directoryName(run: run, attempt: attempt)
+        let tree = try directory.trash.oldVersions.subdirectory(name, creatingWithMode: 0o700)
         guard let parent = path.parent else { return tree }
         do throws(LocalError) {
             return try tree.directory(beneath: parent, creatingWithMode: 0o700)

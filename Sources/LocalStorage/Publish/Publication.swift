@@ -140,13 +140,7 @@ extension Publication {
             if path.isLink {
                 file = try OpenFile(link: name, in: directory, path)
             } else {
-                let descriptor = try calls.open(
-                    at: directory.descriptor,
-                    name,
-                    flags: SystemCalls.readingFlags,
-                    mode: 0
-                )
-                file = OpenFile(adopting: descriptor, name: path.display, calls: calls)
+                file = try directory.file(name, path.display)
             }
             let range = ByteRange(offset: 0, length: old.identity.size)
             return try file.checksum(of: range, unless: nil)
@@ -241,17 +235,17 @@ extension MirrorDirectory {
             // A version that is kept may never have been waited for.
             if !isForEach || publisher.hasKeptVersions {
                 do throws(LocalError) {
-                    try synchronize()
+                    try disk.synchronize()
                 } catch {
                     publisher.undo()
                     throw error
                 }
             }
             publisher.commit(synchronizesEach: isForEach)
-            if !isForEach { try synchronize() }
+            if !isForEach { try disk.synchronize() }
             return publisher.result
         } catch {
-            throw explained(error, neededBytes: nil)
+            throw disk.explained(error, neededBytes: nil)
         }
     }
 }

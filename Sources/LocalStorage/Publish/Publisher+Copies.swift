@@ -15,7 +15,7 @@ extension Publisher {
     /// Among the user's files, a name that is never mirrored; a later attempt has the same one.
     func name(of item: Prepared) -> PathBytes {
         item.place == nil
-            ? directory.fileName(item.name)
+            ? directory.partials.fileName(item.name)
             : PathBytes((RelativePath.temporaryNamePrefix + item.name.text).utf8)
     }
 
@@ -30,7 +30,10 @@ extension Publisher {
             do throws(LocalError) {
                 let outcome = try publish(copy, in: parent)
                 // One that stays is swept like any temporary file.
-                _ = try? calls.unlink(at: partials.descriptor, directory.fileName(item.name))
+                _ = try? calls.unlink(
+                    at: partials.descriptor,
+                    directory.partials.fileName(item.name)
+                )
                 return outcome
             } catch {
                 _ = try? calls.unlink(at: parent.descriptor, name(of: copy))
@@ -44,7 +47,7 @@ extension Publisher {
     /// The same temporary file in the directory of its target, and durable there.
     private func copied(_ item: Prepared, to parent: OpenDirectory) throws(LocalError) -> Prepared {
         let publication = group[item.index]
-        let old = directory.fileName(item.name)
+        let old = directory.partials.fileName(item.name)
         let new = PathBytes((RelativePath.temporaryNamePrefix + item.name.text).utf8)
         // What a kill left there.
         try calls.unlink(at: parent.descriptor, new)
@@ -92,7 +95,7 @@ extension MirrorDirectory {
     /// which is never written to.
     func noteOutOfReach(_ directory: OpenDirectory) throws(LocalError) -> Bool {
         let status = try directory.status()
-        guard try status.mount == partials.status().mount else { return false }
+        guard try status.mount == partials.directory.status().mount else { return false }
         let number = OutOfReach.Number(status)
         outOfReach.withLock { known in
             if known.directories.count < OutOfReach.limit { known.directories.insert(number) }
@@ -116,13 +119,7 @@ extension MirrorDirectory {
             _ name: PathBytes,
             _ flags: Int32
         ) throws(LocalError) -> OpenFile {
-            let descriptor = try calls.open(
-                at: place.descriptor,
-                name,
-                flags: flags,
-                mode: 0o600
-            )
-            return OpenFile(adopting: descriptor, name: name.display, calls: calls)
+            try place.file(name, name.display, flags: flags, mode: 0o600)
         }
         let old = try opened(source, name, SystemCalls.readingFlags)
         guard try old.status().isSameVersion(as: status) else {
@@ -131,7 +128,7 @@ extension MirrorDirectory {
         let new = try opened(target, newName, SystemCalls.creationFlags)
         do throws(LocalError) {
             let size = status.identity.size
-            _ = try copyContents(of: old, intoPartial: new, size: size)
+            _ = try partials.copyContents(of: old, intoPartial: new, size: size)
             try new.give(try old.rights(), removesList: true)
             try calls.setModified(new.descriptor, status.identity.modified)
             try new.synchronize()
@@ -155,7 +152,7 @@ extension MirrorDirectory {
         _ status: FileStatus
     ) throws(LocalError) -> Bool {
         let temporary = PathBytes(
-            (RelativePath.temporaryNamePrefix + newNames.next().text).utf8
+            (RelativePath.temporaryNamePrefix + partials.newName().text).utf8
         )
         var last = temporary
         do throws(LocalError) {

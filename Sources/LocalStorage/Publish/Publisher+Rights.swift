@@ -13,7 +13,7 @@ struct DirectoryDefaults {
     /// Of the directory at `path`; one that is absent will have them from the one above.
     mutating func of(_ path: RelativePath?, in directory: MirrorDirectory) -> NewFileDefaults {
         // There the temporary file was made in this directory itself.
-        if directory.keepsPartialsBeside { return .ordinary }
+        if directory.partials.areBeside { return .ordinary }
         if let found = known[path] { return found }
         let found: NewFileDefaults
         do throws(LocalError) {
@@ -39,7 +39,7 @@ extension Publisher {
         for publication: Publication
     ) throws(LocalError) {
         let rights = try rights(of: file, for: publication)
-        try file.give(rights, removesList: directory.keepsPartialsBeside)
+        try file.give(rights, removesList: directory.partials.areBeside)
     }
 
     private mutating func rights(
@@ -131,13 +131,7 @@ extension OpenDirectory {
         // Only the owner may; nothing else could say more.
         guard status.permissions & 0o077 != 0 else { return rights }
         do throws(LocalError) {
-            let opened = try calls.open(
-                at: descriptor,
-                name,
-                flags: SystemCalls.readingFlags,
-                mode: 0
-            )
-            return try OpenFile(adopting: opened, name: name.display, calls: calls).rights()
+            return try file(name, name.display).rights()
         } catch {
             // One that cannot be read may have a list.
             guard error.errno == EACCES || error.errno == EPERM else { throw error }

@@ -41,8 +41,8 @@ struct Publisher {
     init(directory: MirrorDirectory, group: [Publication]) throws(LocalError) {
         self.directory = directory
         self.group = group
-        partials = try directory.partials
-        modes = try directory.newFileModes()
+        partials = try directory.partials.directory
+        modes = try directory.partials.modes()
         calls = directory.calls
         outcomes = group.map {
             .failed(.unusablePartial(name: displayText($0.partialName.utf8)))
@@ -71,10 +71,10 @@ struct Publisher {
             }
             do throws(LocalError) {
                 guard let name = PartialName(group[index].partialName),
-                    let (file, _) = try directory.open(name)
+                    let (file, _) = try directory.partials.open(name)
                 else { continue }
                 if group[index].path.isLink {
-                    let link = try directory.makeLink(of: file, name, for: group[index])
+                    let link = try directory.partials.makeLink(of: file, name, for: group[index])
                     prepared.append(Prepared(index: index, name: link.name, status: link.status))
                     continue
                 }
@@ -85,7 +85,7 @@ struct Publisher {
                 let status = try file.status()
                 prepared.append(Prepared(index: index, name: name, status: status))
             } catch {
-                outcomes[index] = .failed(directory.explained(error, neededBytes: nil))
+                outcomes[index] = .failed(directory.disk.explained(error, neededBytes: nil))
             }
         }
     }
@@ -101,7 +101,7 @@ struct Publisher {
                 try keepOldVersion(item)
                 remaining.append(item)
             } catch {
-                outcomes[item.index] = .failed(directory.explained(error, neededBytes: nil))
+                outcomes[item.index] = .failed(directory.disk.explained(error, neededBytes: nil))
             }
         }
         prepared = remaining
@@ -168,7 +168,7 @@ struct Publisher {
                     try calls.synchronize(directory.descriptor)
                 }
             } catch {
-                outcomes[item.index] = .failed(directory.explained(error, neededBytes: nil))
+                outcomes[item.index] = .failed(directory.disk.explained(error, neededBytes: nil))
             }
         }
     }
@@ -176,7 +176,7 @@ struct Publisher {
     private mutating func publish(_ item: Prepared) throws(LocalError) -> PublicationOutcome {
         let path = group[item.index].path
         guard !path.isDirectory else { throw .targetIsDirectory(path) }
-        try directory.refuseIdentity(path, partials, directory.fileName(item.name))
+        try directory.partials.refuseIdentity(path, item.name)
         let parent: OpenDirectory
         do throws(LocalError) {
             parent = try self.parent(of: path)
@@ -225,7 +225,7 @@ struct Publisher {
     mutating func parent(of path: RelativePath) throws(LocalError) -> OpenDirectory {
         let parent = path.parent
         if let lastParent, lastParent.path == parent { return lastParent.directory }
-        try directory.requireOwnNames(parent, makes: true)
+        try directory.names.requireOwn(parent, makes: true)
         let opened = try parent.map { (path) throws(LocalError) in
             try directory.root.directory(beneath: path, creatingWithMode: 0o777)
         }
@@ -273,7 +273,7 @@ struct Publisher {
         do throws(LocalError) {
             // Here it could not have its second name beforehand: on a disk without such names it
             // was moved just now, and a power cut could keep only the rename below.
-            if kept != nil { try directory.synchronize() }
+            if kept != nil { try directory.disk.synchronize() }
             if kept?.originalIsGone == true {
                 try placeWhereAbsent(item, parent, name, publication.path)
             } else {

@@ -55,7 +55,7 @@ extension MirrorDirectory {
                 return try whileWritable(parent, carryOut, orElse: error)
             }
         } catch {
-            throw explained(error, neededBytes: nil)
+            throw disk.explained(error, neededBytes: nil)
         }
     }
 
@@ -99,7 +99,7 @@ extension MirrorDirectory {
 /// Brings one file back.
 private struct Restoration {
     let directory: MirrorDirectory
-    let run: MirrorDirectory.TrashOfRun
+    let run: TrashOfRun
     let path: RelativePath
     let target: RelativePath
     let place: OpenDirectory
@@ -112,14 +112,14 @@ private struct Restoration {
 
     init(
         directory: MirrorDirectory,
-        run: MirrorDirectory.TrashOfRun,
+        run: TrashOfRun,
         path: RelativePath,
         target: RelativePath
     ) throws(LocalError) {
         (self.directory, self.run, self.path, self.target) = (directory, run, path, target)
         name = PathBytes(path.name)
         newName = PathBytes(target.name)
-        guard let place = try directory.trash.ifPresent(run.name, path.parent),
+        guard let place = try directory.trash.directory.ifPresent(run.name, path.parent),
             let old = try place.status(of: name), old.isKept
         else { throw .absent(path) }
         (self.place, self.old) = (place, old)
@@ -127,7 +127,7 @@ private struct Restoration {
             self.parent = directory.root
             return
         }
-        try directory.requireOwnNames(parent, makes: true)
+        try directory.names.requireOwn(parent, makes: true)
         self.parent = try directory.root.directory(beneath: parent, creatingWithMode: 0o777)
     }
 
@@ -227,9 +227,7 @@ private struct Restoration {
     ) throws(LocalError) -> CRC64 {
         let file: OpenFile
         if status.kind == .file {
-            let flags = SystemCalls.readingFlags
-            let opened = try calls.open(at: directory.descriptor, name, flags: flags, mode: 0)
-            file = OpenFile(adopting: opened, name: target.display, calls: calls)
+            file = try directory.file(name, target.display)
         } else {
             file = try OpenFile(link: name, in: directory, target)
         }
@@ -247,7 +245,7 @@ private struct Restoration {
         let kept = try keeper.keepInTrash(present, run: newRun)
         var isExchanged = false
         do throws(LocalError) {
-            try directory.synchronize()
+            try directory.disk.synchronize()
             if kept.originalIsGone {
                 guard try move() else { throw .targetChanged(target) }
                 return
@@ -273,7 +271,7 @@ private struct Restoration {
             keeper.undo(kept)
             throw .targetChanged(target)
         }
-        try directory.synchronize()
+        try directory.disk.synchronize()
         try calls.unlink(at: place.descriptor, name)
         try prune()
     }
@@ -299,7 +297,7 @@ private struct Restoration {
 
     /// Removes the directories of the trash that are empty now.
     private func prune() throws(LocalError) {
-        guard let trash = try directory.trashIfPresent() else { return }
+        guard let trash = try directory.trash.ifPresent() else { return }
         var next = path.parent
         while let directory = next {
             guard let parent = try trash.ifPresent(run.name, directory.parent),

@@ -49,8 +49,3 @@ final class DiskRefusals: Sendable {
         }
     }
 }
-
-extension MirrorDirectory {
-    /// What was found since the last question that this disk does not do.
-    package func takeRefusals() -> [DiskRefusal] { calls.refusals.takeUntold() }
-}

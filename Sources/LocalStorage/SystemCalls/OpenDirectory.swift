@@ -31,6 +31,17 @@ final class OpenDirectory: Sendable {
         try calls.status(at: descriptor, name)
     }
 
+    /// The file called `name`, a single component that is not a link; `shown` in messages.
+    func file(
+        _ name: PathBytes,
+        _ shown: String,
+        flags: Int32 = SystemCalls.readingFlags,
+        mode: UInt32 = 0
+    ) throws(LocalError) -> OpenFile {
+        let opened = try calls.open(at: descriptor, name, flags: flags, mode: mode)
+        return OpenFile(adopting: opened, name: shown, calls: calls)
+    }
+
     /// The directory called `name`, a single component that is not a link.
     func subdirectory(_ name: PathBytes) throws(LocalError) -> OpenDirectory {
         let opened = try calls.open(
@@ -77,13 +88,8 @@ extension OpenDirectory {
         by temporaryName: String
     ) throws(LocalError) {
         let temporary = PathBytes(temporaryName.utf8)
-        let opened = try calls.open(
-            at: descriptor,
-            temporary,
-            flags: SystemCalls.creationFlags,
-            mode: 0o600
-        )
-        let file = OpenFile(adopting: opened, name: temporaryName, calls: calls)
+        let flags = SystemCalls.creationFlags
+        let file = try file(temporary, temporaryName, flags: flags, mode: 0o600)
         do throws(LocalError) {
             try file.write(content, at: 0)
             if synchronizes { try file.synchronize() }
@@ -180,6 +186,29 @@ extension OpenDirectory {
     func parent(of path: RelativePath) throws(LocalError) -> OpenDirectory {
         guard let parent = path.parent else { return self }
         return try directory(beneath: parent)
+    }
+
+    /// What is at `path`, beneath this one; nil if not even the directory is there that it lies in.
+    func state(at path: RelativePath) throws(LocalError) -> LocalState? {
+        do throws(LocalError) {
+            if path.isFollowed {
+                guard case .file(_, let status) = try followed(path) else { return .absent }
+                return .file(status.identity)
+            }
+            let status = try parent(of: path).status(of: PathBytes(path.name))
+            guard path.isLink, let status else { return status?.state ?? .absent }
+            // A link is gone where a file has its name.
+            return switch status.kind {
+            case .special(.symbolicLink): .file(status.identity)
+            case .file: .absent
+            case .directory, .special: status.state
+            }
+        } catch {
+            switch error {
+            case .absent, .parentIsFile: return nil
+            default: throw error
+            }
+        }
     }
 
     /// What a symbolic link leads to.

@@ -138,9 +138,12 @@ extension OpenFile {
     private static let bufferSize: Int64 = 256 << 10
 
     /// The CRC-64 of what is in `range` on disk now.
-    func checksum(
+    ///
+    /// - Throws: `sizeChanged` if the file ends before the range does, `interrupted` soon after
+    ///   the interruption was raised.
+    package func checksum(
         of range: ByteRange,
-        unless interruption: Interruption?
+        unless interruption: Interruption? = nil
     ) throws(LocalError) -> CRC64 {
         var checksum = CRC64()
         try unsafe readAll(of: range, unless: interruption) { bytes, _ in
@@ -150,7 +153,9 @@ extension OpenFile {
     }
 
     /// Hands the bytes of `range` to `body`, piece by piece.
-    func read(
+    ///
+    /// - Throws: `sizeChanged` if the file ends before the range does.
+    package func read(
         _ range: ByteRange,
         unless interruption: Interruption?,
         _ body: (RawSpan) -> Void

@@ -28,7 +28,7 @@ struct DirectoryNames: Sendable {
     private(set) var mayBeState = false
     private var storage: [UInt8] = []
 
-    private static let stateMark = [UInt8](MirrorDirectory.identityName.utf8)
+    private static let stateMark = [UInt8](IdentityFile.name.utf8)
 
     /// Reads the names in `directory`.
     init(of directory: OpenDirectory) throws(LocalError) {

@@ -92,15 +92,8 @@ extension DirectoryTags {
     }
 
     private static func cacheReason(in directory: OpenDirectory) -> WalkIssue.Reason? {
-        let calls = directory.calls
         do throws(LocalError) {
-            let descriptor = try calls.open(
-                at: directory.descriptor,
-                PathBytes(cacheName.utf8),
-                flags: SystemCalls.readingFlags,
-                mode: 0
-            )
-            let file = OpenFile(adopting: descriptor, name: cacheName, calls: calls)
+            let file = try directory.file(PathBytes(cacheName.utf8), cacheName)
             guard try file.status().kind == .file else { return nil }
             let text = try file.read(at: 0, length: cacheSignature.count)
             return text == cacheSignature ? .tagged(by: cacheName) : nil

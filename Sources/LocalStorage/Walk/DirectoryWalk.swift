@@ -335,7 +335,7 @@ extension DirectoryWalk.State {
                 within: ranges,
                 links: links
             )
-            if names.mayBeState, MirrorDirectory.isState(opened) {
+            if names.mayBeState, IdentityFile.isState(opened) {
                 batch.issues.append(WalkIssue(path: path, reason: .state))
                 return
             }

@@ -1,6 +1,6 @@
 internal import ObjectStorage
-internal import SyncEngine
-internal import SyncModel
+public import SyncEngine
+public import SyncModel
 
 /// A directory and the remote that it is kept in step with.
 ///
@@ -23,12 +23,12 @@ public struct DirectoryMirror: Sendable {
     public let remote: BucketLocation
     let link: LinkFile?
     /// The text of the directory's configuration, with lines that are not about the link.
-    private let linkContent: [UInt8]?
+    let linkContent: [UInt8]?
     /// True if another remote than before is what the user wants.
-    private let mayRebind: Bool
+    let mayRebind: Bool
     /// Nil for a mirror that an app configured, which needs no link.
     let sources: ConfigurationSources?
-    private let stateDirectory: String?
+    let stateDirectory: String?
     private let deviceName: String
     let connection: ResolvedConnection
 
@@ -127,42 +127,6 @@ public struct DirectoryMirror: Sendable {
         connection = try ResolvedConnection(chosen, link: link, sources: sources)
     }
 
-    /// True if the directory's own configuration names this remote.
-    public var isLinked: Bool { link != nil }
-
-    /// Writes the link, making the directory if it does not exist.
-    ///
-    /// - Parameter confirms: The user says that this is the remote, whichever it was before: the
-    ///   next run compares everything with it and deletes nothing.
-    /// - Throws: `SyncError` of code `localState`; of code `configuration` if the mirror was made
-    ///   of a `StoreConfiguration`, whose keys and choices no file holds.
-    public func writeLink(confirms: Bool = false) throws(SyncError) {
-        guard let sources else {
-            throw SyncError(
-                code: .configuration,
-                message: "'\(displayText(directory))' is reached by what the app spells, and that "
-                    + "cannot be written into a link"
-            )
-        }
-        var file = LinkFile(remote: remote, options: sources.options, previous: link)
-        file.record(connection.used)
-        if confirms {
-            try MirrorLink.confirm(
-                identity(),
-                mayRebind: mayRebind,
-                directory: directory,
-                stateDirectory: stateDirectory,
-                homeDirectory: sources.homeDirectory
-            )
-        }
-        try MirrorLink.write(
-            file.content(replacing: linkContent),
-            directory: directory,
-            stateDirectory: stateDirectory,
-            homeDirectory: sources.homeDirectory
-        )
-    }
-
     /// Makes the directory have what the remote has; as ``run(_:options:onEvent:)``.
     @discardableResult
     public func pull(
@@ -251,9 +215,53 @@ public struct DirectoryMirror: Sendable {
         }
     }
 
-    /// Links a directory that belongs to a user's configuration, if it is not.
-    func linkIfConfigured() throws(SyncError) {
-        if sources != nil, !isLinked { try writeLink() }
+    /// Asks whether a directory is a mirror, before a task of an array opens it: where its disk is
+    /// not mounted, nothing is to be written into the mount point.
+    ///
+    /// - Parameter directory: Its path.
+    /// - Throws: `SyncError` of code `refused` if nothing was mirrored into the directory yet.
+    public static func requireMirror(in directory: String) throws(SyncError) {
+        try MirrorEngine.requireMirror(in: directory)
+    }
+
+    /// Cuts the mirror into shards, each a range of keys with a manifest of its own, so that many
+    /// processes on many machines can each do some of them; one that is cut is cut anew.
+    ///
+    /// A directory that belongs to a user's configuration is linked first if it is not.
+    ///
+    /// - Parameters:
+    ///   - options: How many shards, or where they begin.
+    ///   - onWarning: Called with what a user should know.
+    /// - Returns: The shards in key order.
+    /// - Throws: `SyncError`: `locked` while a run is at work; the mirror is as it was then.
+    public func cut(
+        _ options: CutOptions,
+        onWarning: @escaping @Sendable (String) -> Void
+    ) async throws(SyncError) -> [ShardReport] {
+        if !options.isDryRun { try linkIfConfigured() }
+        return try await engine(connectionLimit: options.connectionLimit, asOf: nil)
+            .cut(options, onWarning: onWarning)
+    }
+
+    /// Ends a round: deletes what the runs of all shards have planned, if all of them have come to
+    /// their ends and nothing speaks against it.
+    ///
+    /// - Parameters:
+    ///   - round: The name that the runs of the shards were given.
+    ///   - direction: What those runs were.
+    ///   - options: Those of the runs; the limits of deletions can be others.
+    ///   - onEvent: Called from any thread; the last event is the summary.
+    /// - Returns: What was done.
+    /// - Throws: `SyncError`: `locked` while a run of a shard is at work, `configuration` if the
+    ///   options differ from those of the runs.
+    public func finish(
+        round: String,
+        _ direction: SyncDirection,
+        options: RunOptions,
+        onEvent: @escaping @Sendable (SyncEvent) -> Void
+    ) async throws(SyncError) -> RunSummary {
+        try await engine(connectionLimit: options.connectionLimit, asOf: nil)
+            .finish(round: round, direction, options: options, onEvent: onEvent)
     }
 
     /// Refuses a time of which the bucket has nothing, unless the directory is of one already.
@@ -287,26 +295,6 @@ public struct DirectoryMirror: Sendable {
             stateDirectory: stateDirectory,
             homeDirectory: sources?.homeDirectory
         )
-    }
-
-    /// Reads recorded files and compares their content with the manifest.
-    ///
-    /// Downloads nothing but what it is to repair. Damaged files are compared by their content in
-    /// later runs, too, and not uploaded without force. Cancelling the task ends it between two
-    /// files.
-    ///
-    /// - Parameters:
-    ///   - options: What is verified.
-    ///   - onFinding: Called with each file or object that is not as recorded.
-    /// - Returns: What was found.
-    /// - Throws: `SyncError`; `locked` while another run is active, `configuration` for a path that
-    ///   is neither here nor in the manifest.
-    public func verify(
-        _ options: VerifyOptions,
-        onFinding: @escaping @Sendable (VerifyFinding) -> Void
-    ) async throws(SyncError) -> VerifyReport {
-        try await inspecting(connectionLimit: RunOptions.standard.connectionLimit)
-            .verify(options, onFinding: onFinding)
     }
 
     /// The bucket, for single calls; its keys are whole, with the remote's prefix.

@@ -1,4 +1,6 @@
 internal import ObjectStorage
+internal import SyncEngine
+internal import SyncModel
 
 /// The content of `DIR/.osssync/config`: the remote of a directory and how it is reached.
 ///
@@ -91,5 +93,125 @@ struct LinkFile: Sendable, Hashable {
             let rest = try? INIDocument(parsing: text, duplicates: .lastCounts)
         else { return nil }
         return rest.sections.contains { !$0.entries.isEmpty } ? text : nil
+    }
+}
+
+// MARK: - Linking a mirror
+
+extension DirectoryMirror {
+    /// True if the directory's own configuration names this remote.
+    public var isLinked: Bool { link != nil }
+
+    /// Writes the link, making the directory if it does not exist.
+    ///
+    /// - Parameter confirms: The user says that this is the remote, whichever it was before: the
+    ///   next run compares everything with it and deletes nothing.
+    /// - Throws: `SyncError` of code `localState`; of code `configuration` if the mirror was made
+    ///   of a `StoreConfiguration`, whose keys and choices no file holds.
+    public func writeLink(confirms: Bool = false) throws(SyncError) {
+        guard let sources else {
+            throw SyncError(
+                code: .configuration,
+                message: "'\(displayText(directory))' is reached by what the app spells, and that "
+                    + "cannot be written into a link"
+            )
+        }
+        var file = LinkFile(remote: remote, options: sources.options, previous: link)
+        file.record(connection.used)
+        if confirms {
+            try MirrorLink.confirm(
+                identity(),
+                mayRebind: mayRebind,
+                directory: directory,
+                stateDirectory: stateDirectory,
+                homeDirectory: sources.homeDirectory
+            )
+        }
+        try MirrorLink.write(
+            file.content(replacing: linkContent),
+            directory: directory,
+            stateDirectory: stateDirectory,
+            homeDirectory: sources.homeDirectory
+        )
+    }
+
+    /// Links a directory that belongs to a user's configuration, if it is not.
+    func linkIfConfigured() throws(SyncError) {
+        if sources != nil, !isLinked { try writeLink() }
+    }
+
+    /// Ends the link of a directory: files, trash and manifest stay, and so do defaults of options
+    /// in its configuration.
+    ///
+    /// - Returns: The remote that the directory was linked with.
+    /// - Throws: `SyncError`: `configuration` if the directory is not linked, `locked` while a run
+    ///   holds it.
+    public static func unlink(
+        directory: String,
+        stateDirectory: String?
+    ) throws(SyncError) -> BucketLocation {
+        let content = try MirrorLink.read(directory: directory, stateDirectory: stateDirectory)
+        let path = DirectoryConfiguration.path(
+            directory: directory,
+            stateDirectory: stateDirectory
+        )
+        guard let content, let link = try LinkFile(content, path: path) else {
+            throw SyncError(
+                code: .configuration,
+                message: "'\(displayText(directory))' is not linked with a remote"
+            )
+        }
+        try MirrorLink.replace(
+            with: LinkFile.unlinked(content),
+            directory: directory,
+            stateDirectory: stateDirectory
+        )
+        return try BucketLocation(parsing: link.remote)
+    }
+}
+
+/// What is not linked, because its name is most likely mistyped.
+extension DirectoryMirror {
+    /// Why an empty directory is not linked with a prefix that holds something.
+    var nothingHere: SyncError {
+        SyncError(
+            code: .notFound,
+            message: "'\(displayText(directory))' is empty and '\(remote.display)' is not; nothing "
+                + "was linked. Check that its disk is mounted; 'osssync pull' downloads what is "
+                + "there, and 'osssync init' links with a directory that is empty on purpose"
+        )
+    }
+
+    /// Why nothing is linked with a prefix that holds nothing.
+    func nothingThere(_ client: BucketClient) async -> SyncError {
+        if let refusal = await objectInsteadOfPrefix(client) { return refusal }
+        return SyncError(
+            code: .notFound,
+            message: "there is nothing below '\(remote.display)'; nothing was linked. Check its "
+                + "name; 'osssync init' links with a prefix that is empty on purpose"
+        )
+    }
+
+    /// Refuses a remote that is an object, with nothing below its name.
+    ///
+    /// - Throws: `SyncError` of code `notFound`, or why that could not be found out.
+    public func requirePrefix() async throws(SyncError) {
+        let client = try bucketClient()
+        guard !remote.prefix.isEmpty, try await !client.hasObjects(beneath: remote.prefix),
+            let refusal = await objectInsteadOfPrefix(client)
+        else { return }
+        throw refusal
+    }
+
+    private func objectInsteadOfPrefix(_ client: BucketClient) async -> SyncError? {
+        guard !remote.prefix.isEmpty, await client.isObject(remote.prefixKey.bytes.dropLast())
+        else { return nil }
+        var object = remote.display[...]
+        if object.last == "/" { object = object.dropLast() }
+        return SyncError(
+            code: .notFound,
+            message: "'\(object)' is an object, not a prefix; nothing was linked. "
+                + "Download it with: osssync get \(object) FILE"
+        )
     }
 }

@@ -86,10 +86,8 @@ package actor CheckpointFile: CheckpointStore {
         let kept = download?.partialName
         do {
             try await disk.run { () throws(LocalError) in
-                _ = try destination.openIfPresent(.standard)?.removePartials(
-                    of: destination.partials,
-                    except: kept
-                )
+                let partials = try destination.openIfPresent(.standard)?.partials
+                _ = try partials?.remove(of: destination.partials, except: kept)
             }
         } catch {
             throw ItemFailure(error)
@@ -107,8 +105,8 @@ package actor CheckpointFile: CheckpointStore {
         do {
             try await disk.run { () throws(LocalError) in
                 guard let parent = try earlier.openIfPresent(.standard) else { return }
-                if let name { try parent.removePartial(name) }
-                try parent.removePartials(of: earlier.partials, except: nil)
+                if let name { try parent.partials.remove(name) }
+                try parent.partials.remove(of: earlier.partials, except: nil)
             }
         } catch {
             throw ItemFailure(error)

@@ -99,7 +99,7 @@ package struct RecordPlace: Sendable {
 
     private static func directory(_ path: String) throws(LocalError) -> String {
         do throws(LocalError) {
-            return try MirrorDirectory.resolved(path)
+            return try GivenPath.resolved(path)
         } catch {
             guard case .missingFile = error else { throw error }
             throw .missingParent(path: FileDestination.shown(path))

@@ -98,8 +98,8 @@ package struct RecordSweep: Sendable {
     ) throws(LocalError) {
         let checkpoint = try TransferRecord.read(name, in: directory)?.download
         let parent = try destination.openIfPresent(.standard)
-        if let checkpoint { try parent?.removePartial(checkpoint.partialName) }
-        try parent?.removePartials(of: destination.partials, except: nil)
+        if let checkpoint { try parent?.partials.remove(checkpoint.partialName) }
+        try parent?.partials.remove(of: destination.partials, except: nil)
         try directory.remove(name)
     }
 
@@ -122,18 +122,18 @@ package struct RecordSweep: Sendable {
             if let kept, record.whole == nil {
                 // A power cut can leave a record of a file that already has its name. Without that
                 // file, the directory may be the mount point of a volume that is not mounted.
-                if try parent.openPartial(kept, expectedSize: nil) == nil {
+                if try parent.partials.open(kept, expectedSize: nil) == nil {
                     let found = try parent.identity(of: destination.name)
                     isUseless = isUseless || found != .absent
                 }
             }
             if kept == nil, let old = checkpoint?.partialName,
-                try parent.openPartial(old, expectedSize: nil) != nil
+                try parent.partials.open(old, expectedSize: nil) != nil
             {
-                try parent.removePartial(old)
+                try parent.partials.remove(old)
                 removed += 1
             }
-            removed += try parent.removePartials(of: destination.partials, except: kept)
+            removed += try parent.partials.remove(of: destination.partials, except: kept)
         } else if checkpoint != nil {
             // The volume may not be mounted, and its partial file is found by this record alone.
             return removed

@@ -52,7 +52,9 @@ extension Downloader {
             let partial = try await openPartial(checkpoint)
         else { return nil }
         do {
-            return (partial, try await verified(checkpoint, in: partial))
+            return (
+                partial, try await PartialReader(context: context).verified(checkpoint, in: partial)
+            )
         } catch let error as LocalError where error.isMediaFailure {
             // What cannot be read back is fetched again.
             return nil
@@ -62,7 +64,7 @@ extension Downloader {
     private func openPartial(_ checkpoint: DownloadCheckpoint) async throws -> OpenFile? {
         let directory = context.directory
         return try await context.disk.run { () throws(LocalError) in
-            try directory.openPartial(checkpoint.partialName, expectedSize: checkpoint.size)
+            try directory.partials.open(checkpoint.partialName, expectedSize: checkpoint.size)
         }
     }
 
@@ -133,7 +135,7 @@ extension Downloader {
             transfer.startOver(size: object.size)
         }
         // What came for an earlier partial file is not in this one.
-        if earlier != nil || attempt.body != nil { leading?.release() }
+        if earlier != nil || attempt.body != nil { ranges.leading?.release() }
         attempt.object = object
         attempt.metadata = nil
         attempt.proving = Proving()
@@ -141,7 +143,7 @@ extension Downloader {
         attempt.ready = nil
         if isHeld(object) {
             // What cannot be written afterwards is not asked for.
-            try context.directory.requirePartials()
+            try context.directory.partials.require()
             // Its own claim from before it began anew would be waited for without end.
             attempt.room = nil
             attempt.room = try await claimRoom(for: object.size)
@@ -152,11 +154,11 @@ extension Downloader {
         }
         let directory = context.directory
         let partial = try await context.disk.run { () throws(LocalError) in
-            try directory.createPartial(size: object.size, after: earlier)
+            try directory.partials.create(size: object.size, after: earlier)
         }
         attempt.partial = (partial.name, partial.file)
         // A file that a kill may fetch again as a whole needs no row.
-        attempt.hasCheckpoint = object.size > context.largestUnrecorded && !isInOneGo
+        attempt.hasCheckpoint = object.size > context.largestUnrecorded && !ranges.isInOneGo
         guard attempt.hasCheckpoint else { return }
         try await context.records.beginDownload(
             DownloadCheckpoint(
@@ -177,7 +179,7 @@ extension Downloader {
             do {
                 return try await claimRoomNow(for: size)
             } catch let error as LocalError where error.isOutOfRoom {
-                guard context.directory.hasClaims else { throw error }
+                guard context.directory.disk.hasClaims else { throw error }
             }
             try await context.environment.sleep(.milliseconds(20))
         }
@@ -185,9 +187,9 @@ extension Downloader {
 
     private func claimRoomNow(for size: Int64) async throws -> ClaimedRoom {
         let directory = context.directory
-        let room = directory.claimRoom(for: size)
+        let room = directory.disk.claimRoom(for: size)
         if !room.isSure {
-            try await context.disk.run { () throws(LocalError) in try directory.check(room) }
+            try await context.disk.run { () throws(LocalError) in try directory.disk.check(room) }
         }
         return room
     }
@@ -198,7 +200,7 @@ extension Downloader {
     /// matter little.
     private func isHeld(_ object: PinnedObject) -> Bool {
         let limit = min(Self.largestHeld, context.partSize, context.largestUnrecorded)
-        return gate == nil && object.size <= limit
+        return ranges.gate == nil && object.size <= limit
     }
 
     private static let largestHeld: Int64 = 256 << 10
@@ -215,7 +217,7 @@ extension Downloader {
         do {
             let (ready, file) = try await context.disk.run { () throws(LocalError) in
                 try body.withHeldBytes { (bytes) throws(LocalError) in
-                    try directory.createPartial(
+                    try directory.partials.create(
                         holding: bytes,
                         modified: modified,
                         keepsOpen: keepsOpen

@@ -104,14 +104,12 @@ extension Downloader {
             group.addTask { await digestParts(jobs, of: file) }
             return
         }
-        let (context, directory) = (context, context.directory)
+        let context = context
         for job in jobs {
             group.addTask {
                 do {
                     try await context.reading { interruption in
-                        try directory.read(file, job.range, unless: interruption) {
-                            job.update($0)
-                        }
+                        try file.read(job.range, unless: interruption) { job.update($0) }
                     }
                     return .digested([job], true)
                 } catch {

@@ -26,7 +26,7 @@ package struct FinishedDownload: Sendable {
 /// Fetches one object into a partial file; ``DownloadState`` decides, this carries it out.
 ///
 /// 1. `begin` continues from a checkpoint that still fits the object, or starts at the first byte.
-///    `open` begins with an object that nothing told of: its first range says what it is.
+///    ``UnlistedDownload`` begins with an object that nothing told of.
 /// 2. `fetch` requests ranges with `If-Match`, several at once; a checkpoint says how far each is.
 ///    A small object is held in memory and written when it is whole.
 /// 3. The checksums of the ranges are combined and compared with what the store says of the object.
@@ -36,17 +36,11 @@ package struct FinishedDownload: Sendable {
 /// Not guaranteed: that the file is durable or has its name; `MirrorDirectory.publish` does both.
 /// A store that says nothing of an object's content leaves only its length to compare.
 package struct Downloader: Sendable {
-    let context: TransferContext
-    let key: ObjectKey
-    let transfer: TransferCounter
-    /// Stops the requests gently; nil where a kill is all that interrupts.
-    var gate: PauseGate?
-    /// The request that found the object, whose answer brings its first bytes.
-    var opening: ObjectOpening?
-    /// The ranges that its answer brings, if there are several.
-    var leading: LeadingRanges?
-    /// True where nothing but the whole object can be asked for, which cannot be resumed.
-    var isInOneGo = false
+    var ranges: RangeFetcher
+
+    var context: TransferContext { ranges.context }
+    var key: ObjectKey { ranges.key }
+    var transfer: TransferCounter { ranges.transfer }
 
     package init(
         context: TransferContext,
@@ -54,10 +48,7 @@ package struct Downloader: Sendable {
         transfer: TransferCounter,
         gate: PauseGate? = nil
     ) {
-        self.context = context
-        self.key = key
-        self.transfer = transfer
-        self.gate = gate
+        ranges = RangeFetcher(context: context, key: key, transfer: transfer, gate: gate)
     }
 
     /// What the shell knows beside the machine.
@@ -82,17 +73,6 @@ package struct Downloader: Sendable {
         /// False once a file was taken of which the store proved no more than the size.
         var isProven = true
         var result: Result<FinishedDownload, ItemFailure>?
-    }
-
-    enum RangeEnd: Sendable {
-        case finished(Int, CRC64, ObjectMetadata)
-        case failed(Int, RangeFailure)
-        /// The request that opened the object has ended; its range says how.
-        case opened
-        /// What the store says of the object beside its content.
-        case described(ObjectMetadata?)
-        /// False if the bytes could not be read back.
-        case digested([DigestProgress.Job], Bool)
     }
 
     /// Fetches the object into a partial file.
@@ -148,7 +128,12 @@ package struct Downloader: Sendable {
                     let object = attempt.object
                     let name = attempt.hasCheckpoint ? partial.name : nil
                     group.addTask {
-                        await fetch(range, of: object, into: partial.file, checkpointing: name)
+                        await ranges.fetch(
+                            range,
+                            of: object,
+                            into: partial.file,
+                            checkpointing: name
+                        )
                     }
                 case .cancelFetches:
                     group.cancelAll()
@@ -176,7 +161,7 @@ package struct Downloader: Sendable {
             case .fetch(let range):
                 guard let body = attempt.body else { return }
                 attempt.effects.removeFirst()
-                let end = await fetch(range, of: attempt.object, holding: body)
+                let end = await ranges.fetch(range, of: attempt.object, holding: body)
                 handle(end, &state, &attempt)
             case .cancelFetches:
                 attempt.effects.removeFirst()

@@ -16,16 +16,14 @@ extension ObjectDownload {
         do {
             guard let file = try await published(partialName, head.object.size, context),
                 try await context.reading({ interruption in
-                    try directory.checksum(
-                        of: file,
-                        range: ByteRange(offset: 0, length: head.object.size),
-                        unless: interruption
-                    )
+                    let whole = ByteRange(offset: 0, length: head.object.size)
+                    return try file.checksum(of: whole, unless: interruption)
                 }) == checksum
             else { return nil }
             verdict = try await proof(file, checksum, head, context)
             if case .contentMismatch = verdict { return nil }
-            try await services.disk.run { () throws(LocalError) in try directory.synchronize() }
+            try await services.disk.run { () throws(LocalError) in try directory.disk.synchronize()
+            }
         } catch {
             throw ItemFailure(ofTransfer: error)
         }
@@ -50,7 +48,7 @@ extension ObjectDownload {
     ) async throws -> OpenFile? {
         let (directory, name) = (context.directory, settings.destination.name)
         return try await services.disk.run { () throws(LocalError) -> OpenFile? in
-            guard try directory.openPartial(partialName, expectedSize: nil) == nil,
+            guard try directory.partials.open(partialName, expectedSize: nil) == nil,
                 case .file(let identity) = try directory.identity(of: name), identity.size == size
             else { return nil }
             return try directory.openForReading(name)

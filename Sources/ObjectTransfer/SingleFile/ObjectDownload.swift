@@ -80,7 +80,8 @@ package struct ObjectDownload: Sendable {
             try await dropUselessRecord(directory)
             throw .fileExists
         }
-        let finished = try await Downloader.fetch(settings.key, context, gate: gate)
+        let finished = try await UnlistedDownload(key: settings.key, context: context, gate: gate)
+            .run()
         // If this is not recorded and the process is killed, the file is transferred again.
         try? await record.noteWhole(finished.received)
         let fallback = finished.lastModified ?? services.environment.now()
@@ -133,7 +134,7 @@ package struct ObjectDownload: Sendable {
         guard let name = try await record.download(settings.key)?.partialName else { return }
         do {
             let partial = try await services.disk.run { () throws(LocalError) in
-                try directory.openPartial(name, expectedSize: nil)
+                try directory.partials.open(name, expectedSize: nil)
             }
             guard partial == nil else { return }
         } catch {
@@ -176,7 +177,7 @@ package struct ObjectDownload: Sendable {
         if let name = checkpoint?.partialName {
             do {
                 try await services.disk.run { () throws(LocalError) in
-                    try destination.open(.standard).removePartial(name)
+                    try destination.open(.standard).partials.remove(name)
                 }
             } catch {
                 throw ItemFailure(error)

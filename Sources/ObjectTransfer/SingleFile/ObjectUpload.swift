@@ -152,7 +152,7 @@ package struct ObjectUpload: Sendable {
         let path = settings.path
         do {
             return try await services.disk.run {
-                let location = try FileDestination(MirrorDirectory.resolved(path))
+                let location = try FileDestination(GivenPath.resolved(path))
                 let directory = try location.open(.standard)
                 let size = try directory.openForReading(location.name).identity().size
                 return (location, directory, size)

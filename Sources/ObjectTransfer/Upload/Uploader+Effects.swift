@@ -85,11 +85,11 @@ extension Uploader {
             attempt.declaredChecksum = CRC64(of: content)
             return
         }
-        let (directory, file) = (context.directory, attempt.file)
+        let file = attempt.file
         let range = ByteRange(offset: 0, length: attempt.source.size)
         do {
             attempt.declaredChecksum = try await context.reading { interruption in
-                try directory.checksum(of: file, range: range, unless: interruption)
+                try file.checksum(of: range, unless: interruption)
             }
         } catch {
             throw ItemFailure(ofTransfer: error)
@@ -110,14 +110,14 @@ extension Uploader {
         let range = ByteRange(offset: 0, length: attempt.source.size)
         let (store, transfer) = (context.store, transfer)
         let request = request(attempt, callback: details.callback)
-        let (directory, file, source) = (context.directory, attempt.file, attempt.source)
+        let (file, source) = (attempt.file, attempt.source)
         let body =
             attempt.content.map { RequestBody.bytes($0) }
             ?? .file(
                 FileRegion(
                     descriptor: file.descriptor,
                     range: range,
-                    isUnchanged: { Self.isKept(file, source, $0, in: directory) }
+                    isUnchanged: { Self.isKept(file, source, $0) }
                 )
             )
         do throws(StorageError) {
@@ -246,14 +246,13 @@ extension Uploader {
     private static func isKept(
         _ file: OpenFile,
         _ source: FileIdentity,
-        _ sent: CRC64,
-        in directory: MirrorDirectory
+        _ sent: CRC64
     ) -> Bool {
         guard let found = try? file.identity() else { return false }
         if found == source { return true }
         guard found.hasGrown(since: source) else { return false }
         let range = ByteRange(offset: 0, length: source.size)
-        return (try? directory.checksum(of: file, range: range)) == sent
+        return (try? file.checksum(of: range)) == sent
             && isKept(file, source)
     }
 
@@ -328,10 +327,10 @@ extension Uploader {
         if let content = attempt.content {
             return digests.isEmpty || digests.contains { $0.matches(content) }
         }
-        let (directory, file) = (context.directory, attempt.file)
+        let file = attempt.file
         for digest in digests {
             let matches = try await context.reading { interruption in
-                try digest.matches(directory, file, size: metadata.size, unless: interruption)
+                try digest.matches(file, size: metadata.size, unless: interruption)
             }
             if matches { return true }
         }
@@ -341,10 +340,10 @@ extension Uploader {
     /// Of what was sent, if it was held, or else of the whole file.
     private func fileChecksum(_ attempt: Attempt) async throws -> CRC64 {
         if let content = attempt.content { return CRC64(of: content) }
-        let (directory, file) = (context.directory, attempt.file)
+        let file = attempt.file
         let range = ByteRange(offset: 0, length: attempt.source.size)
         return try await context.reading { interruption in
-            try directory.checksum(of: file, range: range, unless: interruption)
+            try file.checksum(of: range, unless: interruption)
         }
     }
 

@@ -99,9 +99,9 @@ extension Uploader {
         // Sent before the row was written, or of a file that was touched since: the file itself
         // says whether it is the same. Not every listing has checksums.
         guard let theirs = part.crc64 ?? recorded?.crc64 else { return nil }
-        let (directory, file) = (context.directory, attempt.file)
+        let file = attempt.file
         let ours = try? await context.reading { interruption in
-            try directory.checksum(of: file, range: range, unless: interruption)
+            try file.checksum(of: range, unless: interruption)
         }
         guard ours == theirs else { return nil }
         part.crc64 = theirs

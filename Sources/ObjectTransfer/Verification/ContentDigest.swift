@@ -224,7 +224,6 @@ enum ContentDigest: Sendable, Hashable {
 
     /// Reads the file's first `size` bytes; true if they are what the proof is of.
     func matches(
-        _ directory: MirrorDirectory,
         _ file: OpenFile,
         size: Int64,
         unless interruption: Interruption?
@@ -239,7 +238,7 @@ enum ContentDigest: Sendable, Hashable {
             return matches(digests: digests)
         }
         return try matches(size: size) { range, digest throws(LocalError) in
-            try directory.read(file, range, unless: interruption) { digest.update($0) }
+            try file.read(range, unless: interruption) { digest.update($0) }
         }
     }
 }
@@ -318,13 +317,12 @@ extension TransferContext {
         _ digests: [ContentDigest],
         computed: (proof: ContentDigest, matches: Bool)? = nil
     ) async throws -> DigestResult {
-        let directory = directory
         let size = metadata.size
         for digest in digests {
             var matches = digest == computed?.proof ? computed?.matches : nil
             if matches == nil {
                 matches = try await reading { interruption in
-                    try digest.matches(directory, file, size: size, unless: interruption)
+                    try digest.matches(file, size: size, unless: interruption)
                 }
             }
             if matches == true { return .proven }

@@ -63,7 +63,7 @@ struct RunContext: Sendable {
     /// Where this run's removed files go; with the time, by which a later run knows their age, and
     /// because a rebuilt manifest counts its runs from 1 again.
     var trashName: String {
-        MirrorDirectory.TrashOfRun.name(
+        TrashOfRun.name(
             stamp: clocks.stamp,
             number: run.value,
             isOfShard: shard != nil
@@ -73,7 +73,7 @@ struct RunContext: Sendable {
     /// Where damaged files go that good content replaces: as what a restoration replaced, which no
     /// undo brings back.
     var damagedTrashName: String {
-        MirrorDirectory.TrashOfRun.nameOfRestoration(stamp: clocks.stamp)
+        TrashOfRun.nameOfRestoration(stamp: clocks.stamp)
     }
 
     /// Where this run's removed objects go; other mirrors may have a run of this number and time,

@@ -182,7 +182,7 @@ struct DeletionPass: Sendable {
             case .directory: return path.isDirectory ? .targetChanged : nil
             case .file where path.isDirectory: return nil
             // A name that leads to another file's on this disk is still missing.
-            case .file: return try directory.nameCollision(path) == nil ? .targetChanged : nil
+            case .file: return try directory.names.collision(path) == nil ? .targetChanged : nil
             // It took the place of the file, and is mirrored by its own key.
             case .other(.symbolicLink) where options.links == .store: return nil
             case .other: return .targetChanged
@@ -246,7 +246,7 @@ struct DeletionPass: Sendable {
                 isComplete = false
             }
             let directory = context.directory
-            try await context.disk.run { () throws(LocalError) in try directory.synchronize() }
+            try await context.disk.run { () throws(LocalError) in try directory.disk.synchronize() }
             try await context.manifest.record(forgotten.map { .forget($0) } + renamed)
             if let stop = executor.ledger.stop { throw stop }
             try Task.checkCancellation()

@@ -19,7 +19,7 @@ struct DirectoryWatch: Sendable {
         (self.directory, disk) = (directory, context.disk)
         isMarked = try await disk.run { () throws(LocalError) in
             do throws(LocalError) {
-                return try directory.marker() != nil
+                return try directory.markerFile.read() != nil
             } catch {
                 // Another user's, in a directory that this one only reads.
                 guard case .systemCall(let call) = error, call.isWriteRefused else { throw error }
@@ -37,7 +37,8 @@ struct DirectoryWatch: Sendable {
             throw SyncError(error)
         }
         let isThere = await disk.run {
-            let found = try? directory.isAtItsPath() && (!isMarked || directory.marker() != nil)
+            let found =
+                try? directory.isAtItsPath() && (!isMarked || directory.markerFile.read() != nil)
             return found ?? false
         }
         guard !isThere else { return }

@@ -50,7 +50,7 @@ struct Housekeeping: Sendable {
             of: await context.disk.run {
                 var failures: [LocalError] = []
                 do throws(LocalError) {
-                    try directory.sweepTrash(olderThan: limit) { failures.append($0) }
+                    try directory.trash.sweep(olderThan: limit) { failures.append($0) }
                 } catch {
                     failures.append(error)
                 }
@@ -81,14 +81,14 @@ struct Housekeeping: Sendable {
             do throws(LocalError) { try work() } catch { failures.append(error) }
         }
         attempt { () throws(LocalError) in
-            for name in try directory.partialNames() where !kept.contains(name) {
-                attempt { () throws(LocalError) in try directory.removePartial(name) }
+            for name in try directory.partials.names() where !kept.contains(name) {
+                attempt { () throws(LocalError) in try directory.partials.remove(name) }
             }
         }
         attempt { () throws(LocalError) in try directory.sweepStateFiles() }
         guard !keepsTrash else { return failures }
         attempt { () throws(LocalError) in
-            try directory.sweepTrash(olderThan: Self.always) { failures.append($0) }
+            try directory.trash.sweep(olderThan: Self.always) { failures.append($0) }
         }
         return failures
     }
@@ -154,7 +154,7 @@ struct Housekeeping: Sendable {
         try await context.manifest.record(.finishDownload(checkpoint.key))
         let directory = context.directory
         try await context.disk.run { () throws(LocalError) in
-            try directory.removePartial(checkpoint.partialName)
+            try directory.partials.remove(checkpoint.partialName)
         }
     }
 

@@ -99,11 +99,11 @@ struct RoomMaking: Sendable {
     }
 
     /// None in a limited run, which does not know what of the trash is of its paths.
-    private func trashOfRuns() async -> [MirrorDirectory.TrashOfRun] {
+    private func trashOfRuns() async -> [TrashOfRun] {
         guard !context.paths.isLimited else { return [] }
         let directory = context.directory
         let runs = try? await context.disk.run { () throws(LocalError) in
-            try directory.trashOfRuns()
+            try directory.trash.runs()
         }
         guard executor.ledger.keepsOwnTrash else { return runs ?? [] }
         return (runs ?? []).filter { !$0.isOfRun(context.trashName) }
@@ -114,12 +114,12 @@ struct RoomMaking: Sendable {
         return try? await context.disk.run { () throws(LocalError) in try directory.freeBytes() }
     }
 
-    private func remove(_ run: MirrorDirectory.TrashOfRun) async {
+    private func remove(_ run: TrashOfRun) async {
         let directory = context.directory
         let before = await freeBytes() ?? 0
         executor.ledger.trashSize = nil
         do {
-            try await context.disk.run { () throws(LocalError) in try directory.remove(run) }
+            try await context.disk.run { () throws(LocalError) in try directory.trash.remove(run) }
         } catch {
             let message = ItemFailure(any: error).message
             return context.emit(
@@ -161,7 +161,7 @@ extension FileDownloads {
         if let known = ledger.trashSize { return known }
         let directory = context.directory
         let size = try? await context.disk.run { () throws(LocalError) in
-            try directory.trashSize()
+            try directory.trash.size()
         }
         ledger.trashSize = size
         return size

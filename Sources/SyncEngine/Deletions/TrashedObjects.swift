@@ -10,7 +10,7 @@ struct TrashedObjects: Sendable {
     /// One copy.
     struct Copy: Sendable {
         let object: RemoteObject
-        let run: MirrorDirectory.TrashOfRun
+        let run: TrashOfRun
         /// What the object was called, without the remote's prefix.
         let key: ObjectKey
     }
@@ -22,8 +22,8 @@ struct TrashedObjects: Sendable {
     private var place: ObjectKey { ObjectKey(prefix.bytes + RemoteTrash.keys.bytes) }
 
     /// The runs that left something, the oldest first.
-    func runs() async throws -> [MirrorDirectory.TrashOfRun] {
-        var runs: [MirrorDirectory.TrashOfRun] = []
+    func runs() async throws -> [TrashOfRun] {
+        var runs: [TrashOfRun] = []
         try await forEachPage(ListRequest(prefix: place, delimiter: "/", maximumKeys: 1_000)) {
             page in
             for name in page.commonPrefixes {
@@ -53,7 +53,7 @@ struct TrashedObjects: Sendable {
     private func copy(_ object: RemoteObject) -> Copy? {
         let rest = object.key.bytes.dropFirst(place.bytes.count)
         guard let slash = rest.firstIndex(of: UInt8(ascii: "/")) else { return nil }
-        let run = MirrorDirectory.TrashOfRun(name: [UInt8](rest[..<slash]))
+        let run = TrashOfRun(name: [UInt8](rest[..<slash]))
         let key = ObjectKey(rest[slash...].dropFirst())
         let hasMark = run.name.count { $0 == UInt8(ascii: "~") } >= 2
         guard run.number != nil || run.isOfRestoration, hasMark, !key.isEmpty else { return nil }

@@ -59,11 +59,11 @@ extension RemoteTrash {
     static func note(in directory: MirrorDirectory, _ disk: BlockingQueue) async throws {
         try await disk.run { () throws(LocalError) in
             guard try !isNoted(in: directory) else { return }
-            try directory.writeStateFile(noteName, [])
+            try directory.sharedState.write(noteName, [])
         }
     }
 
     static func isNoted(in directory: MirrorDirectory) throws(LocalError) -> Bool {
-        try directory.stateFile(noteName) != nil
+        try directory.sharedState.read(noteName) != nil
     }
 }

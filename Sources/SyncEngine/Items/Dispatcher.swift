@@ -152,7 +152,7 @@ struct Dispatcher {
         if hasMadeDirectories {
             // A row whose directory a power cut took would look like a deletion by the user.
             let directory = context.directory
-            try await context.disk.run { () throws(LocalError) in try directory.synchronize() }
+            try await context.disk.run { () throws(LocalError) in try directory.disk.synchronize() }
         }
         hasMadeDirectories = false
         if !changes.isEmpty { try await context.manifest.record(changes) }

@@ -199,29 +199,26 @@ struct FileDownloads: ItemWorker {
         let (name, copy, found, rights) = try await context.reading { interruption in
             let file = try directory.openForReading(sourcePath)
             let rights = try file.rights()
-            let partial = try directory.createPartial(size: size)
+            let partial = try directory.partials.create(size: size)
             do throws(LocalError) {
-                _ = try directory.copyContents(
+                _ = try directory.partials.copyContents(
                     of: file,
                     intoPartial: partial.file,
                     size: size,
                     unless: interruption
                 )
-                let checksum = try directory.checksum(
-                    of: partial.file,
-                    range: ByteRange(offset: 0, length: size),
-                    unless: interruption
-                )
+                let whole = ByteRange(offset: 0, length: size)
+                let checksum = try partial.file.checksum(of: whole, unless: interruption)
                 return (partial.name, partial.file, checksum, rights)
             } catch {
                 // Nothing refers to it yet; a later run sweeps what cannot be removed now.
-                try? directory.removePartial(partial.name)
+                try? directory.partials.remove(partial.name)
                 throw error
             }
         }
         guard try await contents.isCopy(copy, found, of: metadata) else {
             try await context.disk.run { () throws(LocalError) in
-                try directory.removePartial(name)
+                try directory.partials.remove(name)
             }
             return false
         }

@@ -21,10 +21,10 @@ struct FilePlaces: ItemWorker {
     /// Why a file could not get its name, found before it is fetched; nil if nothing is known.
     func placeRefusal(_ path: RelativePath, replaces: Bool) async -> LocalError? {
         let directory = context.directory
-        if !replaces, directory.isKnownPlace(of: path) { return nil }
+        if !replaces, directory.names.isKnown(path) { return nil }
         do {
             try await context.closed.writing([path]) { () throws(LocalError) in
-                try directory.requirePlace(of: path, replaces: replaces)
+                try directory.names.require(path, replaces: replaces)
             }
             return nil
         } catch {
@@ -53,7 +53,7 @@ struct FilePlaces: ItemWorker {
         let directory = context.directory
         do {
             try await context.disk.run { () throws(LocalError) in
-                try directory.requireSeenPlace(of: path)
+                try directory.names.requireSeen(path)
             }
         } catch {
             return .refused(ItemFailure(ofChange: error))
@@ -94,7 +94,7 @@ struct FilePlaces: ItemWorker {
     func nameCollision(_ path: RelativePath) async -> LocalError? {
         let directory = context.directory
         let collision = try? await context.disk.run { () throws(LocalError) in
-            try directory.nameCollision(path)
+            try directory.names.collision(path)
         }
         return collision ?? nil
     }

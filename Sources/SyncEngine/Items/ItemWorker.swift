@@ -208,7 +208,7 @@ extension ItemWorker {
             let file = try Self.openForReading(path, in: directory)
             guard try file.identity() == expected else { throw ItemFailure.sourceKeepsChanging }
             let range = ByteRange(offset: 0, length: expected.size)
-            let checksum = try directory.checksum(of: file, range: range, unless: interruption)
+            let checksum = try file.checksum(of: range, unless: interruption)
             guard try file.identity() == expected else { throw ItemFailure.sourceKeepsChanging }
             return checksum
         }

@@ -97,12 +97,8 @@ struct LocalRenames: Sendable {
             let path = try context.path(of: source.row.key)
             let (file, checksum) = try await context.reading { interruption in
                 let file = try directory.openForReading(path)
-                let checksum = try directory.checksum(
-                    of: file,
-                    range: ByteRange(offset: 0, length: size),
-                    unless: interruption
-                )
-                return (file, checksum)
+                let whole = ByteRange(offset: 0, length: size)
+                return (file, try file.checksum(of: whole, unless: interruption))
             }
             let isCopy = try await executor.contents.isCopy(file, checksum, of: source.metadata)
             guard isCopy, try directory.isAsSeen(file.identity(), expected) else { return nil }

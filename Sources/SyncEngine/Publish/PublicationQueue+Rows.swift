@@ -67,7 +67,7 @@ extension PublicationQueue {
     /// The result is why that failed, by their numbers.
     private func synchronizeOthers(_ rows: [Row]) async -> [UInt64: ItemFailure] {
         let directory = context.directory
-        var settled: Set<UInt64> = [directory.device]
+        var settled: Set<UInt64> = [directory.disk.device]
         var failures: [UInt64: ItemFailure] = [:]
         for row in rows {
             guard let device = row.device, !settled.contains(device),

@@ -206,7 +206,7 @@ actor PublicationQueue {
     ) async throws(LocalError) -> (outcomes: [PublicationOutcome], permissions: [UInt32?]) {
         let directory = context.directory
         let durability: PublicationDurability =
-            directory.hasFailedToSynchronize ? .synchronizedTwice : .synchronized
+            directory.disk.hasFailedToSynchronize ? .synchronizedTwice : .synchronized
         return try await queue.run { () throws(LocalError) in
             try directory.requireLock()
             return try directory.publishing(publications, durability: durability)
@@ -215,7 +215,7 @@ actor PublicationQueue {
 
     /// Says once what this disk does not do.
     private func tellRefusals() {
-        for refusal in context.directory.takeRefusals() {
+        for refusal in context.directory.disk.takeRefusals() {
             context.emit(.warning(message: refusal.message))
         }
     }
@@ -223,7 +223,7 @@ actor PublicationQueue {
     /// Makes the disk hold everything, and then the manifest learn of it.
     func recordDurably(_ changes: [ManifestChange]) async throws {
         let directory = context.directory
-        try await queue.run { () throws(LocalError) in try directory.synchronize() }
+        try await queue.run { () throws(LocalError) in try directory.disk.synchronize() }
         try await context.manifest.record(changes)
     }
 
@@ -339,7 +339,7 @@ extension Publication {
     fileprivate var replaced: LostVersion? {
         guard expected != .absent else { return nil }
         if case .moveToTrash(let run) = backup {
-            let tree = MirrorDirectory.TrashOfRun(name: [UInt8](run.utf8))
+            let tree = TrashOfRun(name: [UInt8](run.utf8))
             return tree.isOfRestoration ? .damagedKept : .fileKept
         }
         return .file

@@ -108,19 +108,12 @@ extension MirrorEngine {
             let mark = session.trashMark(settings.environment)
             let trash = remoteTrash
             let runs = isUndo || request.replaces ? try await trash.runs() : []
-            let name = MirrorDirectory.TrashOfRun
-                .nameOfRestoration(settings.environment.now(), after: runs)
+            let name = TrashOfRun.nameOfRestoration(settings.environment.now(), after: runs)
             var traces: RunTraces?
             if isUndo, !request.replaces {
                 traces = try await RunTraces(of: runs, in: session.manifest)
             }
-            let run = try MirrorRun(
-                settings: settings,
-                session: session,
-                direction: .push,
-                options: .standard,
-                onEvent: { _ in }
-            )
+            let run = try settings.silentRun(.push, .standard, in: session)
             let outcome = try await ObjectRestorer(
                 trash: trash,
                 transfer: run.parts(RunID(0)).context.transfer,

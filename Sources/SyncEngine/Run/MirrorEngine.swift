@@ -1,9 +1,10 @@
 internal import LocalStorage
 internal import ManifestStore
 internal import ObjectStorage
-internal import ObjectTransfer
-internal import SyncModel
+package import ObjectTransfer
+package import SyncModel
 internal import SyncPlanner
+internal import Synchronization
 
 /// Mirrors one directory and one remote.
 package struct MirrorEngine: Sendable {
@@ -49,6 +50,23 @@ package struct MirrorEngine: Sendable {
         if options.appliedPlan == nil { try await run.checkPaths() }
         try await run.acceptMounts()
         return options.isDryRun ? try await run.preview() : try await run.perform()
+    }
+}
+
+extension MirrorSettings {
+    /// A run that tells nothing, for what only looks or does other work.
+    func silentRun(
+        _ direction: SyncDirection,
+        _ options: RunOptions,
+        in session: MirrorSession
+    ) throws(SyncError) -> MirrorRun {
+        try MirrorRun(
+            settings: self,
+            session: session,
+            direction: direction,
+            options: options,
+            onEvent: { _ in }
+        )
     }
 }
 
@@ -128,5 +146,144 @@ extension DecisionPolicy {
         carriesModes = options.keepsFileMetadata
         links = options.links
         names = options.names
+    }
+}
+
+// MARK: - Without a run of its own
+
+extension MirrorEngine {
+    /// Counts what a pull, a push and a sync would do, and names what was interrupted; changes
+    /// nothing and reads no content.
+    ///
+    /// A direction that has options of its own is counted by them, but for their filter.
+    /// `onDetail` takes each item, and if the options ask for it each name that is left out.
+    package func status(
+        options: RunOptions,
+        of directions: [SyncDirection: RunOptions] = [:],
+        onDetail: (@Sendable (StatusDetail) -> Void)? = nil
+    ) async throws(SyncError) -> StatusReport {
+        let session = try await MirrorSession.open(settings, locks: false, allowsRebinding: false)
+        do {
+            return try await StatusReader(settings: settings)
+                .read(session, options, directions, onDetail)
+        } catch {
+            throw SyncError(any: error)
+        }
+    }
+
+    /// What is known of one path, and what each direction would do with it by the rules and the
+    /// table of a run; takes no lock, makes one request and changes nothing.
+    ///
+    /// Not said: what follows from other keys, such as a name that is a directory in the bucket.
+    ///
+    /// - Throws: `configuration` for a path that neither side has and the manifest does not record.
+    package func explain(
+        path text: String,
+        of directions: [SyncDirection: RunOptions]
+    ) async throws(SyncError) -> Explanation {
+        let path = try LocalSettings.path(text)
+        let session = try await MirrorSession.open(settings, locks: false, allowsRebinding: false)
+        do {
+            return try await PathExplainer(settings: settings).explain(
+                path,
+                namesDirectory: text.utf8.last == UInt8(ascii: "/"),
+                session,
+                directions
+            )
+        } catch {
+            throw SyncError(any: error)
+        }
+    }
+
+    /// Reads recorded files and compares their content with the manifest, and the objects' headers
+    /// if that is asked for; downloads nothing but what is to be repaired.
+    ///
+    /// Damaged files are marked in the manifest, so that no run replaces or deletes their objects.
+    /// Cancelling the task ends it between two files, with its place kept if there is a budget.
+    ///
+    /// - Returns: What was found.
+    /// - Throws: `SyncError`: `locked` while another run is active, `configuration` for a path that
+    ///   is neither here nor in the manifest.
+    package func verify(
+        _ options: VerifyOptions,
+        onFinding: @escaping @Sendable (VerifyFinding) -> Void
+    ) async throws(SyncError) -> VerifyReport {
+        let paths = try RunPaths(options.paths, links: .store)
+        let session = try await MirrorSession.open(settings, locks: true, allowsRebinding: false)
+        var runOptions = RunOptions.standard
+        runOptions.replacesLocalChanges = true
+        runOptions.names = .escape
+        let run = try settings.silentRun(.pull, runOptions, in: session)
+        if options.repairs { try session.requireWritable(settings) }
+        do {
+            let executor = run.parts(RunID(0)).executor
+            let disk = executor.context.disk
+            try await paths.check(session.directory, session.manifest, in: nil, disk)
+            var scrub = Scrub(
+                executor: executor,
+                options: options,
+                paths: paths,
+                onFinding: onFinding
+            )
+            try await scrub.run()
+            if options.repairs {
+                let found = scrub
+                let tried = Mutex(0)
+                if try await session.manifest.first(.damagedEntries) != nil {
+                    let summary = try await run.perform(countsAsSuccess: false) { parts in
+                        let count = try await found.repair(with: parts.executor)
+                        tried.withLock { $0 = count }
+                        await parts.publications.flush()
+                        await parts.publications.recordRows()
+                    }
+                    scrub.report.repaired = summary.transferred
+                    // Also those that an earlier one found, and that were removed since.
+                    scrub.report.damaged = max(scrub.report.damaged, tried.withLock(\.self))
+                    return scrub.report
+                }
+            }
+            try await session.manifest.checkpointAndClose()
+            return scrub.report
+        } catch {
+            throw SyncError(any: error)
+        }
+    }
+
+    /// Drops checkpoints: deletes partial files and aborts multipart uploads.
+    ///
+    /// `path` is a file or directory beneath the mirrored one; nil means all.
+    ///
+    /// - Throws: `SyncError`: `configuration` for a path that is neither here nor in the manifest.
+    package func cancelTransfers(path: String?) async throws(SyncError) -> CancelReport {
+        let session = try await MirrorSession.open(settings, locks: true, allowsRebinding: false)
+        var options = RunOptions.standard
+        if let path { options.paths = [path] }
+        let run = try settings.silentRun(.pull, options, in: session)
+        do {
+            let manifest = session.manifest
+            let housekeeping = Housekeeping(context: run.parts(RunID(0)).context)
+            var report = CancelReport()
+            try await manifest.forEachDownload(in: run.paths.ranges) { checkpoint in
+                try await housekeeping.drop(checkpoint)
+                report.downloadsDropped += 1
+                let bytes = InterruptedTransfer(checkpoint).bytesFinished
+                report.bytesDropped = report.bytesDropped.addingClamped(bytes)
+            }
+            try await manifest.forEachUpload(in: run.paths.ranges) { checkpoint in
+                try await housekeeping.drop(checkpoint)
+                report.uploadsAborted += 1
+                let bytes = InterruptedTransfer(checkpoint).bytesFinished
+                report.bytesDropped = report.bytesDropped.addingClamped(bytes)
+            }
+            // What is unfinished may be nowhere else yet.
+            if report.downloadsDropped + report.uploadsAborted == 0 {
+                let disk = housekeeping.context.disk
+                try await run.paths.check(session.directory, manifest, in: nil, disk)
+            }
+            try await manifest.checkpointAndClose()
+            return report
+        } catch {
+            throw SyncError(any: error)
+        }
     }
 }

@@ -49,7 +49,7 @@ extension MirrorSession {
         if direction != .push { try requireWritable(settings) }
         guard let path = options.backupDirectory, !options.isDryRun else { return }
         do throws(LocalError) {
-            try directory.keepOldVersions(in: path)
+            try directory.trash.keepOldVersions(in: path)
         } catch {
             throw SyncError(code: .configuration, message: error.message, underlying: error)
         }

@@ -34,8 +34,8 @@ package struct MirrorTrash: Sendable {
         let limit = limit(age)
         return try await onDisk { directory, interruption throws(LocalError) in
             var report = TrashReport()
-            for run in try directory.trashOfRuns() where run.time ?? Self.always < limit {
-                let goesOn = try directory.forEachFile(in: run, at: nil) {
+            for run in try directory.trash.runs() where run.time ?? Self.always < limit {
+                let goesOn = try directory.trash.forEachFile(in: run, at: nil) {
                     key,
                     file throws(LocalError) in
                     guard !interruption.isRaised else { throw .interrupted }
@@ -56,7 +56,7 @@ package struct MirrorTrash: Sendable {
         return try await onLockedDisk { directory, _ throws(LocalError) in
             let before = try Self.size(directory)
             var failures: [String] = []
-            try directory.sweepTrash(olderThan: limit) { failures.append($0.message) }
+            try directory.trash.sweep(olderThan: limit) { failures.append($0.message) }
             let after = try Self.size(directory)
             var report = TrashReport()
             report.files = before.files - after.files
@@ -85,7 +85,7 @@ package struct MirrorTrash: Sendable {
     ) async throws(SyncError) -> (time: StoreTime, number: Int64)? {
         let here =
             try await onDisk { directory, _ throws(LocalError) in
-                let last = try directory.trashOfRuns().last { $0.number != nil }
+                let last = try directory.trash.runs().last { $0.number != nil }
                 guard let last, let time = last.time, let number = last.number else { return nil }
                 return (StoreTime(time), number)
             } as (time: StoreTime, number: Int64)?
@@ -112,7 +112,7 @@ package struct MirrorTrash: Sendable {
         let (wanted, place) = try request.places()
         let now = settings.environment.now()
         let chosen = try await onDisk { directory, _ throws(LocalError) in
-            request.version.chosen(among: try directory.trashOfRuns())
+            request.version.chosen(among: try directory.trash.runs())
         }
         try request.requireWhole(of: chosen)
         if request.isUndo, chosen.isEmpty, try isCut() {
@@ -132,8 +132,8 @@ package struct MirrorTrash: Sendable {
         let namesObjects = request.isUndo ? try !hasRemote() : false
         let work: Work<RestoreReport> = { directory, interruption throws(LocalError) in
             if writes { try directory.requireOwn() }
-            let runs = try directory.trashOfRuns()
-            let replacing = MirrorDirectory.TrashOfRun.nameOfRestoration(now, after: runs)
+            let runs = try directory.trash.runs()
+            let replacing = TrashOfRun.nameOfRestoration(now, after: runs)
             let settled = Mutex<Set<String>>([])
             let work = TrashRestorer(
                 directory: directory,
@@ -163,7 +163,7 @@ package struct MirrorTrash: Sendable {
                 onFile: onFile
             )
             try rest.restore()
-            if writes { try directory.synchronize() }
+            if writes { try directory.disk.synchronize() }
             report.missing = []
             report.add(rest.report)
             return report
@@ -174,7 +174,7 @@ package struct MirrorTrash: Sendable {
     /// What the journal says of the run that is undone; nil if none is, or nothing is known of it.
     private func undone(
         _ request: RestoreRequest,
-        _ chosen: [MirrorDirectory.TrashOfRun]
+        _ chosen: [TrashOfRun]
     ) async throws(SyncError) -> UndoneRun? {
         guard request.isUndo, let run = request.version.run ?? chosen.last?.run,
             let manifest = try await manifest()
@@ -195,7 +195,7 @@ package struct MirrorTrash: Sendable {
     private func manifest() async throws(SyncError) -> ManifestStore? {
         guard try !isCut() else { return nil }
         do {
-            let state = try settings.open().stateDirectoryPath
+            let state = try settings.open().state.path
             let threads = settings.environment.threads
             let found = try await ManifestStore.inspect(directory: state, threads: threads)
             if case .opened(let manifest) = found { return manifest }
@@ -208,13 +208,13 @@ package struct MirrorTrash: Sendable {
     /// Files of an undo that are as its run left them.
     private func whatIsLeft(
         _ request: RestoreRequest,
-        _ chosen: [MirrorDirectory.TrashOfRun],
+        _ chosen: [TrashOfRun],
         _ undone: UndoneRun?
     ) async throws(SyncError) -> [ObjectKey: FileIdentity] {
         guard request.isUndo, !chosen.isEmpty || undone != nil else { return [:] }
         let present = try await onDisk { directory, interruption throws(LocalError) in
-            var present: [(ObjectKey, FileIdentity, MirrorDirectory.TrashOfRun)] = []
-            func add(_ key: ObjectKey, _ run: MirrorDirectory.TrashOfRun) throws(LocalError) {
+            var present: [(ObjectKey, FileIdentity, TrashOfRun)] = []
+            func add(_ key: ObjectKey, _ run: TrashOfRun) throws(LocalError) {
                 guard !interruption.isRaised else { throw .interrupted }
                 guard let path = try? RelativePath(path: key),
                     case .file(let file) = try directory.identity(of: path)
@@ -222,7 +222,7 @@ package struct MirrorTrash: Sendable {
                 present.append((path.key, file, run))
             }
             for run in chosen {
-                try directory.forEachFile(in: run, at: nil) { key, _ throws(LocalError) in
+                try directory.trash.forEachFile(in: run, at: nil) { key, _ throws(LocalError) in
                     try add(key, run)
                     return true
                 }
@@ -254,8 +254,8 @@ package struct MirrorTrash: Sendable {
 
     private static func size(_ directory: MirrorDirectory) throws(LocalError) -> TrashReport {
         var report = TrashReport()
-        for run in try directory.trashOfRuns() {
-            try directory.forEachFile(in: run, at: nil) { _, file in
+        for run in try directory.trash.runs() {
+            try directory.trash.forEachFile(in: run, at: nil) { _, file in
                 report.add(file.size)
                 return true
             }
@@ -302,7 +302,7 @@ extension MirrorTrash {
     }
 }
 
-extension MirrorDirectory.TrashOfRun {
+extension TrashOfRun {
     /// Nil for what no run put there.
     fileprivate var run: (number: Int64, time: Timestamp?)? { number.map { ($0, time) } }
 }
@@ -311,7 +311,7 @@ extension RestoreRequest {
     /// - Throws: `configuration` if everything of a run is meant and it was one of a shard: each
     ///   shard has such a run, and one of them is a part of what `pull --delete` or `finish` did.
     func requireWhole(
-        of chosen: [MirrorDirectory.TrashOfRun]
+        of chosen: [TrashOfRun]
     ) throws(SyncError) {
         guard version == .lastRun || version.isOfRun, paths.contains(where: Self.isAll),
             let run = chosen.first(where: \.isOfShard)
@@ -362,7 +362,7 @@ extension TrashReport {
 }
 
 extension TrashedFile {
-    fileprivate init(_ key: ObjectKey, _ file: FileIdentity, _ run: MirrorDirectory.TrashOfRun) {
+    fileprivate init(_ key: ObjectKey, _ file: FileIdentity, _ run: TrashOfRun) {
         self.init(
             key: key.text,
             displayKey: key.display,

@@ -83,7 +83,7 @@ extension ObjectRestorer {
         let path = try path(of: copy.key)
         let request = request
         let place = try await disk.run { () throws(LocalError) in
-            request.outsidePath(of: path, beneath: asked) { MirrorDirectory.isDirectory($0) }
+            request.outsidePath(of: path, beneath: asked) { GivenPath.isDirectory($0) }
         }
         guard let place, let fetch else { return .failed }
         (item.target, item.displayTarget) = (place, displayText(place.utf8))
@@ -91,9 +91,9 @@ extension ObjectRestorer {
             return .later
         }
         let isThere = try await disk.run { () throws(LocalError) in
-            let isThere = MirrorDirectory.isThere(place)
+            let isThere = GivenPath.isThere(place)
             if !request.isDryRun, !path.isDirectory || !isThere {
-                try MirrorDirectory.makeFolder(above: path.isDirectory ? place + "/." : place)
+                try GivenPath.makeFolder(above: path.isDirectory ? place + "/." : place)
             }
             return isThere
         }

@@ -67,7 +67,7 @@ struct ObjectRestorer: Sendable {
         let isUndo = !bringsFiles
         let version = request.version
         let local = try await disk.run { () throws(LocalError) in
-            isUndo ? [] : version.chosen(among: try directory.trashOfRuns())
+            isUndo ? [] : version.chosen(among: try directory.trash.runs())
         }
         var outcome = Outcome()
         // Of each file the copy of the best run counts, which is the last one here.
@@ -142,7 +142,7 @@ struct ObjectRestorer: Sendable {
 
     /// The copies of which the trash of the directory has no version that is meant rather.
     private func withoutBetter(
-        in local: [MirrorDirectory.TrashOfRun],
+        in local: [TrashOfRun],
         _ copies: [TrashedObjects.Copy]
     ) async throws -> [TrashedObjects.Copy] {
         guard !local.isEmpty else { return copies }
@@ -156,7 +156,7 @@ struct ObjectRestorer: Sendable {
                 }
                 var isBest = true
                 for run in local where version.prefers(run, to: copy.run) {
-                    if try directory.holds(path, in: run) { isBest = false }
+                    if try directory.trash.holds(path, in: run) { isBest = false }
                 }
                 if isBest { best.append(copy) }
             }

@@ -32,7 +32,7 @@ struct RunTraces: Sendable {
 
     /// The traces of the runs that left these trees of a trash, as far as the manifest has them.
     init(
-        of trees: [MirrorDirectory.TrashOfRun],
+        of trees: [TrashOfRun],
         in manifest: ManifestStore
     ) async throws(ManifestError) {
         self.manifest = manifest
@@ -76,7 +76,7 @@ struct RunTraces: Sendable {
     func left(
         _ file: FileIdentity,
         at key: ObjectKey,
-        in tree: MirrorDirectory.TrashOfRun
+        in tree: TrashOfRun
     ) async throws(ManifestError) -> Bool {
         guard let trace = traces[tree.name], file.changed <= trace.end,
             let row = try await manifest.entry(key)
@@ -90,7 +90,7 @@ struct RunTraces: Sendable {
         _ object: ObjectMetadata,
         at key: ObjectKey,
         after copy: RemoteObject,
-        in tree: MirrorDirectory.TrashOfRun
+        in tree: TrashOfRun
     ) async throws(ManifestError) -> Bool {
         guard let trace = traces[tree.name], let etag = object.etag,
             let written = object.lastModified, let copied = copy.lastModified,

@@ -6,7 +6,7 @@ internal import SyncModel
 struct TrashRestorer: Sendable {
     let directory: MirrorDirectory
     /// The oldest first.
-    let runs: [MirrorDirectory.TrashOfRun]
+    let runs: [TrashOfRun]
     let version: TrashVersion
     let settledKeys: Set<String>
     /// Whose trash takes what is in the way.
@@ -30,11 +30,11 @@ struct TrashRestorer: Sendable {
             let chosen = version.chosen(among: runs)
             for (index, run) in chosen.enumerated() {
                 let better = chosen[(index + 1)...]
-                try directory.forEachFile(in: run, at: path) { key, file throws(LocalError) in
+                try directory.trash.forEachFile(in: run, at: path) { key, file throws(LocalError) in
                     guard !interruption.isRaised else { throw .interrupted }
                     // A name that no mirrored file has was not put there by a run.
                     guard let source = try? RelativePath(path: key) else { return true }
-                    for other in better where try directory.holds(source, in: other) {
+                    for other in better where try directory.trash.holds(source, in: other) {
                         return true
                     }
                     if let latest, try isLater(source, file, run, than: latest) {
@@ -54,7 +54,7 @@ struct TrashRestorer: Sendable {
                 report.missing.append(path.map { String(decoding: $0.bytes, as: UTF8.self) } ?? ".")
             }
         }
-        if !isDryRun, request.outside == nil { try directory.synchronize() }
+        if !isDryRun, request.outside == nil { try directory.disk.synchronize() }
         return report
     }
 
@@ -66,11 +66,11 @@ struct TrashRestorer: Sendable {
     private func isLater(
         _ source: RelativePath,
         _ file: FileIdentity,
-        _ run: MirrorDirectory.TrashOfRun,
+        _ run: TrashOfRun,
         than time: StoreTime
     ) throws(LocalError) -> Bool {
         if file.modified.seconds > time.secondsSince1970 { return true }
-        guard let born = try directory.birth(of: source, in: run), let moved = run.time else {
+        guard let born = try directory.trash.birth(of: source, in: run), let moved = run.time else {
             return false
         }
         return born.seconds > time.secondsSince1970 && born.seconds < moved.seconds
@@ -79,18 +79,18 @@ struct TrashRestorer: Sendable {
     /// Copies the file to where it goes outside of the directory.
     private func copyOut(
         _ source: RelativePath,
-        _ run: MirrorDirectory.TrashOfRun,
+        _ run: TrashOfRun,
         beneath path: RelativePath?,
         _ item: inout RestoredFile
     ) throws(LocalError) {
         let place = request.outsidePath(of: source, beneath: path) {
-            MirrorDirectory.isDirectory($0)
+            GivenPath.isDirectory($0)
         }
         guard let place else { return }
         item.target = place
         item.displayTarget = displayText(place.utf8)
         do throws(LocalError) {
-            let isThere = MirrorDirectory.isThere(place)
+            let isThere = GivenPath.isThere(place)
             guard !isThere || request.replaces else {
                 item.state = .kept
                 item.message = RestoredFile.outsideText
@@ -109,7 +109,7 @@ struct TrashRestorer: Sendable {
     private func leaveOut(
         _ source: RelativePath,
         _ file: FileIdentity,
-        _ run: MirrorDirectory.TrashOfRun,
+        _ run: TrashOfRun,
         _ report: inout RestoreReport
     ) {
         var item = Self.item(source, file, run, .later)
@@ -121,7 +121,7 @@ struct TrashRestorer: Sendable {
     private static func item(
         _ source: RelativePath,
         _ file: FileIdentity,
-        _ run: MirrorDirectory.TrashOfRun,
+        _ run: TrashOfRun,
         _ state: RestoredFile.State
     ) -> RestoredFile {
         RestoredFile(
@@ -138,7 +138,7 @@ struct TrashRestorer: Sendable {
     private func restore(
         _ source: RelativePath,
         _ file: FileIdentity,
-        _ run: MirrorDirectory.TrashOfRun,
+        _ run: TrashOfRun,
         beneath path: RelativePath?,
         to target: RelativePath?,
         _ report: inout RestoreReport
@@ -201,8 +201,8 @@ struct TrashRestorer: Sendable {
 extension TrashVersion {
     /// True if of both runs, which may be meant, the first is rather.
     func prefers(
-        _ run: MirrorDirectory.TrashOfRun,
-        to other: MirrorDirectory.TrashOfRun
+        _ run: TrashOfRun,
+        to other: TrashOfRun
     ) -> Bool {
         guard let time = run.time, let otherTime = other.time else { return false }
         // Several runs may begin within a second.
@@ -233,8 +233,8 @@ extension TrashVersion {
     ///
     /// `runs` have the oldest first.
     func chosen(
-        among runs: [MirrorDirectory.TrashOfRun]
-    ) -> [MirrorDirectory.TrashOfRun] {
+        among runs: [TrashOfRun]
+    ) -> [TrashOfRun] {
         switch self {
         case .latest: runs
         case .lastRun:

@@ -12,7 +12,7 @@ struct UndoneRun: Sendable {
 
     let number: Int64
     /// What stands for its tree of the trash where it left none.
-    let tree: MirrorDirectory.TrashOfRun
+    let tree: TrashOfRun
     /// What it deleted or replaced and kept nowhere.
     private(set) var lost: [(key: ObjectKey, isRemote: Bool)] = []
     /// Files that it moved to the trash, or elsewhere.
@@ -41,8 +41,8 @@ struct UndoneRun: Sendable {
     private init(_ run: StoredRun, in manifest: ManifestStore) async throws(ManifestError) {
         number = run.id.value
         let stamp = CivilTime(run.started).basicText
-        let name = MirrorDirectory.TrashOfRun.name(stamp: stamp, number: number, isOfShard: false)
-        tree = MirrorDirectory.TrashOfRun(name: [UInt8](name.utf8))
+        let name = TrashOfRun.name(stamp: stamp, number: number, isOfShard: false)
+        tree = TrashOfRun(name: [UInt8](name.utf8))
         for row in try await manifest.rows(.items(run: run.id), limit: Self.limit) { add(row.item) }
     }
 

@@ -80,7 +80,7 @@ extension Cutting {
     ///
     /// - Throws: `localState` if the file was cut short or altered.
     static func read(in directory: MirrorDirectory) throws(SyncError) -> Cutting? {
-        try read(fileName) { () throws(LocalError) in try directory.stateFile(fileName) }
+        try read(fileName) { () throws(LocalError) in try directory.sharedState.read(fileName) }
     }
 
     /// Why something that needs one manifest cannot be done.
@@ -102,7 +102,7 @@ extension Cutting {
         in directory: MirrorDirectory,
         except kept: String? = nil
     ) throws(LocalError) {
-        guard let shards = try directory.stateFolder([folder], makes: false) else { return }
+        guard let shards = try directory.state.folder([folder], makes: false) else { return }
         for name in try shards.names() where name != kept {
             try directory.removeShards([folder, name])
         }
@@ -112,7 +112,7 @@ extension Cutting {
     /// an old backup.
     func isPresent(in directory: MirrorDirectory) throws -> Bool {
         guard try Cutting.read(in: directory) == self else { return false }
-        return try directory.stateFolder([Self.folder, name], makes: false) != nil
+        return try directory.state.folder([Self.folder, name], makes: false) != nil
     }
 }
 

@@ -117,10 +117,11 @@ struct DirectoryCheck {
     private func facts() async throws -> Facts {
         let recordedName = try await manifest.setting(Setting.marker)
         let refusal: LocalError? =
-            settings.stateDirectory == nil ? nil : try directory.writingRefusal(makes: records)
+            settings.stateDirectory == nil
+            ? nil : try directory.markerFile.writingRefusal(makes: records)
         var marker: DirectoryMarker?
         do throws(LocalError) {
-            marker = try directory.marker()
+            marker = try directory.markerFile.read()
         } catch {
             // It belongs to another user who mirrors the same directory.
             guard case .systemCall(let call) = error, call.isWriteRefused, refusal != nil else {
@@ -182,7 +183,7 @@ struct DirectoryCheck {
     /// is full, and the state is elsewhere.
     private func writeFirst(_ marker: DirectoryMarker) throws(LocalError) -> LocalError? {
         do throws(LocalError) {
-            try directory.writeMarker(marker, isFirst: true)
+            try directory.markerFile.write(marker, isFirst: true)
             return nil
         } catch {
             guard settings.stateDirectory != nil, error.isOutOfRoom else { throw error }
@@ -201,9 +202,9 @@ struct DirectoryCheck {
         await manifest.number(next) { number throws(ManifestError) in
             do throws(LocalError) {
                 // Another state's run may have written its number meanwhile.
-                if var marker = try directory.marker(), marker.name == name {
+                if var marker = try directory.markerFile.read(), marker.name == name {
                     marker.setNumber(number, of: state)
-                    return try directory.writeMarker(marker, isFirst: false)
+                    return try directory.markerFile.write(marker, isFirst: false)
                 }
             } catch {
                 throw .notMarked(reason: error.message, isOutOfRoom: error.isOutOfRoom)

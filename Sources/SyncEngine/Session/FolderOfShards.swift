@@ -19,12 +19,12 @@ struct FolderOfShards: Sendable {
 
     /// The names of all files, in any order; none if there is no folder.
     func names() throws(LocalError) -> [String] {
-        try directory.stateFolder(folder, isOfWhole: true, makes: false)?.names() ?? []
+        try directory.sharedState.folder(folder, makes: false)?.names() ?? []
     }
 
     /// The names of all shards, in any order.
     func shards() throws(LocalError) -> [String] {
-        let shards = try directory.stateFolder(folder.dropLast(), isOfWhole: true, makes: false)
+        let shards = try directory.sharedState.folder(folder.dropLast(), makes: false)
         return try shards?.names().filter { Int($0) != nil } ?? []
     }
 
@@ -34,15 +34,15 @@ struct FolderOfShards: Sendable {
     func read<File: StateFile>(_ name: String, advice: String) throws(SyncError) -> File? {
         try File.read((folder + [name]).joined(separator: "/"), advice: advice) {
             () throws(LocalError) in
-            try directory.stateFolder(folder, isOfWhole: true, makes: false)?.read(name)
+            try directory.sharedState.folder(folder, makes: false)?.read(name)
         }
     }
 
     func write(_ name: String, _ file: some StateFile) throws(LocalError) {
-        try directory.stateFolder(folder, isOfWhole: true, makes: true)?.write(name, file.content)
+        try directory.sharedState.folder(folder, makes: true)?.write(name, file.content)
     }
 
     func remove(_ name: String) throws(LocalError) {
-        try directory.stateFolder(folder, isOfWhole: true, makes: false)?.remove(name)
+        try directory.sharedState.folder(folder, makes: false)?.remove(name)
     }
 }

@@ -36,7 +36,7 @@ struct AcceptedRules: Sendable, Hashable {
     ///
     /// - Throws: If the file is damaged: what it hid would be sent.
     init?(in directory: MirrorDirectory) throws {
-        guard let content = try directory.stateFile(Self.fileName) else { return nil }
+        guard let content = try directory.sharedState.read(Self.fileName) else { return nil }
         guard let rules = AcceptedRules(content: content), !rules.texts.isEmpty else {
             throw Self.damaged(directory)
         }
@@ -44,7 +44,7 @@ struct AcceptedRules: Sendable, Hashable {
     }
 
     private static func damaged(_ directory: MirrorDirectory) -> SyncError {
-        let path = displayText((directory.stateDirectoryPath + "/" + fileName).utf8)
+        let path = displayText((directory.state.path + "/" + fileName).utf8)
         return SyncError(
             code: .refused,
             message: "'\(path)', which records the rules accepted here, is damaged; nothing was "
@@ -58,7 +58,7 @@ struct AcceptedRules: Sendable, Hashable {
     }
 
     func write(to directory: MirrorDirectory) throws(LocalError) {
-        try directory.writeStateFile(Self.fileName, content)
+        try directory.sharedState.write(Self.fileName, content)
     }
 
     /// True if what they hide is hidden by `rules`, too.

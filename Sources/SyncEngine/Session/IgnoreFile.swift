@@ -217,7 +217,7 @@ enum IgnoreFile {
     ) async throws(ItemFailure) {
         do {
             let text = try await disk.run { () throws(LocalError) -> [UInt8]? in
-                guard let file = try directory.openPartial(partialName, expectedSize: nil) else {
+                guard let file = try directory.partials.open(partialName, expectedSize: nil) else {
                     return nil
                 }
                 let size = try file.identity().size
@@ -229,7 +229,7 @@ enum IgnoreFile {
         } catch let error as FileFilter.InvalidPattern {
             // One that stays is swept by a later run.
             try? await disk.run { () throws(LocalError) in
-                try directory.removePartial(partialName)
+                try directory.partials.remove(partialName)
             }
             throw unusableObject(error.message)
         } catch {

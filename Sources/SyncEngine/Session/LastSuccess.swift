@@ -45,7 +45,7 @@ extension LocalSettings {
         let directory = try open()
         do {
             let found = try await ManifestStore.inspect(
-                directory: directory.stateDirectoryPath,
+                directory: directory.state.path,
                 threads: environment.threads
             )
             switch found {
@@ -63,7 +63,7 @@ extension LocalSettings {
     /// The manifest as the last run left it; nil if there is none that can be read now.
     func readableManifest() async throws -> ManifestStore? {
         let found = try await ManifestStore.inspect(
-            directory: try open().stateDirectoryPath,
+            directory: try open().state.path,
             threads: environment.threads
         )
         guard case .opened(let manifest) = found else { return nil }

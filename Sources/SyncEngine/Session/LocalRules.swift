@@ -62,14 +62,14 @@ enum LocalRules {
         in directory: MirrorDirectory
     ) throws(SyncError) -> StateFileContent? {
         do throws(LocalError) {
-            return try directory.stateFileContent(fileName)
+            return try directory.sharedState.content(fileName)
         } catch {
             throw unusable(directory, error.message)
         }
     }
 
     private static func path(_ directory: MirrorDirectory) -> String {
-        displayText((directory.stateDirectoryPath + "/" + fileName).utf8)
+        displayText((directory.state.path + "/" + fileName).utf8)
     }
 
     private static func unusable(_ directory: MirrorDirectory, _ reason: String) -> SyncError {

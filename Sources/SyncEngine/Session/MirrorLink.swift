@@ -14,7 +14,7 @@ package enum MirrorLink {
     ) throws(SyncError) -> [UInt8]? {
         do throws(LocalError) {
             let mirror = try existing(directory, stateDirectory)
-            return try mirror.stateFile(fileName)
+            return try mirror.sharedState.read(fileName)
         } catch {
             if case .missingDirectory = error { return nil }
             throw SyncError(error)
@@ -35,7 +35,7 @@ package enum MirrorLink {
                 homeDirectory: homeDirectory,
                 createsIfMissing: true
             )
-            try mirror.writeStateFile(fileName, content)
+            try mirror.sharedState.write(fileName, content)
         } catch {
             throw SyncError(error)
         }
@@ -59,8 +59,8 @@ package enum MirrorLink {
                 homeDirectory: homeDirectory,
                 createsIfMissing: true
             )
-            let content = try mirror.stateFile(StateIdentity.fileName)
-            var identity = StateIdentity(state: MirrorDirectory.newStateName())
+            let content = try mirror.sharedState.read(StateIdentity.fileName)
+            var identity = StateIdentity(state: IdentityFile.newStateName())
             if let content {
                 // Of a damaged one the next run asks what to do.
                 guard let kept = StateIdentity(content: content) else { return }
@@ -75,7 +75,7 @@ package enum MirrorLink {
                 )
             }
             identity.confirmed = identity.remote == remote ? nil : remote
-            try mirror.writeStateFile(StateIdentity.fileName, identity.content)
+            try mirror.sharedState.write(StateIdentity.fileName, identity.content)
         } catch {
             throw SyncError(any: error)
         }
@@ -85,10 +85,10 @@ package enum MirrorLink {
     /// `directory` and still there.
     package static func owner(of stateDirectory: String?, unless directory: String) -> String? {
         guard let stateDirectory,
-            let content = MirrorDirectory.identity(at: stateDirectory),
+            let content = IdentityFile.content(at: stateDirectory),
             let owner = StateIdentity(content: content)?.directory,
-            owner != (try? MirrorDirectory.resolved(directory)),
-            (try? MirrorDirectory.require(owner)) != nil
+            owner != (try? GivenPath.resolved(directory)),
+            (try? GivenPath.require(owner)) != nil
         else { return nil }
         return owner
     }
@@ -97,13 +97,13 @@ package enum MirrorLink {
     /// place for unfinished downloads and trash, and count the runs of one directory.
     static func requireOriginal(_ stateDirectory: String?) throws(SyncError) {
         guard let stateDirectory,
-            let identity = MirrorDirectory.identity(at: stateDirectory)
+            let identity = IdentityFile.content(at: stateDirectory)
                 .flatMap({ StateIdentity(content: $0) }),
             let place = identity.place,
-            let other = MirrorDirectory.identity(at: place)
+            let other = IdentityFile.content(at: place)
                 .flatMap({ StateIdentity(content: $0) }),
             other.state == identity.state,
-            (try? MirrorDirectory.isSameDirectory(place, stateDirectory)) == false
+            (try? GivenPath.isSameDirectory(place, stateDirectory)) == false
         else { return }
         throw SyncError(
             code: .refused,
@@ -138,9 +138,9 @@ package enum MirrorLink {
             let lock = try mirror.lockWhole()
             defer { withExtendedLifetime(lock) {} }
             if let content {
-                try mirror.writeStateFile(fileName, content)
+                try mirror.sharedState.write(fileName, content)
             } else {
-                try mirror.removeStateFile(fileName)
+                try mirror.sharedState.remove(fileName)
             }
         } catch {
             throw SyncError(error)
@@ -180,7 +180,7 @@ package enum MirrorLink {
     /// likely its name is mistyped or its disk not mounted.
     package static func require(directory: String) throws(SyncError) {
         do throws(LocalError) {
-            try MirrorDirectory.require(directory)
+            try GivenPath.require(directory)
         } catch {
             throw SyncError(error)
         }
@@ -190,7 +190,7 @@ package enum MirrorLink {
     package static func freeBytes(directory: String, stateDirectory: String?) -> Int64? {
         let mirror = try? existing(directory, stateDirectory)
         // Before the first run it is no mirror, and only the disk counts.
-        return (try? mirror?.freeBytes()) ?? (try? MirrorDirectory.freeBytes(at: directory))
+        return (try? mirror?.freeBytes()) ?? (try? GivenPath.freeBytes(at: directory))
     }
 
     /// Why nothing can be downloaded into the directory, as far as its places tell; nil if it can.

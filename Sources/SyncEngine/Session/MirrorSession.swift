@@ -119,7 +119,7 @@ struct MirrorSession: Sendable {
         func open(damage: ManifestError? = nil) async throws -> MirrorSession {
             let (manifest, outcome) =
                 locks
-                ? try await openManifest(in: directory.stateDirectoryPath)
+                ? try await openManifest(in: directory.state.path)
                 : try await inspect(damage)
             if lock?.isLeased == true { await askBeforeWriting(manifest) }
             directory.removeStandIn()
@@ -245,7 +245,7 @@ struct MirrorSession: Sendable {
         private func inspect(_ damage: ManifestError?) async throws -> (ManifestStore, OpenOutcome)
         {
             let threads = settings.environment.threads
-            let path = directory.stateDirectoryPath
+            let path = directory.state.path
             var reason = damage?.message
             var copies = false
             if damage == nil {

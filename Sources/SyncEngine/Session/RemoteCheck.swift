@@ -121,9 +121,9 @@ struct RemoteCheck {
         let identity = StateIdentity(
             state: state,
             remote: settings.identity,
-            directory: try? MirrorDirectory.resolved(settings.directory),
+            directory: try? GivenPath.resolved(settings.directory),
             place: settings.shard == nil
-                ? settings.stateDirectory.flatMap { try? MirrorDirectory.resolved($0) } : nil
+                ? settings.stateDirectory.flatMap { try? GivenPath.resolved($0) } : nil
         )
         if settings.shard == nil { directory.nameWork(state) }
         guard finding.kept != .identity(identity) else { return }

@@ -19,7 +19,7 @@ struct RoundRules: Sendable, Hashable {
     init(in directory: MirrorDirectory) throws {
         let text = try IgnoreFile.text(in: directory)
         current = text
-        local = try directory.stateFile(LocalRules.fileName)
+        local = try directory.sharedState.read(LocalRules.fileName)
         if let accepted = try AcceptedRules(in: directory) {
             let shown = text ?? []
             held = try accepted.following(shown).texts.filter { $0 != shown }

@@ -14,7 +14,7 @@ struct StateIdentity: Sendable, Hashable {
         case identity(StateIdentity)
     }
 
-    static let fileName = MirrorDirectory.identityName
+    static let fileName = IdentityFile.name
 
     /// A random name, made once.
     var state: String
@@ -44,7 +44,7 @@ struct StateIdentity: Sendable, Hashable {
     /// Reads the file in the state directory.
     static func kept(in directory: MirrorDirectory) throws(LocalError) -> Kept {
         do throws(LocalError) {
-            guard let content = try directory.fileBesideManifest(fileName) else { return .absent }
+            guard let content = try directory.state.read(fileName) else { return .absent }
             return StateIdentity(content: content).map { .identity($0) } ?? .unreadable
         } catch {
             // Something else lies in its place.
@@ -55,16 +55,17 @@ struct StateIdentity: Sendable, Hashable {
 
     /// What `init` has confirmed, of the whole mirror; nil for nothing, or what cannot be read.
     static func confirmed(in directory: MirrorDirectory) -> RemoteIdentity? {
-        (try? directory.stateFile(fileName)).flatMap { StateIdentity(content: $0) }?.confirmed
+        (try? directory.sharedState.read(fileName)).flatMap { StateIdentity(content: $0) }?
+            .confirmed
     }
 
     func write(to directory: MirrorDirectory) throws(LocalError) {
-        try directory.writeBesideManifest(Self.fileName, content)
+        try directory.state.write(Self.fileName, content)
     }
 }
 
 extension StateIdentity: StateFile {
-    static let heading = MirrorDirectory.identityHeading
+    static let heading = IdentityFile.heading
 
     static func code(_ fields: inout JSONFields, _ value: Self?) throws(JSONFailure) -> Self {
         StateIdentity(

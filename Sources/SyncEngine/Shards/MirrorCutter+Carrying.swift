@@ -39,10 +39,10 @@ extension MirrorCutter {
         let manifest = try await makeManifest(stub)
         try await manifest.markCut()
         try await manifest.checkpointAndClose()
-        try directory.synchronizeState()
+        try directory.state.synchronize()
         // From here on, the mirror is cut.
-        try directory.writeStateFile(Cutting.fileName, cutting.content)
-        if let folder = try directory.stateFolder(stub, makes: false) {
+        try directory.sharedState.write(Cutting.fileName, cutting.content)
+        if let folder = try directory.state.folder(stub, makes: false) {
             try directory.moveIntoState(ManifestFiles.databaseName, from: folder)
         }
         try removeOld(
@@ -89,15 +89,15 @@ extension MirrorCutter {
         for source in partials where !source.names.isEmpty {
             try directory.linkPartials(source.names.map(\.1), from: source.folder, to: [])
         }
-        try directory.synchronizeState()
-        if let folder = try directory.stateFolder(folder, makes: false) {
+        try directory.state.synchronize()
+        if let folder = try directory.state.folder(folder, makes: false) {
             try directory.moveIntoState(ManifestFiles.databaseName, from: folder)
         }
         // First, for nothing would remove it from a mirror that is not cut.
         try PartedDirectories.forget(in: directory)
         // From here on, the mirror is not cut; until then, the manifest above the shards counts for
         // nothing.
-        try directory.removeStateFile(Cutting.fileName)
+        try directory.sharedState.remove(Cutting.fileName)
         try removeOld(except: nil, [])
         Round.removeAll(in: directory)
     }
@@ -125,15 +125,15 @@ extension MirrorCutter {
     ) async throws {
         try await manifest.takeRows(
             of: range,
-            from: ([directory.stateDirectoryPath] + source.folder).joined(separator: "/"),
+            from: ([directory.state.path] + source.folder).joined(separator: "/"),
             takesSettings: true
         )
     }
 
     private func makeManifest(_ folder: [String]) async throws -> ManifestStore {
-        _ = try directory.stateFolder(folder, makes: true)
+        _ = try directory.state.folder(folder, makes: true)
         return try await ManifestStore.open(
-            directory: ([directory.stateDirectoryPath] + folder).joined(separator: "/"),
+            directory: ([directory.state.path] + folder).joined(separator: "/"),
             now: settings.environment.now(),
             usesWriteAheadLog: false,
             hasLocks: directory.hasRecordLocks(),
@@ -167,7 +167,7 @@ extension MirrorCutter {
     /// What is left of the old state takes only room: a failure is said and nothing more.
     private func removeOld(except kept: String?, _ partials: [String]) throws {
         do throws(LocalError) {
-            try directory.removePartials(partials)
+            try directory.partials.remove(partials)
             try Cutting.removeLeftShards(in: directory, except: kept)
         } catch {
             onWarning("what the mirror's state had before could not be removed: \(error.message)")

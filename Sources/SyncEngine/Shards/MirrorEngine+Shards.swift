@@ -11,7 +11,7 @@ extension MirrorEngine {
     package static func requireMirror(in directory: String) throws(SyncError) {
         let hasMarker: Bool
         do throws(LocalError) {
-            hasMarker = try MirrorDirectory.hasMarker(at: directory, calls: .standard)
+            hasMarker = try MarkerFile.exists(at: directory, calls: .standard)
         } catch {
             throw SyncError(error)
         }

@@ -35,7 +35,7 @@ struct PartedDirectories {
     ) throws(LocalError) {
         self.directory = directory
         // What cannot be read is noted anew, but for what a killed run has emptied.
-        let content = try directory.stateFile(Self.fileName)
+        let content = try directory.sharedState.read(Self.fileName)
         let keys = content.flatMap(Note.init(content:))?.keys ?? []
         isNoted = !keys.isEmpty
         paths = Set(keys.compactMap { Self.path($0, options) })
@@ -67,12 +67,12 @@ struct PartedDirectories {
     func note() throws(LocalError) {
         guard !paths.isEmpty else { return }
         let note = Note(keys: paths.map(\.key))
-        try directory.stateFolder([], makes: false)?.write(Self.fileName, note.content)
+        try directory.state.write(Self.fileName, note.content)
     }
 
     /// Removes the note of a mirror that is no longer cut.
     static func forget(in directory: MirrorDirectory) throws(LocalError) {
-        try directory.removeStateFile(fileName)
+        try directory.sharedState.remove(fileName)
     }
 
     func forget() throws(LocalError) {

@@ -18,14 +18,14 @@ extension Round {
 
     private static func pastNames(in directory: MirrorDirectory) throws -> [String] {
         let past = try PastRounds.read("\(folder)/\(pastName)") { () throws(LocalError) in
-            try directory.stateFolder([folder], makes: false)?.read(pastName)
+            try directory.state.folder([folder], makes: false)?.read(pastName)
         }
         return past?.names ?? []
     }
 
     /// Removes the rounds before the last one that has ended.
     static func removePast(in directory: MirrorDirectory) throws {
-        guard let folder = try directory.stateFolder([folder], makes: false) else { return }
+        guard let folder = try directory.state.folder([folder], makes: false) else { return }
         let rounds = try all(in: directory).sorted { $0.ordinal < $1.ordinal }
         guard let last = try rounds.lastIndex(where: { try $0.hasEnded(in: directory) }), last > 0
         else { return }
@@ -35,14 +35,14 @@ extension Round {
             let past = PastRounds(names: Array(all.suffix(mostPastNames)))
             try folder.write(pastName, past.content)
         }
-        for round in rounds[..<last] { try directory.removeFolder(round.name, in: folder) }
+        for round in rounds[..<last] { try folder.removeFolder(round.name) }
     }
 
     /// Removes the records of all, of a mirror that is not cut any more.
     static func removeAll(in directory: MirrorDirectory) {
         // They only take room.
-        guard let state = try? directory.stateFolder([], makes: false) else { return }
-        try? directory.removeFolder(folder, in: state)
+        guard let state = try? directory.state.folder([], makes: false) else { return }
+        try? state.removeFolder(folder)
     }
 }
 

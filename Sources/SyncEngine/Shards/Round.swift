@@ -140,10 +140,10 @@ extension Round {
             rules: rules,
             command: options.shard?.command ?? []
         )
-        guard let folder = try directory.stateFolder([Self.folder, name], makes: true) else {
+        guard let folder = try directory.state.folder([Self.folder, name], makes: true) else {
             throw damaged(Self.folder)
         }
-        try directory.synchronizeState()
+        try directory.state.synchronize()
         if try folder.create(fileName, round.content) {
             // What is left only takes room.
             try? removePast(in: directory)
@@ -158,7 +158,7 @@ extension Round {
     /// The round of the name; nil if it has not begun.
     static func read(_ name: String, in directory: MirrorDirectory) throws -> Round? {
         let round = try read(path(name)) { () throws(LocalError) in
-            try directory.stateFolder([folder, name], makes: false)?.read(fileName)
+            try directory.state.folder([folder, name], makes: false)?.read(fileName)
         }
         guard round?.name ?? name == name else { throw damaged(path(name)) }
         return round
@@ -171,7 +171,9 @@ extension Round {
 
     /// Those whose records are left, in no order.
     static func all(in directory: MirrorDirectory) throws -> [Round] {
-        guard let folder = try directory.stateFolder([Self.folder], makes: false) else { return [] }
+        guard let folder = try directory.state.folder([Self.folder], makes: false) else {
+            return []
+        }
         return try folder.names().compactMap { name in
             name == pastName ? nil : try read(name, in: directory)
         }
@@ -239,7 +241,7 @@ extension Round {
     /// Notes that all of it is done.
     func end(deletions: Int, in directory: MirrorDirectory) throws {
         let end = RoundEnd(round: name, deletions: deletions)
-        let folder = try directory.stateFolder([Self.folder, name], makes: true)
+        let folder = try directory.state.folder([Self.folder, name], makes: true)
         try folder?.write(Self.endName, end.content)
     }
 
@@ -260,7 +262,7 @@ extension Round {
             "\(folder)/\(name)/\(endName)", "Remove it, and run 'osssync finish' again"
         )
         let end = try RoundEnd.read(file, advice: advice) { () throws(LocalError) in
-            try directory.stateFolder([folder, name], makes: false)?.read(endName)
+            try directory.state.folder([folder, name], makes: false)?.read(endName)
         }
         guard end?.round ?? name == name else { throw RoundEnd.damaged(file, advice: advice) }
         return end?.deletions

@@ -67,7 +67,7 @@ extension ShardResult: StateFile {
         let name = (folder + [fileName]).joined(separator: "/")
         return try read(name, advice: "Remove it, and run the shard again") {
             () throws(LocalError) in
-            try directory.stateFolder(folder, makes: false)?.read(fileName)
+            try directory.state.folder(folder, makes: false)?.read(fileName)
         }
     }
 }

@@ -131,7 +131,7 @@ extension ShardedRun {
                 )
                 // What a killed process left there; a cut mirror has its downloads in its shards.
                 try directory.sweepStateFiles()
-                try directory.removePartials(directory.partialNames())
+                try directory.partials.remove(directory.partials.names())
                 return lock
             }
         } onCancel: {

@@ -210,7 +210,7 @@ final class ShardedRun: Sendable {
 
     /// A run of a shard with its lock taken, and the directory of the shard's files.
     func open(_ shard: Shard, _ options: RunOptions) async throws -> (MirrorRun, StateFolder) {
-        guard let folder = try directory.stateFolder(shard.folder, makes: false) else {
+        guard let folder = try directory.state.folder(shard.folder, makes: false) else {
             throw Cutting.damaged(shard.folder.joined(separator: "/"))
         }
         var settings = settings

@@ -146,7 +146,8 @@ package struct MirrorWatch: Sendable {
         _ options: WatchOptions
     ) -> FileFilter {
         let texts = [
-            try? IgnoreFile.text(in: directory), try? directory.stateFile(LocalRules.fileName),
+            try? IgnoreFile.text(in: directory),
+            try? directory.sharedState.read(LocalRules.fileName),
         ]
         let own = texts.compactMap { text in text.flatMap { try? FileFilter(ignoreFile: $0) } }
         return own.reduce(FileFilter()) { $0.followed(by: $1) }.followed(by: options.filter)

@@ -121,7 +121,7 @@ extension EngineRuns {
                 locks: true,
                 allowsRebinding: false
             )
-            let (name, file) = try session.directory.createPartial(size: Int64(size))
+            let (name, file) = try session.directory.partials.create(size: Int64(size))
             let bytes = [UInt8](content)
             try file.write(bytes, at: 0)
             let range = RangeProgress(

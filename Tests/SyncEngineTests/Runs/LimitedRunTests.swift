@@ -234,7 +234,7 @@ extension EngineRuns {
             try await fixture.run("a", .pull) { $0.deletesKnown = true }
             try await fixture.inState { session in
                 for key in ["d/x", "e/x"] as [ObjectKey] {
-                    let name = try session.directory.createPartial(size: 8).name
+                    let name = try session.directory.partials.create(size: 8).name
                     try await session.manifest.record(
                         .beginDownload(
                             DownloadCheckpoint(

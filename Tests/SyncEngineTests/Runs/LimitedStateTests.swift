@@ -239,7 +239,7 @@ extension EngineRuns {
         func `a path that leads nowhere is refused`(path: String, reason: String) async throws {
             let fixture = try await Self.mirror()
             try fixture.link("a/link", to: "d")
-            let runs = try await fixture.engine("a").pastRuns(limit: 9).count
+            let runs = try await fixture.engine("a").history.runs(limit: 9).count
             for direction in [SyncDirection.pull, .push, .sync] {
                 let error = await Self.refusal(fixture, direction) { $0.paths = ["d/f", path] }
                 #expect(error?.code == .configuration)
@@ -251,7 +251,7 @@ extension EngineRuns {
                 )
             }
             #expect(status?.message.contains(reason) == true)
-            #expect(try await fixture.engine("a").pastRuns(limit: 9).count == runs)
+            #expect(try await fixture.engine("a").history.runs(limit: 9).count == runs)
         }
 
         @Test func `a path that one side or the manifest has is one`() async throws {
@@ -293,7 +293,7 @@ extension EngineRuns {
             #expect((status.push.transfers, status.differences.onlyLocal) == (1, 1))
             #expect(status.recorded == 3)
             try await fixture.run("a", .push) { $0.paths = ["top", "d"] }
-            let runs = try await fixture.engine("a").pastRuns(limit: 9)
+            let runs = try await fixture.engine("a").history.runs(limit: 9)
             #expect(runs.map(\.paths) == [["d", "top"], []])
         }
 

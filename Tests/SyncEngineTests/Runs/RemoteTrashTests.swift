@@ -309,7 +309,7 @@ extension RemoteTrashTests {
             }
         )
         let name = key.split(separator: "/")[2]
-        let tree = MirrorDirectory.TrashOfRun(name: [UInt8](name.utf8))
+        let tree = TrashOfRun(name: [UInt8](name.utf8))
         let traces = try await RunTraces(of: [tree], in: session.manifest)
         let row = try #require(try await session.manifest.entry("edited"))
         let copied = Timestamp(seconds: 1_000_000)

@@ -150,7 +150,7 @@ extension EngineRuns {
                 homeDirectory: nil,
                 createsIfMissing: true
             )
-            let content = try #require(try mirror.stateFile(StateIdentity.fileName))
+            let content = try #require(try mirror.sharedState.read(StateIdentity.fileName))
             let identity = try #require(StateIdentity(content: content))
             #expect(identity.content == content && identity == StateIdentity(state: identity.state))
         }

@@ -83,7 +83,7 @@ extension EngineRuns {
             try fixture.setFaults("[]")
             let status = try await fixture.engine("a").status(options: MirrorFixture.options())
             #expect(status.lastSuccess.isEmpty)
-            let runs = try await fixture.engine("a").pastRuns(limit: 1)
+            let runs = try await fixture.engine("a").history.runs(limit: 1)
             #expect(runs.first?.end?.outcome == "incomplete")
             #expect(runs.first?.end?.message == "max-duration")
         }

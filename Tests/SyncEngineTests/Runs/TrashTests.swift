@@ -289,7 +289,7 @@ struct TrashTests {
         try fixture.write("a/f", Data("mine".utf8))
         try await fixture.run("a", .pull) { $0.replacesLocalChanges = true }
         let directory = try trash().settings.open()
-        let tree = try #require(try directory.trashOfRuns().first)
+        let tree = try #require(try directory.trash.runs().first)
         let path = try RelativePath(path: "f")
         guard case .file(let file) = try directory.identity(of: path) else {
             throw SyncError(code: .localState, message: "no file")
@@ -312,10 +312,10 @@ struct TrashTests {
         // A run that took long, or whose service has another time, named its tree later.
         let time = try #require(tree.time)
         let stamp = CivilTime(Timestamp(seconds: time.seconds + 600)).basicText
-        let late = MirrorDirectory.TrashOfRun(name: [UInt8]((stamp + "-run-2").utf8))
+        let late = TrashOfRun(name: [UInt8]((stamp + "-run-2").utf8))
         let slow = try await RunTraces(of: [late], in: try await manifest())
         #expect(try await slow.left(file, at: "f", in: late))
-        let other = MirrorDirectory.TrashOfRun(name: [UInt8]("20200101T000000Z-run-2".utf8))
+        let other = TrashOfRun(name: [UInt8]("20200101T000000Z-run-2".utf8))
         let unknown = try await RunTraces(of: [other], in: try await manifest())
         #expect(try await !unknown.left(file, at: "f", in: other))
     }

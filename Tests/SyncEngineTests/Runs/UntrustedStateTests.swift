@@ -30,7 +30,7 @@ extension EngineRuns {
                 locks: true,
                 allowsRebinding: false
             )
-            let (name, file) = try session.directory.createPartial(size: Int64(content.count))
+            let (name, file) = try session.directory.partials.create(size: Int64(content.count))
             try file.write([UInt8](stored), at: 0)
             let half = content.count / 2
             let ranges = [content.prefix(half), content.suffix(half)].enumerated().map {

@@ -18,7 +18,20 @@ struct KnownPlace: Sendable {
     let isFixed: Bool
 }
 
-extension MirrorDirectory {
+/// Whether files can get their names in a mirror, found out before their content is fetched.
+package final class NameChecks: Sendable {
+    private let root: OpenDirectory
+    /// The mirror's, for messages.
+    private let path: String
+    private let partials: PartialFiles
+    private let place = Mutex<KnownPlace?>(nil)
+    private let knownNames = Mutex(KnownNames())
+    private let ownNames = Mutex(OwnNames())
+
+    init(in root: OpenDirectory, path: String, _ partials: PartialFiles) {
+        (self.root, self.path, self.partials) = (root, path, partials)
+    }
+
     /// Fails where a file could not get its name, before its content is fetched.
     ///
     /// A place is asked once for the files of a directory that come one after the other; of names,
@@ -26,14 +39,14 @@ extension MirrorDirectory {
     ///
     /// - Throws: `nameRefused`, `nameTaken` by another directory, `otherFileSystem`, or why nothing
     ///   can be written there.
-    package func requirePlace(of path: RelativePath, replaces: Bool) throws(LocalError) {
+    package func require(_ path: RelativePath, replaces: Bool) throws(LocalError) {
         for name in path.bytes.split(separator: UInt8(ascii: "/")) {
             try requireName(name, path)
         }
         let place = try place(path.parent)
         if let refusal = place.refusal { throw refusal.naming(path) }
         guard replaces, !path.isLink,
-            let old = try parent(of: path).status(of: PathBytes(path.name))
+            let old = try root.parent(of: path).status(of: PathBytes(path.name))
         else { return }
         let user = SystemCalls.effectiveUser
         let isOthers = place.isShared && user != 0 && old.owner != user
@@ -45,7 +58,7 @@ extension MirrorDirectory {
     /// is written.
     ///
     /// - Throws: `nameRefused` or `nameTaken`; whatever else it meets, the run itself reports.
-    package func requireSeenPlace(of path: RelativePath) throws(LocalError) {
+    package func requireSeen(_ path: RelativePath) throws(LocalError) {
         for name in path.bytes.split(separator: UInt8(ascii: "/"))
         where !knownNames.withLock({ $0.contains(name) }) {
             do throws(LocalError) {
@@ -55,19 +68,19 @@ extension MirrorDirectory {
                 throw error.naming(path)
             }
         }
-        let collision = path.isDirectory ? nil : try? nameCollision(path)
+        let collision = path.isDirectory ? nil : try? self.collision(path)
         if let collision = collision ?? nil { throw collision }
         do throws(LocalError) {
-            if path.isDirectory { try requireOwnNames(path, makes: false) }
+            if path.isDirectory { try requireOwn(path, makes: false) }
         } catch {
             if case .nameTaken = error { throw error }
         }
     }
 
-    /// True if ``requirePlace(of:replaces:)`` has nothing to ask for a new file.
-    package func isKnownPlace(of path: RelativePath) -> Bool {
-        let isKnown = opened.withLock { opened in
-            guard let place = opened.place else { return false }
+    /// True if ``require(_:replaces:)`` has nothing to ask for a new file.
+    package func isKnown(_ path: RelativePath) -> Bool {
+        let isKnown = place.withLock { place in
+            guard let place else { return false }
             return place.path == path.parent && place.refusal == nil
         }
         guard isKnown else { return false }
@@ -77,10 +90,10 @@ extension MirrorDirectory {
     }
 
     private func place(_ path: RelativePath?) throws(LocalError) -> KnownPlace {
-        if let known = opened.withLock({ $0.place }), known.path == path { return known }
+        if let known = self.place.withLock({ $0 }), known.path == path { return known }
         let place: KnownPlace
         do throws(LocalError) {
-            try requireOwnNames(path, makes: false)
+            try requireOwn(path, makes: false)
             let directory =
                 try path.map { (path) throws(LocalError) in
                     try root.directory(beneath: path)
@@ -104,7 +117,7 @@ extension MirrorDirectory {
             }
         }
         // One that may not be written to may be opened for this run.
-        if place.refusal?.isAccessDenied != true { opened.withLock { $0.place = place } }
+        if place.refusal?.isAccessDenied != true { self.place.withLock { $0 = place } }
         return place
     }
 
@@ -113,7 +126,7 @@ extension MirrorDirectory {
         _ path: RelativePath?
     ) throws(LocalError) -> KnownPlace {
         let status = try directory.status()
-        var refusal = calls.writingRefusal(directory.descriptor, path?.display ?? self.path)
+        var refusal = root.calls.writingRefusal(directory.descriptor, path?.display ?? self.path)
         if refusal == nil, let path, try status.mount != root.status().mount {
             refusal = .otherFileSystem(path)
         }
@@ -144,8 +157,9 @@ extension MirrorDirectory {
     }
 
     private func tryName(_ name: PathBytes) throws(LocalError) {
-        let directory = try partials
-        let temporary = fileName(newNames.next())
+        let directory = try partials.directory
+        let calls = root.calls
+        let temporary = partials.fileName(partials.newName())
         let descriptor = try calls.open(
             at: directory.descriptor,
             temporary,
@@ -167,6 +181,33 @@ extension MirrorDirectory {
         }
         _ = try moved.get()
         try calls.unlink(at: directory.descriptor, name)
+    }
+
+    /// Why `path` cannot be made though the walk did not find it: its name, or that of a directory
+    /// that it lies in, is one with another that is there; nil if it is free, or if there is a file
+    /// of just this name by now.
+    package func collision(_ path: RelativePath) throws(LocalError) -> LocalError? {
+        do throws(LocalError) {
+            try requireOwn(path.parent, makes: false)
+        } catch {
+            guard case .nameTaken = error else { throw error }
+            return error
+        }
+        guard case .file? = try root.state(at: path),
+            let other = try root.parent(of: path).nameFound(by: path.name)
+        else { return nil }
+        return .nameTaken(path, by: displayText(other))
+    }
+
+    /// Fails if a directory on the way to `path`, or it itself, is there under another name only:
+    /// what is put there would be found beneath that one.
+    ///
+    /// What is absent is free. With `makes`, the caller makes it next.
+    func requireOwn(_ path: RelativePath?, makes: Bool) throws(LocalError) {
+        guard let path else { return }
+        try ownNames.withLock { known throws(LocalError) in
+            try known.require(path, in: root, makes: makes)
+        }
     }
 }
 

@@ -1,24 +1,27 @@
 internal import ObjectStorage
-package import SyncModel
+internal import SyncModel
 
-/// Downloads of objects that no listing told of. None begins with a HEAD: a checkpoint names the
-/// version, and otherwise the answer to the request for the first range tells it.
-extension Downloader {
+/// The download of an object that no listing told of.
+///
+/// None begins with a HEAD: a checkpoint names the version, and otherwise the answer to the request
+/// for the first range tells it.
+struct UnlistedDownload: Sendable {
+    let key: ObjectKey
+    let context: TransferContext
+    let gate: PauseGate
+
+    private func downloader(_ size: Int64) -> Downloader {
+        let transfer = TransferCounter(.download, key: key, size: size)
+        return Downloader(context: context, key: key, transfer: transfer, gate: gate)
+    }
+
     /// Fetches an object from its checkpoint, if there is one that is of use, or from its first
     /// byte.
     ///
-    /// - Throws: As ``run(_:)``.
-    package static func fetch(
-        _ key: ObjectKey,
-        _ context: TransferContext,
-        gate: PauseGate
-    ) async throws(ItemFailure) -> FinishedDownload {
-        func downloader(_ size: Int64) -> Downloader {
-            let transfer = TransferCounter(.download, key: key, size: size)
-            return Downloader(context: context, key: key, transfer: transfer, gate: gate)
-        }
+    /// - Throws: As ``Downloader/run(_:)``.
+    func run() async throws(ItemFailure) -> FinishedDownload {
         do throws(ItemFailure) {
-            if let finished = try await fetchRanges(key, context, downloader) { return finished }
+            if let finished = try await fetchRanges() { return finished }
         } catch {
             guard case .storage(_, _, _, .rangesIgnored) = error else { throw error }
             // What came of ranges before is of no use.
@@ -27,36 +30,85 @@ extension Downloader {
                 await context.removePartial(checkpoint.partialName)
             }
         }
-        switch await open(key, context, length: nil, downloader) {
+        switch await open(length: nil) {
         case .ended(let result): return try result.get()
         case .empty, .unnamed: throw .keepsChanging(times: 1, nil)
         }
     }
 
     /// Fetches an object by ranges; nil if nothing but all of it can be asked for.
-    private static func fetchRanges(
-        _ key: ObjectKey,
-        _ context: TransferContext,
-        _ downloader: (_ size: Int64) -> Downloader
-    ) async throws(ItemFailure) -> FinishedDownload? {
+    private func fetchRanges() async throws(ItemFailure) -> FinishedDownload? {
         if let checkpoint = try await context.records.download(key),
             let resumed = try await downloader(checkpoint.size).resumed(checkpoint)
         {
             return resumed
         }
         let length = context.limits.firstRequestLength(rangeSize: context.partSize)
-        switch await open(key, context, length: length, downloader) {
+        switch await open(length: length) {
         case .ended(let result): return try result.get()
         case .empty:
             let found = try await context.head(key)
-            let downloader = downloader(found.object.size)
+            let downloader = self.downloader(found.object.size)
             var (state, attempt) = downloader.start(found)
             return try await downloader.finish(&state, &attempt)
         case .unnamed: return nil
         }
     }
 
-    private func resumed(
+    private enum Opened {
+        case ended(Result<FinishedDownload, ItemFailure>)
+        /// The object has no first byte.
+        case empty
+        /// It has more bytes than the answer, and no request can name its version.
+        case unnamed
+    }
+
+    /// Asks for the first `length` bytes, or for all, and fetches what is missing then.
+    private func open(length: Int64?) async -> Opened {
+        await withTaskGroup(of: RangeEnd.self) { group in
+            defer { group.cancelAll() }
+            let opening = ObjectOpening()
+            let start = context.environment.monotonic()
+            group.addTask {
+                let request = ObjectOpening.request(context.objectKey(key), length: length)
+                await opening.send(request, to: context.store)
+                return .opened
+            }
+            do throws(StorageError) {
+                let opened = try await opening.opened()
+                do throws(ItemFailure) {
+                    let object = try context.pinned(opened.metadata)
+                    var downloader = self.downloader(object.size)
+                    let isInOneGo = opened.ignoresRanges || object.etag.isWeak
+                    downloader.ranges.opening = opening
+                    downloader.ranges.isInOneGo = isInOneGo
+                    if !isInOneGo {
+                        downloader.ranges.leading = LeadingRanges(
+                            opened.range,
+                            of: opened.metadata,
+                            rangeSize: DownloadState.rangeLength(
+                                object.size,
+                                rangeSize: context.partSize
+                            ),
+                            answeredIn: context.environment.monotonic() - start
+                        )
+                    }
+                    guard !isInOneGo || opened.range.length == object.size else {
+                        return .unnamed
+                    }
+                    return .ended(.success(try await downloader.run(object, opened, &group)))
+                } catch {
+                    return .ended(.failure(error))
+                }
+            } catch {
+                return error.isRangeNotSatisfiable ? .empty : .ended(.failure(ItemFailure(error)))
+            }
+        }
+    }
+}
+
+extension Downloader {
+    fileprivate func resumed(
         _ checkpoint: DownloadCheckpoint
     ) async throws(ItemFailure) -> FinishedDownload? {
         let object = PinnedObject(
@@ -75,68 +127,12 @@ extension Downloader {
         return try await finish(&state, &attempt)
     }
 
-    private enum Opened {
-        case ended(Result<FinishedDownload, ItemFailure>)
-        /// The object has no first byte.
-        case empty
-        /// It has more bytes than the answer, and no request can name its version.
-        case unnamed
-    }
-
-    /// Asks for the first `length` bytes, or for all, and fetches what is missing then.
-    private static func open(
-        _ key: ObjectKey,
-        _ context: TransferContext,
-        length: Int64?,
-        _ downloader: (_ size: Int64) -> Downloader
-    ) async -> Opened {
-        await withTaskGroup(of: RangeEnd.self) { group in
-            defer { group.cancelAll() }
-            let opening = ObjectOpening()
-            let start = context.environment.monotonic()
-            group.addTask {
-                let request = ObjectOpening.request(context.objectKey(key), length: length)
-                await opening.send(request, to: context.store)
-                return .opened
-            }
-            do throws(StorageError) {
-                let opened = try await opening.opened()
-                do throws(ItemFailure) {
-                    let object = try context.pinned(opened.metadata)
-                    var downloader = downloader(object.size)
-                    downloader.opening = opening
-                    downloader.isInOneGo = opened.ignoresRanges || object.etag.isWeak
-                    downloader.leading =
-                        downloader.isInOneGo
-                        ? nil
-                        : LeadingRanges(
-                            opened.range,
-                            of: opened.metadata,
-                            rangeSize: DownloadState.rangeLength(
-                                object.size,
-                                rangeSize: context.partSize
-                            ),
-                            answeredIn: context.environment.monotonic() - start
-                        )
-                    guard !downloader.isInOneGo || opened.range.length == object.size else {
-                        return .unnamed
-                    }
-                    return .ended(.success(try await downloader.run(object, opened, &group)))
-                } catch {
-                    return .ended(.failure(error))
-                }
-            } catch {
-                return error.isRangeNotSatisfiable ? .empty : .ended(.failure(ItemFailure(error)))
-            }
-        }
-    }
-
-    private func run(
+    fileprivate func run(
         _ object: PinnedObject,
         _ opened: OpenedObject,
         _ group: inout TaskGroup<RangeEnd>
     ) async throws(ItemFailure) -> FinishedDownload {
-        if isInOneGo {
+        if ranges.isInOneGo {
             context.observer.warned(
                 "'\(key.display)': the server "
                     + (opened.ignoresRanges ? "sends only whole objects" : "gives a weak ETag only")
@@ -148,7 +144,7 @@ extension Downloader {
         return try await finish(&state, &attempt)
     }
 
-    private func start(
+    fileprivate func start(
         _ found: (object: PinnedObject, metadata: ObjectMetadata)
     ) -> (DownloadState, Attempt) {
         var state = state(of: found.object)
@@ -161,7 +157,7 @@ extension Downloader {
 
     private func state(of object: PinnedObject) -> DownloadState {
         DownloadState(
-            rangeSize: isInOneGo ? max(1, object.size) : context.partSize,
+            rangeSize: ranges.isInOneGo ? max(1, object.size) : context.partSize,
             streamLimit: context.limits.streamsPerFile
         )
     }

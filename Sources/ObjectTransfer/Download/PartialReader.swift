@@ -1,8 +1,10 @@
 internal import LocalStorage
 internal import SyncModel
 
-/// What an earlier attempt left in the partial file.
-extension Downloader {
+/// What an earlier attempt left in the partial file of a download.
+struct PartialReader {
+    let context: TransferContext
+
     /// The ranges of a checkpoint, with only those bytes that are known to be on disk.
     ///
     /// What the records do not vouch for is read back. Of a range whose checksum disagrees, the
@@ -78,13 +80,12 @@ extension Downloader {
         in partial: OpenFile,
         after first: Int64 = 0
     ) async throws -> CRC64 {
-        let directory = context.directory
         let stored = ByteRange(
             offset: range.range.offset + first,
             length: range.received - first
         )
         return try await context.reading { interruption in
-            try directory.checksum(of: partial, range: stored, unless: interruption)
+            try partial.checksum(of: stored, unless: interruption)
         }
     }
 }

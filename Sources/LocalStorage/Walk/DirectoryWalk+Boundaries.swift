@@ -1,6 +1,7 @@
 internal import SyncModel
+internal import Synchronization
 
-/// Directories that a walk does not enter for what they are.
+/// Directories that a walk does not enter for what they are or what is in them.
 extension DirectoryWalk.State {
     /// Notes a directory at which another mount begins; why it is left out, or nil.
     ///
@@ -37,5 +38,42 @@ extension DirectoryWalk.State {
         }
         mountPoints.append(path)
         return nil
+    }
+
+    mutating func answer(_ reason: WalkIssue.Reason?) {
+        guard let question else { return }
+        answered = (question.directory, reason)
+        self.question = nil
+    }
+
+    /// True if nothing more is to be done with a directory for now: it is left out by `found`,
+    /// or that is asked.
+    mutating func stops(at found: FoundTags, _ batch: inout WalkBatch) -> Bool {
+        let reason: WalkIssue.Reason?
+        if let answered, answered.directory == found.directory {
+            reason = answered.reason
+            self.answered = nil
+        } else if asksOfTags {
+            question = found
+            // It comes again.
+            levels[levels.count - 1].position -= 1
+            return true
+        } else {
+            reason = found.tags.first?.reason
+        }
+        guard let reason else { return false }
+        batch.issues.append(WalkIssue(path: found.directory, reason: reason))
+        return true
+    }
+}
+
+/// How a walk asks whether tags count.
+extension DirectoryWalk {
+    /// The tags that the walk waits to be told of; nil if it waits for nothing.
+    package var question: FoundTags? { walk.withLock { $0.ordinary.question } }
+
+    /// Says why the directory in ``question`` is left out; nil if it is not.
+    package func answer(_ reason: WalkIssue.Reason?) {
+        walk.withLock { $0.ordinary.answer(reason) }
     }
 }

@@ -1,13 +1,12 @@
-package import SyncModel
+internal import SyncModel
 
-// A state directory is known by the file ``identityName`` in it, whatever its own name is.
-extension MirrorDirectory {
-    /// The first file of a state directory.
-    package static let identityName = "identity"
+/// The first file of a state directory, by which that is known, whatever its own name is.
+package enum IdentityFile {
+    package static let name = "identity"
     /// What it begins with, and what no downloaded file of its name begins with.
-    package static let identityHeading = "osssync-state 1"
+    package static let heading = "osssync-state 1"
     /// The same of any form of the file.
-    private static let identityMark = [UInt8]("osssync-state ".utf8)
+    private static let mark = [UInt8]("osssync-state ".utf8)
     /// What stands before the name of the state in the second line.
     private static let stateMark = #"{"state":""#
     private static let nameLength = 26
@@ -15,7 +14,7 @@ extension MirrorDirectory {
 
     /// True if the directory is the state of a mirror.
     static func isState(_ directory: OpenDirectory) -> Bool {
-        beginning(of: directory, identityMark.count).map { $0 == identityMark } ?? false
+        beginning(of: directory, mark.count).map { $0 == mark } ?? false
     }
 
     /// Fails for a directory within the mirror that is no state and holds something: as a state it
@@ -43,54 +42,23 @@ extension MirrorDirectory {
         if isForeign { throw .notAState(path: displayText(path.utf8)) }
     }
 
-    /// Fails for a path in the state of another mirror, where nothing is mirrored.
-    ///
-    /// - Throws: `unsafeDirectory`.
-    package func requireNoState(above path: RelativePath) throws(LocalError) {
-        for place in sequence(first: path, next: \.parent) {
-            guard let opened = try? root.directory(beneath: place), Self.isState(opened) else {
-                continue
-            }
-            throw .unsafeDirectory(
-                path: place.display,
-                reason: "it is the state directory of a mirror, in which nothing is mirrored"
-            )
-        }
-    }
-
     /// Refuses to give a file a name by which its directory would be taken for a state: whoever may
     /// write to the bucket must not end the mirroring of a directory.
-    func refuseIdentity(
+    static func refuse(
         _ path: RelativePath,
         _ holder: OpenDirectory,
         _ name: PathBytes
     ) throws(LocalError) {
-        guard !keepsPartialsBeside, !path.isLink, path.name.elementsEqual(Self.identityName.utf8)
-        else { return }
-        let descriptor = try calls.open(
-            at: holder.descriptor,
-            name,
-            flags: SystemCalls.readingFlags,
-            mode: 0
-        )
-        let file = OpenFile(adopting: descriptor, name: Self.identityName, calls: calls)
-        let beginning = try file.read(at: 0, length: Self.identityMark.count)
-        if beginning == Self.identityMark { throw .identityOfState(path) }
+        guard !path.isLink, path.name.elementsEqual(Self.name.utf8) else { return }
+        let beginning = try holder.file(name, Self.name).read(at: 0, length: mark.count)
+        if beginning == mark { throw .identityOfState(path) }
     }
 
     private static func beginning(of directory: OpenDirectory, _ length: Int) -> [UInt8]? {
         // What cannot be read is no state of this user's.
-        let name = PathBytes(identityName.utf8)
-        guard (try? directory.status(of: name))??.kind == .file,
-            let descriptor = try? directory.calls.open(
-                at: directory.descriptor,
-                name,
-                flags: SystemCalls.readingFlags,
-                mode: 0
-            )
-        else { return nil }
-        let file = OpenFile(adopting: descriptor, name: identityName, calls: directory.calls)
-        return try? file.read(at: 0, length: length)
+        let bytes = PathBytes(name.utf8)
+        guard (try? directory.status(of: bytes))??.kind == .file else { return nil }
+        return try? directory.file(bytes, name).read(at: 0, length: length)
     }
 
     /// The name of a state, which its first file has; a new one with `makes`, for a state that is
@@ -108,13 +76,13 @@ extension MirrorDirectory {
             return String(decoding: name, as: UTF8.self)
         }
         guard makes else { return nil }
-        let name = newStateName()
-        let text = [UInt8]("\(identityHeading)\n\(stateMark)\(name)\"}\n".utf8)
+        let own = newStateName()
+        let text = [UInt8]("\(heading)\n\(stateMark)\(own)\"}\n".utf8)
         let content = text + [UInt8]("check \(CRC64(of: text).value)\n".utf8)
         // Where nothing can be written, whatever is written next says so.
         let folder = StateFolder(directory: state, path: "")
-        guard let isMade = try? folder.create(identityName, content) else { return nil }
-        return isMade ? name : stateName(of: state, makes: false)
+        guard let isMade = try? folder.create(name, content) else { return nil }
+        return isMade ? own : stateName(of: state, makes: false)
     }
 
     /// A name that no state has.
@@ -123,21 +91,8 @@ extension MirrorDirectory {
         return String(digits.prefix(nameLength))
     }
 
-    /// True if both paths lead to one directory.
-    package static func isSameDirectory(
-        _ path: String,
-        _ other: String
-    ) throws(LocalError) -> Bool {
-        let (one, another) = (
-            try openRoot(path, createsIfMissing: false, calls: .standard),
-            try openRoot(other, createsIfMissing: false, calls: .standard)
-        )
-        return try one.status().isSameObject(as: another.status())
-    }
-
     /// The content of the first file of the state directory at `path`; nil if that is none.
-    package static func identity(at path: String) -> [UInt8]? {
-        (try? openRoot(path, createsIfMissing: false, calls: .standard))
-            .flatMap { beginning(of: $0, maximumLength) }
+    package static func content(at path: String) -> [UInt8]? {
+        (try? GivenPath.open(path)).flatMap { beginning(of: $0, maximumLength) }
     }
 }

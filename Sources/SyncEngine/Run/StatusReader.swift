@@ -1,40 +1,25 @@
 internal import LocalStorage
 internal import ManifestStore
 internal import ObjectStorage
-package import ObjectTransfer
-package import SyncModel
+internal import ObjectTransfer
+internal import SyncModel
 internal import SyncPlanner
 internal import Synchronization
 
-extension MirrorEngine {
+/// Counts what runs would do, by one plan of all directions that is not carried out.
+struct StatusReader: Sendable {
+    let settings: MirrorSettings
+
     private static let interruptedLimit = 1_000
     private static let issueLimit = 100
 
-    /// Counts what a pull, a push and a sync would do, and names what was interrupted; changes
-    /// nothing and reads no content.
-    ///
-    /// A direction that has options of its own is counted by them, but for their filter.
-    /// `onDetail` takes each item, and if the options ask for it each name that is left out.
-    package func status(
-        options: RunOptions,
-        of directions: [SyncDirection: RunOptions] = [:],
-        onDetail: (@Sendable (StatusDetail) -> Void)? = nil
-    ) async throws(SyncError) -> StatusReport {
-        let session = try await MirrorSession.open(settings, locks: false, allowsRebinding: false)
-        do {
-            return try await status(session, options, directions, onDetail)
-        } catch {
-            throw SyncError(any: error)
-        }
-    }
-
-    private func status(
+    func read(
         _ session: MirrorSession,
         _ options: RunOptions,
         _ directions: [SyncDirection: RunOptions],
         _ onDetail: (@Sendable (StatusDetail) -> Void)?
     ) async throws -> StatusReport {
-        let run = try makeRun(.pull, options, session)
+        let run = try settings.silentRun(.pull, options, in: session)
         try await run.checkPaths()
         let rows = try await RecordedRows(run.paths, in: session.manifest)
         let issues = IssueTexts(limit: Self.issueLimit)
@@ -56,7 +41,7 @@ extension MirrorEngine {
             guard case .tagged(let tag) = issue.reason else { return issues.add(issue.message) }
             onExcluded?(ObjectKey(issue.path + [UInt8(ascii: "/")]), displayText(tag.utf8))
         }
-        let all = policies(options, Self.withLinks(of: options, directions), session, judgesInodes)
+        let all = session.policies(options, Self.alike(options, directions), settings, judgesInodes)
         var differences = try await differenceCounter(hidden, all.sync, session.manifest)
         let kept = try await run.keptTransfers(partSize: (directions[.push] ?? options).partSize)
         var works = WorkCounters(all, hidden, kept, run.parts(RunID(0)).executor, onDetail)
@@ -76,10 +61,11 @@ extension MirrorEngine {
         )
         await works.finish()
         if let error = loop.listingFailure { throw error }
-        Self.add(issues, scope, hidden)
+        issues.add(scope, hidden)
         let coverage = PlanCoverage(loop, hidden)
         func work(_ counter: WorkCounter, _ direction: SyncDirection) async throws -> PlannedWork {
-            let run = try makeRun(direction, directions[direction] ?? options, session)
+            let own = directions[direction] ?? options
+            let run = try settings.silentRun(direction, own, in: session)
             return try await judged(counter.work, run, coverage, rows, hidden)
         }
         return StatusReport(
@@ -95,20 +81,6 @@ extension MirrorEngine {
             issues: issues.texts + [hidden.unnamedMessage].compactMap(\.self),
             warnings: run.warnings + hidden.coverMessages
                 + [works.sync.reserved.message].compactMap(\.self)
-        )
-    }
-
-    private func makeRun(
-        _ direction: SyncDirection,
-        _ options: RunOptions,
-        _ session: MirrorSession
-    ) throws(SyncError) -> MirrorRun {
-        try MirrorRun(
-            settings: settings,
-            session: session,
-            direction: direction,
-            options: options,
-            onEvent: { _ in }
         )
     }
 
@@ -148,8 +120,8 @@ extension MirrorEngine {
     }
 
     /// All directions are of one walk, which takes links by the options of all.
-    private static func withLinks(
-        of options: RunOptions,
+    private static func alike(
+        _ options: RunOptions,
         _ directions: [SyncDirection: RunOptions]
     ) -> [SyncDirection: RunOptions] {
         directions.mapValues { direction in
@@ -174,20 +146,6 @@ extension MirrorEngine {
         { onDetail(.excluded(key: $0.text, displayKey: $0.display, rule: $1)) }
     }
 
-    /// What leaves open whether something differs.
-    private static func add(
-        _ issues: IssueTexts,
-        _ scope: PlanScope,
-        _ hidden: ScanIssues
-    ) {
-        for message in [scope.withheldMessage, scope.heldLinksMessage] {
-            if let message { issues.add(message) }
-        }
-        if hidden.hasLostNames {
-            issues.add("files disappeared while the directory was read; run it again to see them")
-        }
-    }
-
     /// The first so many transfers that can be resumed.
     private func interrupted(
         _ manifest: ManifestStore,
@@ -201,20 +159,23 @@ extension MirrorEngine {
         try await manifest.forEachUpload(in: paths.ranges) { add(InterruptedTransfer($0)) }
         return found
     }
+}
 
+extension MirrorSession {
+    /// The rules of each direction.
     func policies(
         _ options: RunOptions,
         _ directions: [SyncDirection: RunOptions],
-        _ session: MirrorSession,
+        _ settings: MirrorSettings,
         _ judgesInodes: Bool
     ) -> Policies {
         func policy(_ direction: SyncDirection) -> DecisionPolicy {
             let options = directions[direction] ?? options
             var policy = DecisionPolicy(direction, options, prefix: settings.prefix)
             policy.judgesInodes = judgesInodes
-            policy.knowsDirectory = session.known.isSame
-            policy.ordinaryDirectory = session.known.ordinaryDirectory
-            policy.sendsModes = session.known.sendsModes
+            policy.knowsDirectory = known.isSame
+            policy.ordinaryDirectory = known.ordinaryDirectory
+            policy.sendsModes = known.sendsModes
             return policy
         }
         return (policy(.pull), policy(.push), policy(.sync))
@@ -234,5 +195,15 @@ private final class IssueTexts: Sendable {
 
     func add(_ text: String) {
         collected.withLock { if $0.count < limit { $0.append(text) } }
+    }
+
+    /// What leaves open whether something differs.
+    func add(_ scope: PlanScope, _ hidden: ScanIssues) {
+        for message in [scope.withheldMessage, scope.heldLinksMessage] {
+            if let message { add(message) }
+        }
+        if hidden.hasLostNames {
+            add("files disappeared while the directory was read; run it again to see them")
+        }
     }
 }

@@ -1,95 +1,71 @@
 package import SyncModel
+internal import Synchronization
 
-extension MirrorDirectory {
-    /// The trash of one run.
-    package struct TrashOfRun: Sendable, Hashable {
-        package let name: [UInt8]
+/// Where removed and replaced files are kept, by run, on the mount of the mirror.
+///
+/// What is neither a regular file nor a link was not put there by osssync, and is skipped.
+package final class DirectoryTrash: Sendable {
+    static let directoryName = "trash"
 
-        package init(name: [UInt8]) {
-            self.name = name
-        }
+    private let work: WorkPlace
+    private let opened = Mutex<OpenDirectory?>(nil)
+    private let elsewhere = Mutex<OpenDirectory?>(nil)
 
-        /// When the run began and its number, safe to print.
-        package var display: String { displayText(name) }
+    private var calls: SystemCalls { work.root.calls }
 
-        /// When the run began; nil for a directory that osssync did not make.
-        package var time: Timestamp? { TrashRun.time(of: name) }
+    init(in work: WorkPlace) { self.work = work }
 
-        /// The run's number; nil for what no run put there.
-        package var number: Int64? { TrashRun.number(of: name) }
-
-        /// True if it was a run of one shard, of which each has numbers of its own.
-        package var isOfShard: Bool { TrashRun.isOfShard(name) }
-
-        /// True for what a restoration replaced, here or in the bucket.
-        package var isOfRestoration: Bool {
-            time != nil && name.dropFirst(16).starts(with: Self.restorationSuffix.utf8)
-        }
-
-        /// True if it is older: of one second, what a restoration replaced was there last.
-        package func precedes(_ other: TrashOfRun) -> Bool {
-            if isOfRestoration != other.isOfRestoration, name.prefix(16) == other.name.prefix(16) {
-                return other.isOfRestoration
+    /// The directory, which is made once.
+    var directory: OpenDirectory {
+        get throws(LocalError) {
+            try opened.withLock { opened throws(LocalError) in
+                if let opened { return opened }
+                let made = try work.privateDirectory(Self.directoryName, in: work.top, makes: true)
+                opened = made
+                return made
             }
-            return name.lexicographicallyPrecedes(other.name)
-        }
-
-        /// What names the trash of a restoration, after the time.
-        private static let restorationSuffix = "-restore"
-
-        /// The name for what a restoration replaces that began at `stamp`.
-        package static func nameOfRestoration(stamp: String) -> String {
-            stamp + restorationSuffix
-        }
-
-        /// The name for what a restoration replaces that begins now, where these trees are.
-        ///
-        /// Later than all of them, and none of them: what is moved there would be restored, too.
-        package static func nameOfRestoration(
-            _ now: Timestamp,
-            after trees: [TrashOfRun]
-        ) -> String {
-            var moment = now
-            for tree in trees {
-                guard let time = tree.time else { continue }
-                let seconds = tree.isOfRestoration ? time.seconds + 1 : time.seconds
-                moment = max(moment, Timestamp(seconds: seconds))
-            }
-            return nameOfRestoration(stamp: CivilTime(moment).basicText)
-        }
-
-        /// The name for a run that began at `stamp`.
-        package static func name(stamp: String, number: Int64, isOfShard: Bool) -> String {
-            "\(stamp)-run-\(number)" + (isOfShard ? TrashRun.shardSuffix : "")
-        }
-
-        /// The host in a name that does not end in `mark`, safe to print.
-        package func host(unless mark: String) -> String? {
-            guard !name.suffix(mark.utf8.count).elementsEqual(mark.utf8) else { return nil }
-            let parts = name.split(separator: UInt8(ascii: "~"))
-            return parts.count > 1 ? displayText(parts[1]) : nil
-        }
-
-        /// True for all trees of the run of this name.
-        package func isOfRun(_ run: String) -> Bool {
-            TrashRun.isName(name, ofRun: run)
         }
     }
 
-    /// Where removed files are kept, without making it: nil if none ever was.
-    func trashIfPresent() throws(LocalError) -> OpenDirectory? {
-        guard hasWork else { return nil }
+    /// The same, without making it: nil if none ever was.
+    func ifPresent() throws(LocalError) -> OpenDirectory? {
+        guard work.refusal == nil else { return nil }
         do throws(LocalError) {
-            return try privateDirectory("trash", in: topWork, createsIfMissing: false)
+            return try work.privateDirectory(Self.directoryName, in: work.top, makes: false)
         } catch {
             guard case .missingDirectory = error else { throw error }
             return nil
         }
     }
 
+    /// Keeps what is removed and replaced in `path` from now on, and not here.
+    ///
+    /// - Throws: `unsafeDirectory` for a place in the mirror, or where renames do not reach.
+    package func keepOldVersions(in path: String) throws(LocalError) {
+        let place = try GivenPath.open(path, createsIfMissing: true, calls: calls)
+        func refusal(_ reason: String) -> LocalError {
+            .unsafeDirectory(path: displayText(path.utf8), reason: reason)
+        }
+        guard try !place.isWithin(work.root) else {
+            throw refusal("old versions there would be mirrored; choose a place outside of DIR")
+        }
+        guard try place.status().isSameMount(as: work.root.status()) else {
+            throw refusal("it is on another file system than DIR; choose a place beside DIR")
+        }
+        elsewhere.withLock { $0 = place }
+    }
+
+    /// Where old versions go.
+    var oldVersions: OpenDirectory {
+        get throws(LocalError) {
+            if let place = elsewhere.withLock({ $0 }) { return place }
+            return try directory
+        }
+    }
+
     /// The trash of all runs, the oldest first.
-    package func trashOfRuns() throws(LocalError) -> [TrashOfRun] {
-        guard let trash = try trashIfPresent() else { return [] }
+    package func runs() throws(LocalError) -> [TrashOfRun] {
+        guard let trash = try ifPresent() else { return [] }
         var runs: [TrashOfRun] = []
         try unsafe calls.names(in: trash.descriptor) { name, _ in
             unsafe runs.append(TrashOfRun(name: [UInt8](name)))
@@ -99,13 +75,13 @@ extension MirrorDirectory {
 
     /// Deletes what a run left in the trash.
     package func remove(_ run: TrashOfRun) throws(LocalError) {
-        try TreeRemoval(root: try trash, calls: calls).remove(run.name)
+        try TreeRemoval(root: try directory, calls: calls).remove(run.name)
     }
 
     /// The bytes of all files in the trash.
-    package func trashSize() throws(LocalError) -> Int64 {
+    package func size() throws(LocalError) -> Int64 {
         var total: Int64 = 0
-        for run in try trashOfRuns() {
+        for run in try runs() {
             try forEachFile(in: run, at: nil) { _, file in
                 total = total.addingClamped(file.size)
                 return true
@@ -116,7 +92,7 @@ extension MirrorDirectory {
 
     /// True if a run left a file of this path in the trash.
     package func holds(_ path: RelativePath, in run: TrashOfRun) throws(LocalError) -> Bool {
-        guard let place = try trashIfPresent()?.ifPresent(run.name, path.parent) else {
+        guard let place = try ifPresent()?.ifPresent(run.name, path.parent) else {
             return false
         }
         return try place.status(of: PathBytes(path.name))?.isKept == true
@@ -127,7 +103,7 @@ extension MirrorDirectory {
         of path: RelativePath,
         in run: TrashOfRun
     ) throws(LocalError) -> Timestamp? {
-        guard let place = try trashIfPresent()?.ifPresent(run.name, path.parent) else { return nil }
+        guard let place = try ifPresent()?.ifPresent(run.name, path.parent) else { return nil }
         return calls.birth(at: place.descriptor, PathBytes(path.name))
     }
 
@@ -135,8 +111,7 @@ extension MirrorDirectory {
     /// `body` returns false.
     ///
     /// The files of a directory come before its directories, both by name. Holds the names of the
-    /// directories on the way. What is neither a regular file nor a link was not put there by
-    /// osssync, and is passed over.
+    /// directories on the way.
     ///
     /// With a `path`, only that file, or what is beneath that directory. The result is false if
     /// that of `body` was.
@@ -146,7 +121,7 @@ extension MirrorDirectory {
         at path: RelativePath?,
         _ body: (ObjectKey, FileIdentity) throws(LocalError) -> Bool
     ) throws(LocalError) -> Bool {
-        guard let trash = try trashIfPresent() else { return true }
+        guard let trash = try ifPresent() else { return true }
         if let path {
             guard let parent = try trash.ifPresent(run.name, path.parent) else { return true }
             switch try parent.status(of: PathBytes(path.name)) {
@@ -182,6 +157,39 @@ extension MirrorDirectory {
             waiting += directories.reversed()
         }
         return true
+    }
+
+    /// Deletes the trash of runs before `limit`, by the time in the name of their directories.
+    ///
+    /// A name without a time was given by another program: the directory's modification time
+    /// counts.
+    ///
+    /// Calls `onFailure` for each run whose trash could not be removed completely, and continues.
+    /// Returns the number of runs whose trash was removed.
+    @discardableResult
+    package func sweep(
+        olderThan limit: Timestamp,
+        onFailure: (LocalError) -> Void
+    ) throws(LocalError) -> Int {
+        guard work.refusal == nil else { return 0 }
+        let trash = try directory
+        var names: [[UInt8]] = []
+        try unsafe calls.names(in: trash.descriptor) { name, _ in unsafe names.append([UInt8](name))
+        }
+        var count = 0
+        for name in names {
+            do throws(LocalError) {
+                guard let status = try trash.status(of: PathBytes(name)),
+                    status.kind == .directory,
+                    TrashOfRun(name: name).time ?? status.identity.modified < limit
+                else { continue }
+                try TreeRemoval(root: trash, calls: calls).remove(name)
+                count += 1
+            } catch {
+                onFailure(error)
+            }
+        }
+        return count
     }
 }
 

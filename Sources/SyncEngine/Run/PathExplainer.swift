@@ -1,37 +1,16 @@
 internal import LocalStorage
 internal import ManifestStore
 internal import ObjectStorage
-package import ObjectTransfer
-package import SyncModel
+internal import ObjectTransfer
+internal import SyncModel
 internal import SyncPlanner
 internal import Synchronization
 
-extension MirrorEngine {
-    /// What is known of one path, and what each direction would do with it by the rules and the
-    /// table of a run; takes no lock, makes one request and changes nothing.
-    ///
-    /// Not said: what follows from other keys, such as a name that is a directory in the bucket.
-    ///
-    /// - Throws: `configuration` for a path that neither side has and the manifest does not record.
-    package func explain(
-        path text: String,
-        of directions: [SyncDirection: RunOptions]
-    ) async throws(SyncError) -> Explanation {
-        let path = try LocalSettings.path(text)
-        let session = try await MirrorSession.open(settings, locks: false, allowsRebinding: false)
-        do {
-            return try await explain(
-                path,
-                namesDirectory: text.utf8.last == UInt8(ascii: "/"),
-                session,
-                directions
-            )
-        } catch {
-            throw SyncError(any: error)
-        }
-    }
+/// Looks at one path as a run does, and applies the rules of each direction to it.
+struct PathExplainer: Sendable {
+    let settings: MirrorSettings
 
-    private func explain(
+    func explain(
         _ path: RelativePath,
         namesDirectory: Bool,
         _ session: MirrorSession,
@@ -40,13 +19,7 @@ extension MirrorEngine {
         var runs: [(options: RunOptions, run: MirrorRun)] = []
         for direction in SyncDirection.allCases {
             let options = directions[direction] ?? .standard
-            let run = try MirrorRun(
-                settings: settings,
-                session: session,
-                direction: direction,
-                options: options,
-                onEvent: { _ in }
-            )
+            let run = try settings.silentRun(direction, options, in: session)
             runs.append((options, run))
         }
         let found = try await look(at: path, session, runs.map(\.run))
@@ -77,7 +50,7 @@ extension MirrorEngine {
             )
         }
         let judgesInodes = try session.directory.keepsInodeNumbers()
-        let all = policies(.standard, directions, session, judgesInodes)
+        let all = session.policies(.standard, directions, settings, judgesInodes)
         var outlooks: [SyncDirection: Explanation.Outlook] = [:]
         for ((options, run), policy) in zip(runs, [all.pull, all.push, all.sync]) {
             let outlook = outlook(entry, run, options, policy, found.issues)

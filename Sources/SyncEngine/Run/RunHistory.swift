@@ -3,13 +3,16 @@ internal import ManifestStore
 package import ObjectTransfer
 package import SyncModel
 
-extension MirrorEngine {
+/// What the manifest recorded of earlier runs; takes no lock and changes nothing.
+package struct RunHistory: Sendable {
+    let settings: MirrorSettings
+
     private static let itemsAtOnce = 256
     /// More than are kept.
     private static let runLimit = 10_000
 
-    /// The latest runs, the last one first; takes no lock and changes nothing.
-    package func pastRuns(limit: Int) async throws(SyncError) -> [PastRun] {
+    /// The latest runs, the last one first.
+    package func runs(limit: Int) async throws(SyncError) -> [PastRun] {
         try await reading { session in
             let runs = try await session.manifest.rows(.runs, limit: limit)
             let running = try await PastRun.running(session)
@@ -18,8 +21,8 @@ extension MirrorEngine {
     }
 
     /// When the last complete run of each direction ended, in seconds since 1970 UTC, and the run
-    /// that goes on now, if there is one; takes no lock.
-    package func history() async throws(SyncError) -> (
+    /// that goes on now, if there is one.
+    package func latest() async throws(SyncError) -> (
         lastSuccess: [SyncDirection: StoreTime], running: PastRun?
     ) {
         try await reading { session in
@@ -49,7 +52,7 @@ extension MirrorEngine {
     ///
     /// - Returns: The run; nil if there is no record of it.
     /// - Throws: `SyncError`.
-    package func pastItems(
+    package func items(
         ofRun number: Int64,
         onItem: (PastItem) -> Bool
     ) async throws(SyncError) -> PastRun? {
@@ -76,6 +79,10 @@ extension MirrorEngine {
             throw SyncError(any: error)
         }
     }
+}
+
+extension MirrorEngine {
+    package var history: RunHistory { RunHistory(settings: settings) }
 }
 
 extension PastRun {

@@ -1,0 +1,123 @@
+internal import SyncModel
+
+#if canImport(Glibc)
+internal import Glibc
+#else
+internal import Darwin
+#endif
+
+/// What a path leads to that a user gave.
+///
+/// Its symbolic links are followed: what is found below a mirror never is.
+package enum GivenPath {
+    /// Opens a mirrored directory, with what its disk was found to refuse.
+    static func open(
+        _ path: String,
+        createsIfMissing: Bool = false,
+        calls: SystemCalls = .standard
+    ) throws(LocalError) -> OpenDirectory {
+        let shown = displayText(path.utf8)
+        guard !path.isEmpty, !path.utf8.contains(0) else { throw .missingDirectory(path: shown) }
+        let bytes = PathBytes(path.utf8)
+        func opened() throws(LocalError) -> OpenDirectory {
+            let descriptor = try calls.open(
+                at: SystemCalls.workingDirectory,
+                bytes,
+                flags: SystemCalls.followingDirectoryFlags,
+                mode: 0
+            )
+            var calls = calls
+            calls.refusals = DiskRefusals()
+            calls.dropsFractions = (try? calls.keepsWholeSeconds(descriptor)) ?? false
+            return OpenDirectory(adopting: descriptor, calls: calls)
+        }
+        do throws(LocalError) {
+            do throws(LocalError) {
+                return try opened()
+            } catch {
+                guard error.errno == ENOENT, createsIfMissing else { throw error }
+                let working = SystemCalls.workingDirectory
+                _ = try calls.makeDirectory(at: working, bytes, mode: 0o777)
+                return try opened()
+            }
+        } catch {
+            switch error.errno {
+            case ENOENT: throw .missingDirectory(path: shown)
+            case ENOTDIR: throw .notADirectory(path: shown)
+            default: throw error
+            }
+        }
+    }
+
+    /// Refuses a directory that does not exist, without opening more of it.
+    package static func require(_ path: String) throws(LocalError) {
+        _ = try open(path)
+    }
+
+    /// The path of the file that `path` leads to, over all symbolic links.
+    package static func resolved(_ path: String) throws(LocalError) -> String {
+        guard !path.utf8.contains(0) else { throw .missingDirectory(path: displayText(path.utf8)) }
+        guard let found = unsafe realpath(path, nil) else {
+            if errno == ENOENT { throw .missingFile }
+            throw .systemCall(
+                SystemCallError(call: "realpath", errno: errno, path: displayText(path.utf8))
+            )
+        }
+        defer { unsafe free(found) }
+        return unsafe String(cString: found)
+    }
+
+    /// True if both paths lead to one directory.
+    package static func isSameDirectory(
+        _ path: String,
+        _ other: String
+    ) throws(LocalError) -> Bool {
+        try open(path).status().isSameObject(as: open(other).status())
+    }
+
+    /// True for what leads to a directory, over links.
+    package static func isDirectory(_ path: String) -> Bool {
+        SystemCalls.standard.statusFollowingLinks(PathBytes(path.utf8))?.kind == .directory
+    }
+
+    /// True for a name that something has, be it a link that leads nowhere.
+    package static func isThere(_ path: String) -> Bool {
+        let calls = SystemCalls.standard
+        let status = try? calls.status(at: SystemCalls.workingDirectory, PathBytes(path.utf8))
+        return status != nil
+    }
+
+    /// Bytes that this user may still write on the disk of a directory, be it a mirror or not.
+    package static func freeBytes(at path: String) throws(LocalError) -> Int64 {
+        let root = try open(path)
+        return try root.calls.freeSpace(root.descriptor).bytes
+    }
+
+    /// The directory that `path` lies in, which is made if it is missing, as are those above it.
+    package static func makeFolder(above path: String) throws(LocalError) {
+        _ = try folder(above: path, .standard)
+    }
+
+    static func folder(
+        above path: String,
+        _ calls: SystemCalls
+    ) throws(LocalError) -> OpenDirectory {
+        let flags = SystemCalls.followingDirectoryFlags
+        let here = SystemCalls.workingDirectory
+        let slash: [UInt8] = [UInt8(ascii: "/")]
+        var directory = OpenDirectory(
+            adopting: try calls.open(at: here, PathBytes(slash), flags: flags, mode: 0),
+            calls: calls
+        )
+        for name in path.utf8.split(separator: UInt8(ascii: "/")).dropLast() {
+            let name = PathBytes([UInt8](name))
+            // What is there may be a link to a directory.
+            _ = try calls.makeDirectory(at: directory.descriptor, name, mode: 0o777)
+            directory = OpenDirectory(
+                adopting: try calls.open(at: directory.descriptor, name, flags: flags, mode: 0),
+                calls: calls
+            )
+        }
+        return directory
+    }
+}

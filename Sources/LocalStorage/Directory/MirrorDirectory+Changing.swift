@@ -1,0 +1,273 @@
+internal import CSystem
+package import SyncModel
+
+#if canImport(Glibc)
+internal import Glibc
+#else
+internal import Darwin
+#endif
+
+extension MirrorDirectory {
+    /// Makes a directory with its parents; it may exist.
+    ///
+    /// - Throws: `parentIsFile`, `symlinkInPath` or `nameTaken` with the component that is in the
+    ///   way, which may be `path` itself.
+    package func makeDirectory(_ path: RelativePath) throws(LocalError) {
+        do throws(LocalError) {
+            try names.requireOwn(path, makes: true)
+            _ = try root.directory(beneath: path, creatingWithMode: 0o777)
+        } catch {
+            throw disk.explained(error.naming(path), neededBytes: nil)
+        }
+    }
+
+    /// False if it is absent, not empty or not a directory.
+    package func removeDirectoryIfEmpty(_ path: RelativePath) throws(LocalError) -> Bool {
+        do throws(LocalError) {
+            let parent = try parent(of: path)
+            return try calls.removeEmptyDirectory(at: parent.descriptor, PathBytes(path.name))
+        } catch {
+            switch error {
+            case .absent, .parentIsFile: return false
+            default: throw error
+            }
+        }
+    }
+
+    /// Deletes a file by moving it to the trash of `run`, if it is still what the plan saw.
+    ///
+    /// - Throws: `targetChanged` if it is not; it stays then.
+    package func moveToTrash(
+        _ path: RelativePath,
+        expected: FileIdentity,
+        run: String
+    ) throws(LocalError) {
+        do throws(LocalError) {
+            let (parent, status) = try unchanged(path, expected)
+            let keeper = OldVersionKeeper(directory: self, path: path, parent: parent)
+            try keeper.moveToTrash(status, run: run)
+        } catch {
+            throw disk.explained(error, neededBytes: nil)
+        }
+    }
+
+    /// Deletes a file for good, if it is still what the plan saw.
+    ///
+    /// - Throws: `targetChanged` if it is not; it stays then.
+    package func remove(
+        _ path: RelativePath,
+        expected: FileIdentity
+    ) throws(LocalError) {
+        let (parent, status) = try unchanged(path, expected)
+        try OldVersionKeeper(directory: self, path: path, parent: parent).remove(status)
+    }
+
+    /// The directory of a file and what the file is, if that is what the plan saw.
+    func unchanged(
+        _ path: RelativePath,
+        _ expected: FileIdentity
+    ) throws(LocalError) -> (OpenDirectory, FileStatus) {
+        let parent: OpenDirectory
+        do throws(LocalError) {
+            parent = try self.parent(of: path)
+        } catch {
+            switch error {
+            case .absent, .parentIsFile: throw .targetChanged(path)
+            default: throw error
+            }
+        }
+        let status = try parent.status(of: PathBytes(path.name))
+        guard let status, status.kind == .of(path), isAsSeen(status.identity, expected)
+        else {
+            throw .targetChanged(path)
+        }
+        return (parent, status)
+    }
+
+    /// Gives a file another name, if it is still what the plan saw and the name is free.
+    ///
+    /// - Returns: What it is then, with the time `modified`, and its permissions if it got others.
+    /// - Throws: `targetChanged` with the path that is not as it was. The file has its old name
+    ///   then, unless it was the last step that failed.
+    package func rename(
+        _ path: RelativePath,
+        expected: FileIdentity,
+        to newPath: RelativePath,
+        modified: Timestamp
+    ) throws(LocalError) -> (identity: FileIdentity, permissions: UInt32?) {
+        do throws(LocalError) {
+            let (parent, status) = try unchanged(path, expected)
+            var target = root
+            if let directory = newPath.parent {
+                try names.requireOwn(directory, makes: true)
+                target = try root.directory(beneath: directory, creatingWithMode: 0o777)
+            }
+            let (name, newName) = (PathBytes(path.name), PathBytes(newPath.name))
+            try IdentityFile.refuse(newPath, parent, name)
+            sharedFiles.note(status)
+            if path.parent != newPath.parent { try limitRights(of: name, status, parent, target) }
+            do throws(LocalError) {
+                try rename(path, status, in: parent, to: newPath, in: target)
+            } catch {
+                guard error.errno == EXDEV, status.kind == .file, try noteOutOfReach(target) else {
+                    throw error
+                }
+                let isMoved = try moveByCopy(
+                    path,
+                    name,
+                    in: parent,
+                    to: newName,
+                    in: target,
+                    status
+                )
+                guard isMoved else { throw .targetChanged(newPath) }
+            }
+            let file = try openForReading(newPath)
+            if status.identity.modified != modified {
+                try calls.setModified(file.descriptor, modified)
+            }
+            let found = try file.status()
+            let isChanged = found.permissions != status.permissions
+            return (found.identity, isChanged ? found.permissions & 0o777 : nil)
+        } catch {
+            throw disk.explained(error, neededBytes: nil)
+        }
+    }
+
+    /// Lets nobody read a file that goes from `place` to `target` who could not read one that this
+    /// user makes there with its permissions: when its name moves, a file keeps its group and its
+    /// list.
+    func limitRights(
+        of name: PathBytes,
+        _ status: FileStatus,
+        _ place: OpenDirectory,
+        _ target: OpenDirectory
+    ) throws(LocalError) {
+        guard status.kind == .file, status.permissions & 0o077 != 0 else { return }
+        let defaults = try target.newFileDefaults()
+        let file = try place.file(name, name.display)
+        var rights = try file.rights()
+        guard defaults != .ordinary || rights.list != nil,
+            try file.status().isSameVersion(as: status)
+        else { return }
+        let most = rights.permissionsWithoutList
+        rights.list = defaults.list?.limited(to: most)
+        rights.permissions = rights.list?.permissions ?? most
+        if let group = defaults.group { rights.group = group }
+        try file.give(rights, removesList: true)
+    }
+
+    private func rename(
+        _ path: RelativePath,
+        _ status: FileStatus,
+        in parent: OpenDirectory,
+        to newPath: RelativePath,
+        in target: OpenDirectory
+    ) throws(LocalError) {
+        let (name, newName) = (PathBytes(path.name), PathBytes(newPath.name))
+        let isRenamed = try calls.renameExclusively(
+            from: parent.descriptor,
+            name,
+            to: target.descriptor,
+            newName
+        )
+        guard isRenamed else { throw .targetChanged(newPath) }
+        guard let found = try target.status(of: newName), found.isSameVersion(as: status) else {
+            // Another file took the name in between: it gets it back if that is possible.
+            _ = try? calls.renameExclusively(
+                from: target.descriptor,
+                newName,
+                to: parent.descriptor,
+                name
+            )
+            throw .targetChanged(path)
+        }
+    }
+}
+
+// MARK: - Permissions
+
+extension MirrorDirectory {
+    /// The bits for owner, group and others that a file gets whose object's metadata say `mode`.
+    package func permissions(ofObject mode: UInt32) throws(LocalError) -> UInt32 {
+        let permissions = try partials.modes().permissions(.ofObject(mode))
+        if mode & 0o777 & ~permissions != 0 { calls.refusals.note(.permissionsOfUmask) }
+        return permissions
+    }
+
+    /// Gives a file the bits for owner, group and others, if it is still the expected one; what it
+    /// is then.
+    ///
+    /// Where it has an access list, whose mask the group's bits are, bits are only taken away.
+    package func setPermissions(
+        _ permissions: UInt32,
+        of path: RelativePath,
+        expected: FileIdentity
+    ) throws(LocalError) -> (identity: FileIdentity, permissions: UInt32) {
+        let file = try openForReading(path)
+        let status = try file.status()
+        guard status.identity == expected, file.linkText == nil else { throw .targetChanged(path) }
+        var wanted = permissions & 0o777
+        if try calls.list(.access, of: file.descriptor) != nil { wanted &= status.permissions }
+        try calls.setMode(file.descriptor, status.permissions & ~0o777 | wanted)
+        let found = try file.status()
+        return (found.identity, found.permissions & 0o777)
+    }
+
+    /// The permissions that `mkdir` gives in this process: what no marker has to record.
+    package static let ordinaryPermissions: UInt32 = {
+        let told = osssync_umask()
+        if told >= 0 { return 0o777 & ~UInt32(told) }
+        // Changed for a moment, where a system does not tell it.
+        let mask = umask(0o077)
+        umask(mask)
+        return 0o777 & ~UInt32(mask)
+    }()
+
+    /// The permissions of a directory here whose marker says `mode`: no more than the umask allows,
+    /// and always reading and entering for its owner, because later runs walk it.
+    package func permissions(ofMarker mode: UInt32) throws(LocalError) -> UInt32 {
+        let permissions = mode & (try partials.modes().allowed) | 0o500
+        if mode & 0o777 & ~permissions != 0 { calls.refusals.note(.permissionsOfUmask) }
+        return permissions
+    }
+
+    /// Gives a directory the bits for owner, group and others; those that it has then, or nil if it
+    /// had other ones than `expected`, which are kept.
+    ///
+    /// Where it has an access list, whose mask the group's bits are, the group and others only lose
+    /// some. What cannot be set is told once, and is no failure.
+    package func setPermissions(
+        _ permissions: UInt32,
+        ofDirectory path: RelativePath,
+        expected: UInt32?
+    ) throws(LocalError) -> UInt32? {
+        let opened = try root.directory(beneath: path)
+        let status = try opened.status()
+        if let expected, status.permissions & 0o777 != expected { return nil }
+        var wanted = permissions & 0o777
+        if try calls.list(.access, of: opened.descriptor) != nil {
+            wanted &= status.permissions | 0o700
+        }
+        guard wanted != status.permissions & 0o777 else { return wanted }
+        try calls.setModeIfPossible(opened.descriptor, status.permissions & ~0o777 | wanted)
+        let found = try opened.status().permissions & 0o777
+        if found != wanted { calls.refusals.note(.permissions) }
+        return found
+    }
+}
+
+extension OpenDirectory {
+    /// The bits for owner, group and others; nil for those that every directory gets that is made
+    /// in its place, because a list for new ones says so.
+    func chosenPermissions(_ status: FileStatus) -> UInt32? {
+        let permissions = status.permissions & 0o777
+        // A directory that was made under such a list has it, too.
+        guard permissions != MirrorDirectory.ordinaryPermissions,
+            let list = (try? calls.list(.forNewFiles, of: descriptor)).flatMap({ $0 })
+                .flatMap(AccessList.init),
+            list.permissions == permissions
+        else { return permissions }
+        return nil
+    }
+}

@@ -1,0 +1,143 @@
+internal import SyncEngine
+internal import SyncModel
+
+/// What is known of a mirror; nothing is changed but by a repair.
+extension DirectoryMirror {
+    /// Counts what a pull, a push and a sync would do, and names what was interrupted; changes
+    /// nothing.
+    ///
+    /// The options' paths limit it as they limit a run.
+    ///
+    /// - Throws: `SyncError`; `configuration` for a path that exists nowhere.
+    public func status(options: RunOptions) async throws(SyncError) -> StatusReport {
+        try await status(options: options, of: [:])
+    }
+
+    /// The same for directions that have options of their own; their filters do not count.
+    ///
+    /// - Parameters:
+    ///   - options: The options of all directions without their own, and the filter.
+    ///   - directions: The options of single directions.
+    ///   - onDetail: Called with each item that a direction would not leave as it is, in the order
+    ///     of the keys of each direction.
+    /// - Returns: The counts.
+    /// - Throws: `SyncError`.
+    public func status(
+        options: RunOptions,
+        of directions: [SyncDirection: RunOptions],
+        onDetail: (@Sendable (StatusDetail) -> Void)? = nil
+    ) async throws(SyncError) -> StatusReport {
+        var trash = TrashReport()
+        var warnings: [String] = []
+        do throws(SyncError) {
+            if let found = try await localMirror.trash() { trash = found }
+        } catch {
+            guard error.code != .cancelled else { throw error }
+            warnings = [error.message]
+        }
+        var report = try await inspecting(connectionLimit: options.connectionLimit)
+            .status(options: options, of: directions, onDetail: onDetail)
+        report.trash = trash
+        report.warnings += warnings
+        return report
+    }
+
+    /// What is known of one path, and what each direction would do with it; changes nothing.
+    ///
+    /// Makes one request for the object. What follows from other keys is not considered.
+    ///
+    /// - Parameters:
+    ///   - path: The path beneath the directory; "/" at its end means a directory.
+    ///   - directions: The options of each direction.
+    /// - Returns: What was found.
+    /// - Throws: `SyncError`; `configuration` for a path that exists nowhere.
+    public func explain(
+        path: String,
+        of directions: [SyncDirection: RunOptions]
+    ) async throws(SyncError) -> Explanation {
+        try await inspecting(connectionLimit: 1).explain(path: path, of: directions)
+    }
+
+    /// Deletes partial files and aborts multipart uploads, of one path or of all.
+    ///
+    /// - Throws: `SyncError`; `configuration` for a path that is neither here nor in the manifest.
+    public func cancelTransfers(path: String?) async throws(SyncError) -> CancelReport {
+        try await inspecting(connectionLimit: 1).cancelTransfers(path: path)
+    }
+
+    /// The latest runs that the manifest recorded, the last one first; at most 1,000 are kept.
+    ///
+    /// - Throws: `SyncError`.
+    public func pastRuns(limit: Int) async throws(SyncError) -> [PastRun] {
+        try await inspecting(connectionLimit: 1).history.runs(limit: limit)
+    }
+
+    /// The largest files that the manifest records, the largest first; reads all of it.
+    ///
+    /// - Parameter count: How many.
+    /// - Returns: Their keys, safe to print, and sizes in bytes.
+    /// - Throws: `SyncError`.
+    public func largestFiles(_ count: Int) async throws(SyncError) -> [(key: String, size: Int64)] {
+        try await inspecting(connectionLimit: 1).history.largestFiles(count)
+    }
+
+    /// When the last complete run of each direction ended, and the active run.
+    func history() async throws(SyncError) -> (
+        lastSuccess: [SyncDirection: StoreTime], running: PastRun?
+    ) {
+        try await inspecting(connectionLimit: 1).history.latest()
+    }
+
+    /// Hands the items that a run recorded to `onItem`, until `onItem` returns false.
+    ///
+    /// Those of the last 20 runs are kept, at most 5,000 of each.
+    ///
+    /// - Parameters:
+    ///   - number: The run's number.
+    ///   - onItem: Called with each item.
+    /// - Returns: The run; nil if there is no record of it.
+    /// - Throws: `SyncError`.
+    public func pastItems(
+        ofRun number: Int64,
+        onItem: (PastItem) -> Bool
+    ) async throws(SyncError) -> PastRun? {
+        try await inspecting(connectionLimit: 1).history
+            .items(ofRun: number, onItem: onItem)
+    }
+
+    /// Reads recorded files and compares their content with the manifest.
+    ///
+    /// Downloads nothing but what it is to repair. Damaged files are compared by their content in
+    /// later runs, too, and not uploaded without force. Cancelling the task ends it between two
+    /// files.
+    ///
+    /// - Parameters:
+    ///   - options: What is verified.
+    ///   - onFinding: Called with each file or object that is not as recorded.
+    /// - Returns: What was found.
+    /// - Throws: `SyncError`; `locked` while another run is active, `configuration` for a path that
+    ///   is neither here nor in the manifest.
+    public func verify(
+        _ options: VerifyOptions,
+        onFinding: @escaping @Sendable (VerifyFinding) -> Void
+    ) async throws(SyncError) -> VerifyReport {
+        try await inspecting(connectionLimit: RunOptions.standard.connectionLimit)
+            .verify(options, onFinding: onFinding)
+    }
+
+    /// A round over the shards, or the newest one.
+    ///
+    /// - Returns: Nil if there is none.
+    /// - Throws: `SyncError` of code `localState` if what is recorded of it is damaged.
+    public func round(_ name: String?) throws(SyncError) -> RoundReport? {
+        try engine(connectionLimit: 1, asOf: nil).round(name)
+    }
+
+    /// The shards in key order, and what their last runs came to.
+    ///
+    /// - Returns: Nil if the mirror is not cut.
+    /// - Throws: `SyncError` of code `localState` if what is recorded of them is damaged.
+    public func shards() throws(SyncError) -> [ShardState]? {
+        try engine(connectionLimit: 1, asOf: nil).shards()
+    }
+}
