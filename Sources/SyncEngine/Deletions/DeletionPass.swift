@@ -268,6 +268,9 @@ struct DeletionPass: Sendable {
         let key = rename.source.entry.key
         do {
             let (old, new) = (try context.path(of: deletion.key), try context.path(of: key))
+            if deletion.key == IgnoreFile.key {
+                try await IgnoreFile.noteRemoval(in: context.manifest)
+            }
             let renamed = try await context.closed.writing([old, new]) { () throws(LocalError) in
                 try directory.rename(old, expected: expected, to: new, modified: modified)
             }

@@ -26,6 +26,7 @@ struct PlanScope: Sendable {
     private final class Counter: Sendable {
         let excluded = Atomic(0)
         let withheld = Atomic(0)
+        let keptThere = Atomic(0)
         let heldLinks = Atomic(0)
         let heldNames = Atomic(0)
         let isStopped = Atomic(false)
@@ -82,7 +83,10 @@ struct PlanScope: Sendable {
     /// Files that were not sent because rules that were accepted here hid them.
     var withheldCount: Int { counter.withheld.load(ordering: .relaxed) }
 
-    /// The message about them; nil if there are none.
+    /// Objects that only the bucket has, and that a push leaves there because of such rules.
+    var keptThereCount: Int { counter.keptThere.load(ordering: .relaxed) }
+
+    /// The message about withheld files; nil if there are none.
     var withheldMessage: String? {
         let count = withheldCount
         guard count > 0 else { return nil }
@@ -90,6 +94,11 @@ struct PlanScope: Sendable {
             + " not uploaded: the '\(IgnoreFile.name)' that was used here before excludes more "
             + "than the bucket's. To accept the bucket's, edit or touch '\(IgnoreFile.name)' "
             + "here, or create it if it is missing"
+    }
+
+    /// Why the only entry that was asked about is withheld; nil if it is not.
+    var heldReason: String? {
+        withheldMessage ?? (keptThereCount > 0 ? QuietReason.onlyRemote.message : nil)
     }
 
     /// The message about recorded links that the run leaves as they are; nil if there are none.
@@ -209,7 +218,7 @@ struct PlanScope: Sendable {
         }
         switch cursor.classify(entry.key) {
         case .included:
-            return withholds(entry) ? nil : entry
+            return isHeld(entry.key) ? chooseHeld(entry) : entry
         case .tooCostly:
             report(entry.key)
             return nil
@@ -242,28 +251,37 @@ struct PlanScope: Sendable {
         }
     }
 
-    /// True for what accepted rules hide and a run could send or delete in the remote.
+    /// True for what rules hide that were accepted here and are not in force any more.
+    private func isHeld(_ key: ObjectKey) -> Bool {
+        !held.isEmpty && held.contains { $0.classify(key) != .included }
+    }
+
+    /// Nothing of what such rules hide is sent, or deleted in the bucket.
     ///
     /// What is new there is fetched, and what was fetched follows its object.
-    private func withholds(_ entry: JoinedEntry) -> Bool {
-        guard !held.isEmpty, held.contains(where: { $0.classify(entry.key) != .included }) else {
-            return false
-        }
+    private func chooseHeld(_ entry: JoinedEntry) -> JoinedEntry? {
         guard let local = entry.local else {
-            return direction == .push || (direction == .sync && entry.base != nil)
+            if direction == .push {
+                if entry.remote != nil { counter.keptThere.add(1, ordering: .relaxed) }
+                return nil
+            }
+            guard direction == .sync, let base = entry.base else { return entry }
+            // Nobody deleted what vanished while it was hidden.
+            let row = base.leftOut(true)
+            return JoinedEntry(key: entry.key, base: row, local: nil, remote: entry.remote)
         }
         if let base = entry.base,
             LocalChange(of: local, since: base, judgesInodes: judgesInodes) == .same,
             direction != .push || entry.remote != nil
         {
-            return false
+            return entry
         }
-        if case .directory(isEmpty: false) = local.kind { return true }
+        if case .directory(isEmpty: false) = local.kind { return nil }
         if direction == .pull {
             countExcluded()
         } else {
             counter.withheld.add(1, ordering: .relaxed)
         }
-        return true
+        return nil
     }
 }

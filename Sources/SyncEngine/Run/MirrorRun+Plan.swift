@@ -131,6 +131,7 @@ extension MirrorRun {
             summary.notMirroredKinds = issues.notMirroredKinds
             if plan.reserved.kept > 0 { summary.notMirroredKinds.insert(.reservedObject) }
             summary.skipped += scope.withheldCount
+            summary.onlyRemote += scope.keptThereCount
             summary.directoryChanged = issues.hasLostNames
         }
         for message in issues.coverMessages { onEvent(.warning(message: message)) }

@@ -9,6 +9,10 @@ internal import SyncModel
 /// Whoever writes to the bucket could end the backups of a directory by putting one there, also
 /// after it was taken away again, because nothing in a tagged directory is deleted.
 struct OwnTags: Sendable {
+    /// How often a manifest that a run writes is read, and the time between.
+    private static let readings = 4
+    private static let interval = Duration.milliseconds(250)
+
     let session: MirrorSession
     let settings: MirrorSettings
     let paths: RunPaths
@@ -27,11 +31,14 @@ struct OwnTags: Sendable {
     private func isFetched(_ tag: FoundTags.Tag, isNew: Bool) async throws -> Bool {
         guard let file = tag.file else {
             // A link is the one that a stored link became, or this machine's.
-            let row = try await session.manifest.entry(tag.key.ofLink)
+            let row = try await record(of: tag.key.ofLink, isNew: isNew)?.row
             return row?.isLink == true && row?.isFetched == true
         }
-        guard let row = try await session.manifest.entry(tag.key) else {
-            return try await mayBeFetched(tag.key, isNew: isNew)
+        // Where it is not known, nothing beneath is to be deleted.
+        guard let record = try await record(of: tag.key, isNew: isNew) else { return false }
+        guard let row = record.row else {
+            guard record.isNew else { return false }
+            return try await isInBucket(tag.key)
         }
         guard row.isFetched else { return false }
         let judgesInodes = try session.known.isSame && session.directory.keepsInodeNumbers()
@@ -39,11 +46,35 @@ struct OwnTags: Sendable {
         return isSameInode && file.size == row.size && row.mayHaveTime(of: file)
     }
 
-    /// True for a file of which this manifest may not know that it was fetched, if the bucket has
-    /// its object: a new manifest, and that of another shard.
-    private func mayBeFetched(_ key: ObjectKey, isNew: Bool) async throws -> Bool {
-        let isOfOthers = settings.shard != nil && !paths.ranges.contains(key)
-        guard isOfOthers || isNew else { return false }
+    /// The row of a tag, and whether the manifest that would have it had none at all.
+    ///
+    /// It may be that of another shard, which must come to the same answer.
+    ///
+    /// Nil if that cannot be read, as after a kill.
+    private func record(
+        of key: ObjectKey,
+        isNew: Bool
+    ) async throws -> (row: ManifestEntry?, isNew: Bool)? {
+        guard let shard = settings.shard, !shard.range.contains(key) else {
+            return (try await session.manifest.entry(key), isNew)
+        }
+        for attempt in 1...Self.readings {
+            do {
+                let (directory, environment) = (session.directory, settings.environment)
+                guard let other = try await shard.manifest(with: key, in: directory, environment)
+                else { return (nil, true) }
+                return (try await other.entry(key), try await other.entryCount() == 0)
+            } catch ManifestError.inUse where attempt < Self.readings {
+                // A run writes it.
+                try await settings.environment.sleep(Self.interval)
+            } catch ManifestError.inUse {
+                return nil
+            }
+        }
+        return nil
+    }
+
+    private func isInBucket(_ key: ObjectKey) async throws(StorageError) -> Bool {
         do throws(StorageError) {
             _ = try await store.head(ObjectKey(settings.prefix.bytes + key.bytes), versionID: nil)
             return true

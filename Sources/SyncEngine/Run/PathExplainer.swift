@@ -179,7 +179,7 @@ struct PathExplainer: Sendable {
             let rule = left.withLock(\.self)
             return Explanation.Outlook(
                 action: nil,
-                reason: rule == nil ? scope.withheldMessage ?? "it is left out" : "excluded",
+                reason: rule == nil ? scope.heldReason ?? "it is left out" : "excluded",
                 rule: rule,
                 isExcluded: true
             )

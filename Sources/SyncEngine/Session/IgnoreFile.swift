@@ -67,9 +67,6 @@ enum IgnoreFile {
         // The accepted patterns outlive the manifest. Without it, the origin of the file is
         // unknown, also to a later run, until it has a row.
         let isDoubtful = isRebuilt && accepted != nil
-        if isDoubtful, records, found != nil {
-            try await manifest.setSetting(receivedSetting, fingerprint(text))
-        }
         let isReceived: Bool
         if let found, let row, isContent(found.text, of: row) {
             isReceived = isUntouched(found.modified, row)
@@ -77,7 +74,12 @@ enum IgnoreFile {
             // A kill may have come before the row was written.
             isReceived = isDoubtful || fingerprint(found.text) == received
         } else {
-            isReceived = isDoubtful || row == nil || received == removed
+            isReceived = isDoubtful || received == removed
+        }
+        // What a run removed may have been put back.
+        if records, isDoubtful || isReceived && found != nil && received == removed {
+            let origin = found.map { fingerprint($0.text) } ?? removed
+            try await manifest.setSetting(receivedSetting, origin)
         }
         guard isReceived, let before = accepted else {
             if records, let accepted, try !accepted.areHidden(by: current) {
@@ -102,11 +104,16 @@ enum IgnoreFile {
         if records, now.texts != before.texts { try now.write(to: directory) }
         return IgnoreRules(
             current: current,
-            held: try now.texts.filter { $0 != text }.map {
-                text throws(FileFilter.InvalidPattern) in
-                try FileFilter(ignoreFile: text)
-            }
+            held: try filters(now.texts.filter { $0 != text })
         )
+    }
+
+    static func filters(
+        _ texts: [[UInt8]]
+    ) throws(FileFilter.InvalidPattern) -> [FileFilter] {
+        try texts.map { text throws(FileFilter.InvalidPattern) in
+            try FileFilter(ignoreFile: text)
+        }
     }
 
     /// A file system that rounds times does not accept anything.

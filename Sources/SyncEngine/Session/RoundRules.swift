@@ -38,9 +38,7 @@ struct RoundRules: Sendable, Hashable {
 
     var heldFilters: [FileFilter] {
         get throws(FileFilter.InvalidPattern) {
-            try held.map { text throws(FileFilter.InvalidPattern) in
-                try FileFilter(ignoreFile: text)
-            }
+            try IgnoreFile.filters(held)
         }
     }
 }

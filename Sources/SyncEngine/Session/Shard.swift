@@ -1,4 +1,6 @@
 internal import LocalStorage
+internal import ManifestStore
+internal import ObjectTransfer
 internal import SyncModel
 internal import SyncPlanner
 internal import Synchronization
@@ -7,8 +9,7 @@ internal import Synchronization
 struct Shard: Sendable {
     let number: Int
     let range: KeyRange
-    /// The names that lead from the mirror's state to this one's.
-    let folder: [String]
+    let cutting: Cutting
     /// What is skipped in all shards of this round.
     let rules: RoundRules?
     /// The lock of the mirror as a whole, if this process has it.
@@ -17,6 +18,31 @@ struct Shard: Sendable {
     let outcome: ShardOutcome?
     /// True for the run that carries out what an earlier one has planned to delete.
     var isFinishing = false
+
+    /// The names that lead from the mirror's state to this one's.
+    var folder: [String] { cutting.folder(number) }
+
+    /// The manifest of the shard that has a key, to look at.
+    ///
+    /// - Returns: Nil if there is none, or one that the next run begins anew.
+    func manifest(
+        with key: ObjectKey,
+        in directory: MirrorDirectory,
+        _ environment: EngineEnvironment
+    ) async throws -> ManifestStore? {
+        let names = cutting.folder(cutting.number(of: key))
+        let folder = try directory.sharedState.folder(names, makes: false)
+        guard let path = folder?.path else { return nil }
+        switch try await ManifestStore.inspect(
+            directory: path,
+            hasLocks: directory.hasRecordLocks(),
+            threads: environment.threads
+        ) {
+        case .opened(let manifest): return manifest
+        case .absent, .damaged: return nil
+        case .unfinished: throw ManifestError.inUse(path: path)
+        }
+    }
 }
 
 /// What a run of a shard leaves in memory for its result.

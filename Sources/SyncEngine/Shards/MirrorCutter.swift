@@ -221,7 +221,7 @@ struct MirrorCutter: Sendable {
             settings.shard = Shard(
                 number: number,
                 range: range,
-                folder: before.folder(number),
+                cutting: before,
                 rules: RoundRules(),
                 whole: whole,
                 outcome: nil

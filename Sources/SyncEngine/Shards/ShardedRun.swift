@@ -201,7 +201,7 @@ final class ShardedRun: Sendable {
         Shard(
             number: number,
             range: ranges[number],
-            folder: cutting.folder(number),
+            cutting: cutting,
             rules: rules,
             whole: whole,
             outcome: outcome

@@ -86,6 +86,27 @@ extension EngineRuns {
             }
         }
 
+        /// The tag, and its row, are in the first of two shards.
+        @Test(arguments: tags)
+        func `leave nothing out in another shard`(tag: String) async throws {
+            let fixture = try await mirror()
+            var cut = CutOptions()
+            cut.bounds = [[UInt8]("photos/b".utf8)]
+            _ = try await fixture.engine("a").cut(cut) { _ in }
+            try await fixture.put("photos/" + tag, Self.signature)
+            for _ in 0..<2 {
+                try fixture.write("a/photos/b", MirrorFixture.ramp(50))
+                let summary = try await fixture.run("a", .sync, EventLog(), Self.recognizing)
+                #expect(summary.notMirrored == 0 && summary.isInStep, "\(summary)")
+                #expect(try await fixture.object("photos/b") == MirrorFixture.ramp(50))
+            }
+            // It was changed here, which is the other shard's to know.
+            try fixture.write("a/photos/" + tag, Self.signature + Data("# mine".utf8))
+            try fixture.write("a/photos/new", Data([1]))
+            let summary = try await fixture.run("a", .sync, EventLog(), Self.recognizing)
+            #expect(summary.transferred == 0 && !summary.isInStep, "\(summary)")
+        }
+
         @Test func `leave nothing out as links of the bucket`() async throws {
             let fixture = try await mirror()
             func sync() async throws -> RunSummary {

@@ -126,6 +126,57 @@ extension EngineRuns {
             #expect(second.deleted == 2 && second.isInStep, "\(second)")
         }
 
+        @Test func `by an ignore file that was never sent is fetched once that is gone`()
+            async throws
+        {
+            let fixture = try await mirror()
+            try fixture.write("a/.osssyncignore", Data("/films/\n".utf8))
+            try await fixture.run("a", .pull)
+            for name in ["films", ".osssyncignore"] { try fixture.remove("a/" + name) }
+            let status = try await fixture.engine("a").status(options: MirrorFixture.options())
+            #expect(status.differences.onlyRemote == 2)
+            let push = try await fixture.run("a", .push, EventLog(), Self.deleting)
+            #expect(push.onlyRemote == 2 && !push.isInStep, "\(push)")
+            let summary = try await fixture.run("a", .sync, EventLog(), Self.deleting)
+            #expect(summary.transferred + summary.renamed == 2 && summary.isInStep, "\(summary)")
+            #expect(try await fixture.objects() == Self.names)
+        }
+
+        /// A run that deletes or renames the ignore file here, as its object was, accepts nothing,
+        /// and neither does one without a manifest.
+        @Test(arguments: ["deleted", "renamed", "lost"])
+        func `by rules that are gone in the bucket is fetched, and what is here stays here`(
+            _ change: String
+        ) async throws {
+            let fixture = try await mirror()
+            try fixture.write("a/.osssyncignore", Data("/films/\n".utf8))
+            try await fixture.run("a", .push)
+            try fixture.remove("a/films/a")
+            try fixture.write("a/films/private", Data([1]))
+            try await fixture.deleteObject(".osssyncignore")
+            if change == "renamed" { try await fixture.put("rules", Data("/films/\n".utf8)) }
+            if change == "lost" {
+                try fixture.remove("a/.osssyncignore")
+                for name in try fixture.names(in: "a/.osssync") where name.hasPrefix("manifest") {
+                    try fixture.remove("a/.osssync/" + name)
+                }
+            }
+            for _ in 0..<2 {
+                try await fixture.run("a", .sync, EventLog(), Self.deleting)
+                #expect(!fixture.exists("a/.osssyncignore"))
+            }
+            try fixture.remove("a/films/b")
+            let push = try await fixture.run("a", .push, EventLog(), Self.deleting)
+            #expect(push.onlyRemote > 0 && push.skipped == 1 && !push.isInStep, "\(push)")
+            try await fixture.run("a", .sync, EventLog(), Self.deleting)
+            #expect(fixture.exists("a/films/a") && fixture.exists("a/films/b"))
+            #expect(try await !fixture.objects().contains("films/private"))
+            // Until the user says so.
+            try fixture.write("a/.osssyncignore", Data())
+            let last = try await fixture.run("a", .sync)
+            #expect(last.transferred == 2 && last.isInStep, "\(last)")
+        }
+
         @Test func `what was seen again on both sides is deleted as ever`() async throws {
             let fixture = try await mirror()
             try await fixture.run("a", .push, EventLog(), Self.patterns(["/films/"]))

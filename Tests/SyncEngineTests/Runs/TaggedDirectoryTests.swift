@@ -106,6 +106,41 @@ extension EngineRuns {
             #expect(try await fixture.objects() == ["d/disk/f", "k"])
         }
 
+        /// Its tag is in one shard, and files in it are in another.
+        @Test(arguments: ["CACHEDIR.TAG", "zz"], [true, false])
+        func `one that is divided by a cut is left out as a whole`(
+            tag: String,
+            isCut: Bool
+        ) async throws {
+            let fixture = try fixture(["cache/f0": "0", "cache/f1": "1", "cache/f2": "2", "k": "1"])
+            try fixture.write("a/cache/" + tag, Data(Self.signature.utf8))
+            try await fixture.run("a", .push)
+            if isCut {
+                var cut = CutOptions()
+                cut.bounds = [[UInt8]("cache/f1".utf8)]
+                _ = try await fixture.engine("a").cut(cut) { _ in }
+            }
+            let recognizing: (inout RunOptions) -> Void = { options in
+                Self.options(&options)
+                options.filter.tags.names.insert("zz")
+                options.deletionLimit = .percent(100)
+            }
+            let push = try await fixture.run("a", .push, EventLog(), recognizing)
+            #expect(push.notMirrored == 4 && push.isComplete, "\(push)")
+            let objects = try await fixture.objects()
+            try await fixture.deleteObject("cache/f0")
+            try await fixture.deleteObject("cache/f2")
+            let sync = try await fixture.run("a", .sync, EventLog(), recognizing)
+            #expect(sync.deleted == 0 && sync.transferred == 0, "\(sync)")
+            // What vanished on one side meanwhile is fetched or sent.
+            try fixture.remove("a/cache/" + tag)
+            try fixture.remove("a/cache/f1")
+            let last = try await fixture.run("a", .sync, EventLog(), recognizing)
+            #expect(last.deleted == 0 && last.transferred == 4 && last.isInStep, "\(last)")
+            #expect(try await fixture.objects() == objects)
+            #expect(fixture.exists("a/cache/f1"))
+        }
+
         @Test func `status counts them as excluded`() async throws {
             let fixture = try fixture(["d/.nobackup": "", "d/f": "1", "e": "1"])
             let status = try await fixture.engine("a").status(
