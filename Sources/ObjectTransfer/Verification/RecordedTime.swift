@@ -22,9 +22,14 @@ package enum RecordedTime {
 
     /// What is recorded at `now` of a file whose content was read or written after `start`, or of
     /// which nothing was read if that is nil.
-    package static func of(_ file: FileIdentity, since start: Timestamp?, now: Timestamp)
-        -> Timestamp
-    {
+    ///
+    /// `isPublished`: osssync itself has just made the file, which says all there is to its ctime.
+    package static func of(
+        _ file: FileIdentity,
+        since start: Timestamp?,
+        now: Timestamp,
+        isPublished: Bool = false
+    ) -> Timestamp {
         let modified = file.modified
         guard let start else { return modified }
         // The time of the last change is always the file system's own, never one that was set.
@@ -33,7 +38,11 @@ package enum RecordedTime {
         guard isCoarse || modified.nanoseconds != 0 else { return modified }
         let granularity = isCoarse ? wholeSeconds : ticks
         // A change gets the time of its moment, and so never one that lies in the future.
-        let isRecent = modified > start - granularity && modified - granularity <= now
-        return isRecent ? modified - .nanoseconds(1) : modified
+        func isRecent(_ time: Timestamp) -> Bool {
+            time > start - granularity && time - granularity <= now
+        }
+        // In whole seconds, a change may keep the ctime, too, and have its old mtime set back.
+        let mayKeepChange = isCoarse && !isPublished && isRecent(file.changed)
+        return isRecent(modified) || mayKeepChange ? modified - .nanoseconds(1) : modified
     }
 }

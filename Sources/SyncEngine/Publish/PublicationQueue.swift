@@ -273,7 +273,8 @@ actor PublicationQueue {
             localModified: RecordedTime.of(
                 identity,
                 since: start,
-                now: context.environment.now()
+                now: context.environment.now(),
+                isPublished: true
             ),
             inode: identity.inode,
             isThroughLink: item.isThroughLink,
