@@ -162,8 +162,8 @@ extension FileFilter {
             // Read as they are, such rules would hide nothing.
             guard !line.contains(0), !line.dropLast().contains(UInt8(ascii: "\r")) else {
                 throw InvalidPattern(
-                    message: "line \(number): it is not plain text in UTF-8 with a line feed at "
-                        + "the end of each line"
+                    message: "line \(number) contains a NUL or a carriage return; save it as UTF-8 "
+                        + "text with a line feed at the end of each line"
                 )
             }
             guard let (pattern, excludes) = Self.rule(line) else { continue }
