@@ -56,6 +56,9 @@ enum Query: String, CaseIterable, Sendable {
         WHERE size_bytes = ? AND marks & 16 <> 0 AND (inode = ? OR local_modified_seconds = ?)
         LIMIT ?
         """
+    case selectEntriesLike = """
+        SELECT * FROM entry WHERE size_bytes = ? AND local_modified_seconds = ? LIMIT ?
+        """
     case selectInodes = """
         SELECT key, inode FROM entry WHERE key >= ? ORDER BY key LIMIT ?
         """

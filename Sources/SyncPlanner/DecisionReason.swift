@@ -281,32 +281,38 @@ package enum SkipReason: Sendable, Hashable {
         }
     }
 
+    /// How one file alone is forced; in a sharded mirror no path is named, and without one all
+    /// damaged files would be sent over their objects.
+    private static func force(_ option: String, _ effect: String, inShards: Bool) -> String {
+        inShards ? "" : ", 'push \(option.isEmpty ? "" : option + " ")--force DIR PATH' \(effect)"
+    }
+
     private func damageMessage(inShards: Bool) -> String {
         switch self {
         case .damaged(true):
             "damaged: its content is not the recorded one, although its size and time are; the "
                 + "object is unchanged; "
                 + Self.repair("it", inShards: inShards, moving: "the file")
-                + ", 'push --checksum --force' sends the "
-                + "file as it is"
+                + Self.force("--checksum", "sends the file as it is", inShards: inShards)
         case .damaged(false):
             "damaged: its content is not the recorded one, although its size and time are; the "
-                + "object was deleted, so the file is kept; 'push --checksum --force' sends it as "
-                + "it is"
+                + "object was deleted, so the file is kept"
+                + Self.force("--checksum", "sends it as it is", inShards: inShards)
         case .damagedAndGone:
             "the file was found damaged before it was removed or renamed; \(Self.keptObject)"
-                + "; \(Self.repair("it", inShards: inShards, moving: nil)), "
-                + "'push --delete --force' deletes it in the bucket"
+                + "; \(Self.repair("it", inShards: inShards, moving: nil))"
+                + Self.force("--delete", "deletes it in the bucket", inShards: inShards)
         case .damagedAndChanged:
             "the file was found damaged before it was changed; \(Self.keptObject). "
-                + "'push --force' sends the file as it is, "
                 + (inShards
                     ? Self.repair("it", inShards: true, moving: "the file")
-                    : "'pull --force DIR PATH' replaces it")
+                    : "'push --force DIR PATH' sends the file as it is, 'pull --force DIR PATH' "
+                        + "replaces it")
         case .damagedCopy(let key):
             "damaged: it has the size and the time or inode of '\(key.display)', which was found "
-                + "damaged, and not its recorded content; 'push --force' sends it as it is, "
+                + "damaged, and not its recorded content; "
                 + Self.repair("'\(key.display)'", inShards: inShards, moving: "'\(key.display)'")
+                + Self.force("", "sends this one as it is", inShards: inShards)
         default: ""
         }
     }

@@ -19,6 +19,8 @@ struct SchemaTests {
             .selectTotals: "SCAN entry",
             .countSample: "SCAN entry USING COVERING INDEX entry_sample",
             .selectRuns: "SCAN run",
+            // Once for new files that look like a damaged one.
+            .selectEntriesLike: "SCAN entry",
             // Whether there is one: the first is enough.
             .selectAnyComparison: "SCAN comparison",
             // Another remote: the whole of it goes.

@@ -189,7 +189,9 @@ extension DirectoryWalk.State {
         }
         if isExcluded(path, element.isDirectory) { return true }
         guard isValidUTF8([UInt8](name)) else {
-            batch.issues.append(WalkIssue(path: path, reason: .nameNotUTF8))
+            let file = try? status(of: level.names.name(of: element), in: directory)
+            let inode = file?.kind == .file ? file?.identity.inode : nil
+            batch.issues.append(WalkIssue(path: path, reason: .nameNotUTF8, inode: inode))
             return true
         }
         if element.isDirectory {
@@ -284,7 +286,8 @@ extension DirectoryWalk.State {
             }
             switch status.kind {
             case .file where links == .store && ObjectKey(path).isOfLink:
-                batch.issues.append(WalkIssue(path: path, reason: .linkName))
+                let inode = status.identity.inode
+                batch.issues.append(WalkIssue(path: path, reason: .linkName, inode: inode))
             case .file:
                 if let reason = noteMount(ofFile: path, name, in: directory, status) {
                     return batch.issues.append(WalkIssue(path: path, reason: reason))

@@ -61,10 +61,13 @@ package struct WalkIssue: Sendable, Hashable {
     /// The path beneath the mirrored directory, without a "/" at its end.
     package let path: [UInt8]
     package let reason: Reason
+    /// Of a file whose name alone is in the way.
+    package let inode: UInt64?
 
-    package init(path: [UInt8], reason: Reason) {
+    package init(path: [UInt8], reason: Reason, inode: UInt64? = nil) {
         self.path = path
         self.reason = reason
+        self.inode = inode
     }
 
     /// True if files may exist that the walk did not see, so that no absence proves a deletion.

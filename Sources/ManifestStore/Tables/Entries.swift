@@ -120,6 +120,12 @@ extension RowSelection<ManifestEntry> {
         Self(.selectEntriesBySize, [.integer(size)])
     }
 
+    /// Entries of this size and time but for the fraction of a second, in no particular order; no
+    /// index helps to find them.
+    package static func entries(size: Int64, modified: Timestamp) -> Self {
+        Self(.selectEntriesLike, [.integer(size), .integer(modified.seconds)])
+    }
+
     /// Damaged entries in key order.
     package static var damagedEntries: Self { Self(.selectDamagedEntries, [], from: "") }
 
@@ -144,12 +150,12 @@ extension ManifestStore {
         try first(.entry(key))
     }
 
-    /// Entries that record one of `files`, which are by their inodes: those of them that are among
-    /// the next `limit` entries of `range`, and the last key of these, nil at the end.
+    /// Entries whose files have one of these inodes: those of them that are among the next `limit`
+    /// entries of `range`, and the last key of these, nil at the end.
     ///
     /// Other entries cost a tenth of a read: most are in no index of inodes.
     package func entries(
-        of files: [UInt64: FileIdentity],
+        inodes: some Collection<UInt64>,
         in range: KeyRange,
         after: ObjectKey?,
         scanning limit: Int
@@ -157,6 +163,7 @@ extension ManifestStore {
         let start = SQLValue.blob(max(after?.next ?? range.lower, range.lower).bytes)
         var values = [start, .integer(Int64(limit))]
         if let end = range.upper { values.insert(.blob(end.bytes), at: 0) }
+        let inodes = Set(inodes)
         let query: Query = range.upper == nil ? .selectInodes : .selectInodesBefore
         var keys: [ObjectKey] = []
         var (count, last): (Int, ObjectKey?) = (0, nil)
@@ -167,7 +174,7 @@ extension ManifestStore {
                     if case .blob(let bytes) = row.value(at: 0) { ObjectKey(bytes) } else { nil }
                 }
                 if case .integer(let bits) = row.value(at: 1),
-                    files[UInt64(bitPattern: bits)] != nil, let key = key()
+                    inodes.contains(UInt64(bitPattern: bits)), let key = key()
                 {
                     keys.append(key)
                 }
@@ -176,9 +183,7 @@ extension ManifestStore {
         }
         var entries: [ManifestEntry] = []
         for key in keys {
-            guard let entry = try entry(key), let file = files[entry.inode], entry.isOf(file)
-            else { continue }
-            entries.append(entry)
+            if let entry = try entry(key) { entries.append(entry) }
         }
         return (entries, last)
     }

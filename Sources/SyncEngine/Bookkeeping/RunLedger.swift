@@ -20,6 +20,7 @@ final class RunLedger: Sendable {
         var told: Set<Topic> = []
         var shortItems = 0
         var names: [ObjectKey] = []
+        var unsentInodes: Set<UInt64> = []
         var trashSize: Int64?
         var growth: Int64 = 0
         var keepsOwnTrash = false
@@ -95,6 +96,8 @@ final class RunLedger: Sendable {
 
     /// Names that hold back what is beneath them; more of them hold back everything.
     private static let nameLimit = 1_000
+    /// The same of files.
+    private static let inodeLimit = 100_000
 
     private let state: Mutex<State>
 
@@ -182,6 +185,20 @@ final class RunLedger: Sendable {
             }
         }
     }
+
+    /// Notes a file of this directory that is not in the bucket after the run, under a name that
+    /// is not recorded: it may have been renamed, and its old object be its only copy there.
+    func noteUnsent(inode: UInt64) {
+        state.withLock { state in
+            if state.unsentInodes.count < Self.inodeLimit {
+                state.unsentInodes.insert(inode)
+            } else {
+                state.skipped += 1
+            }
+        }
+    }
+
+    var unsentInodes: Set<UInt64> { state.withLock { $0.unsentInodes } }
 
     /// Lets an item wait; false if too many do already, or those that waited were taken.
     func add<Item: Sendable>(_ item: Item, to list: List<Item>) -> Bool {

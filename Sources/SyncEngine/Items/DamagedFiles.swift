@@ -41,11 +41,13 @@ struct DamagedFiles: ItemWorker {
     ) async -> Bool {
         do {
             guard let key = try await suspect(entry, file, path) else { return true }
+            noteUnsent(entry)
             context.tracker.abandonedItem(bytes: file.size)
             await reportDamage(entry.withoutBase, .damagedCopy(of: key))
         } catch {
             let failure = ItemFailure(any: error)
             context.tracker.abandonedItem(bytes: file.size)
+            noteUnsent(entry)
             fail(
                 .upload,
                 entry.key,
@@ -58,6 +60,16 @@ struct DamagedFiles: ItemWorker {
 
     /// The damaged file that this one comes from and is no better than, nil if there is none: its
     /// content must not pass for that of a file that was never looked at.
+    ///
+    /// 1. A file of the size and the time or inode of a damaged one is compared.
+    /// 2. What some row records with that size and time is sound, under any name: a rename or copy
+    ///    of a file that only has them in common with the damaged one.
+    /// 3. Other content under the inode, size and time of a row is damage of that row's file, which
+    ///    was not found before it was renamed.
+    /// 4. A file is no copy of damaged ones that are in their places and have other content.
+    ///
+    /// As long as one is refused, no row of its size and time loses its object: it may be the last
+    /// good copy of what was renamed.
     private func suspect(
         _ entry: JoinedEntry,
         _ file: FileIdentity,
@@ -69,7 +81,39 @@ struct DamagedFiles: ItemWorker {
         else { return nil }
         let rows = try await context.damaged.rows(like: file).filter { $0.key != entry.key }
         guard let first = rows.first else { return nil }
-        let checksum = try await checksum(of: path, expected: file)
-        return rows.contains { $0.crc64 == checksum } ? nil : first.key
+        let content = try await checksum(of: path, expected: file)
+        let alike = try await context.damaged.rowsAlike(file)
+        guard !(rows + (alike ?? [])).contains(where: { $0.crc64 == content }) else { return nil }
+        let origin = (alike ?? []).first { row in
+            context.judgesInodes && row.inode == file.inode && row.key != entry.key
+                && row.crc64 != nil && row.mayHaveTime(of: file)
+        }
+        if let origin, !origin.isDamaged, !context.options.isDryRun {
+            try await context.damaged.mark(origin)
+        }
+        if origin == nil, try await areOthers(rows, file, content) { return nil }
+        if let alike {
+            for row in alike { ledger.countSkippedName(row.key) }
+        } else {
+            ledger.countSkipped()
+        }
+        return origin?.key ?? first.key
+    }
+
+    /// True if all damaged files are in their places, and have neither the content nor the inode of
+    /// a new one.
+    private func areOthers(
+        _ rows: [ManifestEntry],
+        _ file: FileIdentity,
+        _ content: CRC64
+    ) async throws -> Bool {
+        for row in rows {
+            guard !row.isLink, let damaged = try await identity(of: row.key),
+                damaged.size == row.size, row.mayHaveTime(of: damaged),
+                !context.judgesInodes || damaged.inode == row.inode && damaged.inode != file.inode,
+                try await checksum(of: context.path(of: row.key), expected: damaged) != content
+            else { return false }
+        }
+        return true
     }
 }

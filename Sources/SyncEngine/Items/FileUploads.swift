@@ -28,6 +28,7 @@ struct FileUploads: ItemWorker {
         do {
             path = try context.path(of: entry)
         } catch {
+            noteUnsent(entry)
             skip(entry.key, size: file.size, message: error.message)
             return
         }
@@ -96,6 +97,7 @@ struct FileUploads: ItemWorker {
                 }
                 failure = error
                 if waitsForDeletions(entry, error) { return }
+                noteUnsent(entry)
                 fail(.upload, entry.key, size: file.size, Self.explained(error))
                 return
             }

@@ -64,6 +64,7 @@ struct ItemExecutor: ItemWorker {
         _ entry: JoinedEntry,
         _ fetched: FileDownloads.Fetched? = nil
     ) async {
+        if decision.keepsFileBack { noteUnsent(entry) }
         switch decision {
         case .download(let reason):
             let isForced = reason == .replacesLocalChange
@@ -309,5 +310,16 @@ extension ItemExecutor {
     private var conflictSuffix: String {
         let time = CivilTime(context.environment.now()).basicText
         return ".conflict-\(time)-\(context.environment.safeHostName)"
+    }
+}
+
+extension Decision {
+    /// True if a file that is here is not sent.
+    var keepsFileBack: Bool {
+        switch self {
+        case .conflict(_, .upload): false
+        case .skip, .conflict: true
+        default: false
+        }
     }
 }

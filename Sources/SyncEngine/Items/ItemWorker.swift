@@ -47,6 +47,12 @@ extension ItemWorker {
     var publications: PublicationQueue { parts.publications }
     var issues: ScanIssues { parts.issues }
 
+    /// Notes that the file of an entry is not sent, if it may be a renamed one.
+    func noteUnsent(_ entry: JoinedEntry) {
+        guard let inode = entry.local?.identity?.inode, inode != entry.base?.inode else { return }
+        ledger.noteUnsent(inode: inode)
+    }
+
     /// Runs `body` for each item, as many at once as there are connections; begins no more once the
     /// run is to end.
     ///

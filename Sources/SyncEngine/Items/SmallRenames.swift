@@ -50,12 +50,13 @@ struct SmallRenames: ItemWorker {
             repeat {
                 try Task.checkCancellation()
                 let page = try await context.manifest.entries(
-                    of: byInode,
+                    inodes: byInode.keys,
                     in: range,
                     after: last,
                     scanning: context.limits.batch
                 )
                 for row in page.entries where row.mayBeOfRenamedFile {
+                    guard let file = byInode[row.inode], row.isOf(file) else { continue }
                     found[row.inode, default: []].append(row)
                 }
                 last = page.last

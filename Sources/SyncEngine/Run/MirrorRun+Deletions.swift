@@ -135,14 +135,40 @@ extension MirrorRun {
     /// was.
     private func holdBackBeneathNames(_ parts: Parts) async throws -> String? {
         let context = parts.context
-        let names = parts.ledger.skippedNames
-        guard !names.isEmpty else { return nil }
         let before = try await context.manifest.plannedDeletionCount(run: context.run)
         guard before.local + before.remote > 0 else { return nil }
+        let names = try await namesInDoubt(parts)
+        guard !names.isEmpty else { return nil }
         try await context.manifest.dropPlannedDeletions(run: context.run, atOrBeneath: names)
         let after = try await context.manifest.plannedDeletionCount(run: context.run)
         let held = before.local + before.remote - after.local - after.remote
         return Self.heldBack(held, beneath: names)
+    }
+
+    /// Names at or beneath which nothing is deleted.
+    ///
+    /// Those that were skipped, and those of objects whose files are here under other names that
+    /// were not sent: they may be the only copies.
+    func namesInDoubt(_ parts: Parts) async throws -> [ObjectKey] {
+        let inodes = parts.ledger.unsentInodes
+        guard direction != .pull, !inodes.isEmpty, parts.context.judgesInodes else {
+            return parts.ledger.skippedNames
+        }
+        for range in paths.ranges.ranges {
+            var last: ObjectKey?
+            repeat {
+                try Task.checkCancellation()
+                let page = try await session.manifest.entries(
+                    inodes: inodes,
+                    in: range,
+                    after: last,
+                    scanning: settings.limits.batch
+                )
+                for row in page.entries { parts.ledger.countSkippedName(row.key) }
+                last = page.last
+            } while last != nil
+        }
+        return parts.ledger.skippedNames
     }
 
     /// The message about deletions that wait for names; nil if there are none.
@@ -155,7 +181,8 @@ extension MirrorRun {
             default: " and \(names.count - 1) other names"
             }
         return heldBack(held)
-            + "at or beneath '\(first.display)'\(others), which had to be skipped."
+            + "at or beneath '\(first.display)'\(others), which had to be skipped, or whose files "
+            + "have new names that were skipped."
     }
 
     private static func heldBack(_ count: Int) -> String {

@@ -38,7 +38,7 @@ extension MirrorRun {
             if let error = coverage.listingFailure { throw error }
             let room = RoomMaking(executor: parts.executor)
             await room.warn(try await room.start())
-            let names = parts.ledger.skippedNames
+            let names = try await namesInDoubt(parts)
             let held = preview.heldBack(by: names)
             let deletions = parts.context.tracker.summary.deleted - held
             var check = try await deletionGuard(parts, coverage, rows: rows, deletions: deletions)

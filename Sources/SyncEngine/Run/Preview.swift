@@ -96,6 +96,7 @@ struct Preview {
 
     private mutating func show(_ decision: Decision, _ entry: JoinedEntry) async throws {
         countGrowth(decision, entry)
+        if decision.keepsFileBack { executor.noteUnsent(entry) }
         let remoteSize = entry.remote?.size ?? 0
         let localSize = entry.local?.identity?.size ?? 0
         switch decision {

@@ -17,6 +17,11 @@ final class DamagedRows: Sendable {
     /// killed leaves that to the next one.
     static let unsearchedSetting = "damaged.unsearched"
 
+    private struct Look: Hashable {
+        let size: Int64
+        let seconds: Int64
+    }
+
     private let manifest: ManifestStore
     private let directory: MirrorDirectory
     /// False where inode numbers do not last.
@@ -29,6 +34,8 @@ final class DamagedRows: Sendable {
     private let hasOwn: Mutex<Bool>
     /// Those whose other names were not looked for yet, by their inodes.
     private let unsearched: Mutex<[UInt64: ManifestEntry]>
+    /// What has the size and the second of a new file that was looked at.
+    private let alike = Mutex<[Look: [ManifestEntry]?]>([:])
 
     /// `shard` are the names that lead to the shard's folder, nil for a mirror that is not cut.
     init(
@@ -57,6 +64,22 @@ final class DamagedRows: Sendable {
         try await rows(size: file.size, inode: file.inode, modified: file.modified).filter { row in
             row.mayHaveTime(of: file) || judgesInodes && row.inode == file.inode
         }
+    }
+
+    /// Rows of the size and the second of `file`, damaged or not, which it may come from or be a
+    /// copy of; nil if there are too many.
+    ///
+    /// The manifest is read once for all files of one size and second.
+    func rowsAlike(_ file: FileIdentity) async throws(ManifestError) -> [ManifestEntry]? {
+        let look = Look(size: file.size, seconds: file.modified.seconds)
+        if let known = alike.withLock({ $0[look] }) { return known }
+        let rows = try await manifest.rows(
+            .entries(size: file.size, modified: file.modified),
+            limit: Self.rowsAtOnce
+        )
+        let known = rows.count < Self.rowsAtOnce ? rows : nil
+        alike.withLock { _ = $0.updateValue(known, forKey: look) }
+        return known
     }
 
     private func rows(
@@ -106,12 +129,15 @@ final class DamagedRows: Sendable {
         var last: ObjectKey?
         repeat {
             let page = try await manifest.entries(
-                of: new.mapValues(FileIdentity.init(recordedBy:)),
+                inodes: new.keys,
                 in: .all,
                 after: last,
                 scanning: Self.rowsAtOnce
             )
-            for row in page.entries where !row.isDamaged && row.crc64 == new[row.inode]?.crc64 {
+            for row in page.entries where !row.isDamaged {
+                guard let damaged = new[row.inode], row.size == damaged.size,
+                    row.crc64 == damaged.crc64
+                else { continue }
                 // What has the name by now may be another file.
                 let state = try directory.identity(of: row.path)
                 if case .file(let file) = state, file.inode != row.inode { continue }
@@ -137,8 +163,15 @@ final class DamagedRows: Sendable {
         let isOne = rows.contains { row in
             row.inode == base.inode && row.crc64 == base.crc64 && row.key != base.key
         }
-        guard isOne else { return entry }
-        if records { try await mark(base) }
+        // The file may be in another shard now, where it is refused because it looks like a damaged
+        // one. Nobody knows that here, and so its object stays as long as there is one.
+        let mayBeRefused =
+            list != nil && entry.local == nil
+            && rows.contains { row in
+                row.localModified.seconds == base.localModified.seconds && row.key != base.key
+            }
+        guard isOne || mayBeRefused else { return entry }
+        if records, isOne { try await mark(base) }
         return JoinedEntry(
             key: entry.key,
             base: base.replacing(isDamaged: true),
@@ -150,18 +183,5 @@ final class DamagedRows: Sendable {
     /// Makes the list of a shard what its manifest has: at the end of a run, and when it is cut.
     func writeList() async throws {
         try await list?.write(hasOwn.withLock(\.self) ? manifest : nil)
-    }
-}
-
-extension FileIdentity {
-    /// The file of a row, on no device.
-    fileprivate init(recordedBy row: ManifestEntry) {
-        self.init(
-            size: row.size,
-            modified: row.localModified,
-            changed: row.localModified,
-            inode: row.inode,
-            device: 0
-        )
     }
 }

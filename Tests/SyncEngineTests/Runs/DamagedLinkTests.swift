@@ -257,6 +257,81 @@ struct DamagedShardTests {
     }
 }
 
+/// Files of one size and time, of which one is damaged.
+@Suite("Files like a damaged one")
+struct LikeDamagedTests {
+    let fixture: MirrorFixture
+
+    /// A mirror "a" in which "d/0" is marked.
+    init() async throws {
+        fixture = try MirrorFixture()
+        for index in 0..<6 {
+            try fixture.write("a/d/\(index)", content(index))
+            try setTime("d/\(index)")
+        }
+        try await fixture.run("a", .push)
+        try await fixture.damage("d/0")
+        let options = VerifyOptions(paths: ["d/0"])
+        #expect(try await fixture.engine("a").verify(options) { _ in }.damaged == 1)
+    }
+
+    private func content(_ index: Int) -> Data { MirrorFixture.ramp(3_000, index + 1) }
+
+    private func setTime(_ key: String) throws {
+        try fixture.setModified("a/" + key, Date(timeIntervalSince1970: 1_700_000_000))
+    }
+
+    @Test(arguments: [SyncDirection.push, .sync])
+    func `are sent under new names if they are sound`(_ direction: SyncDirection) async throws {
+        try fixture.rename("a/d/1", to: "a/d/renamed")
+        try fixture.copy("a/d/2", "a/d/copy")
+        try setTime("d/copy")
+        try fixture.write("a/d/new", content(9))
+        try setTime("d/new")
+        let run = try await fixture.run("a", direction) { $0.deletesKnown = true }
+        #expect((run.damaged, run.deleted) == (1, 1), "\(run)")
+        #expect(try await fixture.object("d/renamed") == content(1))
+        #expect(try await fixture.object("d/copy") == content(2))
+        #expect(try await fixture.object("d/new") == content(9))
+        #expect(try await fixture.object("d/0") == content(0))
+    }
+
+    /// Nothing tells whether a file is a copy of a damaged one that is not in its place any more.
+    @Test func `are refused if the damaged one is gone, and no object of their size goes`()
+        async throws
+    {
+        try fixture.remove("a/d/0")
+        try fixture.rename("a/d/1", to: "a/d/renamed")
+        try fixture.write("a/d/new", content(9))
+        try setTime("d/new")
+        try fixture.remove("a/d/2")
+        for isDryRun in [true, false] {
+            let run = try await fixture.run("a", .push) {
+                ($0.deletesKnown, $0.isDryRun) = (true, isDryRun)
+            }
+            #expect((run.damaged, run.deleted) == (2, 0), "\(run)")
+        }
+        #expect(try await fixture.object("d/renamed") == content(1))
+        #expect(try await fixture.object("d/2") == content(2))
+        #expect(try await !fixture.objects().contains("d/new"))
+    }
+
+    /// One that was damaged, too, which nobody had found before it was renamed.
+    @Test func `are marked if they are not what their own row records`() async throws {
+        try await fixture.damage("d/2")
+        try fixture.rename("a/d/2", to: "a/d/renamed")
+        for _ in 0..<2 {
+            let run = try await fixture.run("a", .push) { $0.deletesKnown = true }
+            #expect(run.deleted == 0 && run.transferred == 0, "\(run)")
+            #expect(try await fixture.object("d/2") == content(2))
+        }
+        var options = VerifyOptions()
+        options.repairs = true
+        #expect(try await fixture.engine("a").verify(options) { _ in }.repaired == 2)
+        #expect(fixture.content("a/d/2") == content(2))
+    }
+}
+
 extension MirrorFixture {
     /// Pushes a new mirror "a" with a file that has two names, and others beneath `folder`.
     fileprivate func pushLinked(

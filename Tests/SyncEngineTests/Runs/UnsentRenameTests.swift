@@ -1,0 +1,87 @@
+import Foundation
+import ObjectStorage
+import StoreFixture
+import SyncModel
+import Testing
+
+@testable import SyncEngine
+
+/// A file that was renamed, and is not sent under its new name: its old object may be its only copy
+/// in the bucket.
+@Suite("Renamed files that are not sent")
+struct UnsentRenameTests {
+    let fixture: MirrorFixture
+    private let content = MirrorFixture.ramp(900_000)
+
+    init() async throws {
+        fixture = try MirrorFixture()
+        try fixture.write("a/old", content)
+        for name in ["gone", "other"] { try fixture.write("a/" + name, Data(name.utf8)) }
+        try await fixture.run("a", .push)
+        try fixture.remove("a/gone")
+    }
+
+    /// What is gone is deleted, and the object of the file is there.
+    private func keepsOnlyOld(
+        _ direction: SyncDirection,
+        _ change: (inout RunOptions) -> Void = { _ in }
+    ) async throws {
+        for isDryRun in [true, false] {
+            let run = try await fixture.run("a", direction) { options in
+                options.deletesKnown = true
+                change(&options)
+                options.isDryRun = isDryRun
+            }
+            #expect(run.deleted == 1 && run.deletionsHeldBack != nil, "\(run)")
+        }
+        #expect(try await fixture.object("old") == content)
+        #expect(try await !fixture.objects().contains("gone"))
+    }
+
+    @Test(arguments: [SyncDirection.push, .sync])
+    func `keep their objects if the new name is in conflict`(
+        _ direction: SyncDirection
+    ) async throws {
+        try fixture.rename("a/old", to: "a/new")
+        try await fixture.put("new", Data("of another writer".utf8))
+        try await keepsOnlyOld(direction) { $0.conflictPolicy = .skip }
+        #expect(try await fixture.object("new") == Data("of another writer".utf8))
+    }
+
+    @Test(arguments: [SyncDirection.push, .sync])
+    func `keep their objects if the new name cannot be a key`(
+        _ direction: SyncDirection
+    ) async throws {
+        // In Foundation no name can be written that is no UTF-8.
+        let (old, new) = (fixture.directory("a/old"), [UInt8](fixture.directory("a/new").utf8))
+        let result = unsafe rename(old, (new + [0xFF, 0]).map { CChar(bitPattern: $0) })
+        #expect(result == 0)
+        try await keepsOnlyOld(direction)
+    }
+
+    @Test func `keep their objects if the new name is that of a stored link`() async throws {
+        try fixture.rename("a/old", to: "a/new.rclonelink")
+        try await keepsOnlyOld(.push) { $0.links = .store }
+    }
+
+    @Test func `keep their objects while they change`() async throws {
+        try fixture.rename("a/old", to: "a/new")
+        let path = fixture.directory("a/new")
+        let engine = try fixture.engine("a") { store in
+            HookedStore(store) { call throws(StorageError) in
+                guard call.key.hasSuffix("new"), call.moment == .before else { return }
+                let file = FileHandle(forUpdatingAtPath: path)
+                try? file?.write(contentsOf: Data([UInt8(call.number & 0xFF)]))
+                try? file?.close()
+            }
+        }
+        let options = MirrorFixture.options { $0.deletesKnown = true }
+        let run = try await engine.run(.push, options: options) { _ in }
+        #expect((run.skipped, run.deleted) == (1, 1), "\(run)")
+        #expect(try await fixture.object("old") == content)
+        // It is sent once it is at rest.
+        let next = try await fixture.run("a", .push) { $0.deletesKnown = true }
+        #expect(next.deleted == 1 && next.isComplete, "\(next)")
+        #expect(try await Set(fixture.objects()) == ["new", "other"])
+    }
+}
