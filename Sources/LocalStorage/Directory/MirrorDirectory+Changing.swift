@@ -10,12 +10,21 @@ internal import Darwin
 extension MirrorDirectory {
     /// Makes a directory with its parents; it may exist.
     ///
+    /// A new one has the `permissions` from the start, as far as the umask allows; its parents have
+    /// ordinary ones.
+    ///
     /// - Throws: `parentIsFile`, `symlinkInPath` or `nameTaken` with the component that is in the
     ///   way, which may be `path` itself.
-    package func makeDirectory(_ path: RelativePath) throws(LocalError) {
+    package func makeDirectory(
+        _ path: RelativePath,
+        permissions: UInt32 = 0o777
+    ) throws(LocalError) {
         do throws(LocalError) {
             try names.requireOwn(path, makes: true)
-            _ = try root.directory(beneath: path, creatingWithMode: 0o777)
+            if permissions != 0o777, let parent = path.parent {
+                _ = try root.directory(beneath: parent, creatingWithMode: 0o777)
+            }
+            _ = try root.directory(beneath: path, creatingWithMode: permissions)
         } catch {
             throw disk.explained(error.naming(path), neededBytes: nil)
         }

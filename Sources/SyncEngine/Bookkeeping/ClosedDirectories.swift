@@ -31,6 +31,10 @@ final class ClosedDirectories: Sendable {
         var areForgotten = false
     }
 
+    /// How often something is tried again that runs of other shards may have refused by closing a
+    /// directory in between.
+    static let attempts = 5
+
     private let manifest: ManifestStore
     private let transfer: TransferContext
     private let directory: MirrorDirectory
@@ -61,21 +65,23 @@ final class ClosedDirectories: Sendable {
         elsewhere = shard.map { OpenedDirectories(of: $0.folder, in: transfer.directory) }
     }
 
-    /// Runs `body`, which gives or takes the names of `paths`, and once more if a directory had to
-    /// be opened for it.
+    /// Runs `body`, which gives or takes the names of `paths`, and again if a directory had to be
+    /// opened for it.
     func writing<Value: Sendable>(
         _ paths: [RelativePath],
         _ body: @escaping @Sendable () throws(LocalError) -> Value
     ) async throws(LocalError) -> Value {
-        do throws(LocalError) {
-            return try await disk.run(body)
-        } catch {
-            guard error.isAccessDenied else { throw error }
-            var isOpen = false
-            for path in paths where await open(above: path) { isOpen = true }
-            guard isOpen else { throw error }
-            return try await disk.run(body)
+        for _ in 0..<Self.attempts {
+            do throws(LocalError) {
+                return try await disk.run(body)
+            } catch {
+                guard error.isAccessDenied else { throw error }
+                var isOpen = false
+                for path in paths where await open(above: path) { isOpen = true }
+                guard isOpen else { throw error }
+            }
         }
+        return try await disk.run(body)
     }
 
     /// True if the nearest directory above the path is open now, and was not to be.
@@ -118,16 +124,15 @@ final class ClosedDirectories: Sendable {
         guard let row = try? await manifest.entry(path.key), let mode = row.mode,
             mode & 0o200 == 0, opened.withLock({ $0.count < limit })
         else { return false }
-        let open = Self.opened(mode)
         let pending = ManifestEntry(
             marker: row.key,
             etag: row.etag,
             storageClass: row.storageClass,
-            mode: open
+            mode: Self.opened(mode)
         )
         do {
             try await manifest.record([.upsert(pending)])
-            guard try await set(open, of: path, expected: mode) == open else {
+            guard try await setOpen(path, mode) else {
                 try await manifest.record([.upsert(row)])
                 return false
             }
@@ -141,18 +146,66 @@ final class ClosedDirectories: Sendable {
     /// The same for one whose row another shard has.
     private func openElsewhere(_ path: RelativePath) async -> Bool {
         do {
-            guard let elsewhere, let mode = try await modeOfMarker(path), mode & 0o200 == 0,
+            guard elsewhere != nil, let mode = try await modeOfMarker(path), mode & 0o200 == 0,
                 opened.withLock({ $0.count < limit })
             else { return false }
-            let others = try (elsewhere.own() ?? []).filter { $0.key != path.key }
-            try elsewhere.write(others + [OpenedDirectories.Item(key: path.key, mode: mode)])
-            let open = Self.opened(mode)
-            guard try await set(open, of: path, expected: mode) == open else { return false }
+            try list(path.key, mode)
+            guard try await setOpen(path, mode) else {
+                noteClosed([path.key], [])
+                return false
+            }
             opened.withLock { $0[path.key] = Closing(path: path, mode: mode, row: nil) }
             return true
         } catch {
             return false
         }
+    }
+
+    /// True if it is open, also if a run of another shard that was refused a name was faster.
+    private func setOpen(_ path: RelativePath, _ mode: UInt32) async throws(LocalError) -> Bool {
+        let open = Self.opened(mode)
+        if try await set(open, of: path, expected: mode) == open { return true }
+        guard elsewhere != nil else { return false }
+        return try await set(open, of: path, expected: open) == open
+    }
+
+    /// True if the row of a directory is one of this shard.
+    func owns(_ key: ObjectKey) -> Bool { range.contains(key) }
+
+    /// Makes a directory whose row another shard has, with the permissions that it has by its
+    /// marker from the end of the run on.
+    func make(_ path: RelativePath, permissions: UInt32) async throws {
+        let (directory, open) = (directory, Self.opened(permissions))
+        if open != permissions {
+            guard opened.withLock({ $0.count < limit }) else { return }
+            try list(path.key, permissions)
+        }
+        try await writing([path]) { () throws(LocalError) in
+            try directory.makeDirectory(path, permissions: open)
+        }
+        guard open != permissions else { return }
+        opened.withLock { $0[path.key] = Closing(path: path, mode: permissions, row: nil) }
+    }
+
+    private func list(_ key: ObjectKey, _ mode: UInt32) throws {
+        let others = try (elsewhere?.own() ?? []).filter { $0.key != key }
+        try elsewhere?.write(others + [OpenedDirectories.Item(key: key, mode: mode)])
+    }
+
+    /// False if the directory has these permissions only because a run of some shard has opened it,
+    /// or has them no more.
+    ///
+    /// To be asked right before they are sent: between the walk and this, others may have opened
+    /// it, and closed it again.
+    func areChosen(_ permissions: UInt32, _ key: ObjectKey) async throws -> Bool {
+        guard let elsewhere else { return true }
+        let path = try RelativePath(key: key)
+        // What is closed is in no list any more, but has other permissions by then.
+        for _ in 0..<2 {
+            let found = try await set(permissions, of: path, expected: permissions)
+            guard found != nil, try !elsewhere.isOpened(key, permissions) else { return false }
+        }
+        return true
     }
 
     /// The permissions that a directory has by its marker; nil if that says nothing of them.

@@ -52,11 +52,63 @@ struct DeletionPass: Sendable {
     private func deleteObjects() async throws {
         try Task.checkCancellation()
         let planned = RowSelection.deletions(run: context.run, side: .remote)
+        var hasModes = false
         for try await batch in context.manifest.pages(planned, limit: context.limits.batch) {
-            try await deleteObjects(batch)
+            let modes = try await markersOfModes(batch)
+            hasModes = hasModes || !modes.isEmpty
+            try await deleteObjects(batch.filter { !modes.contains($0.key) })
             if let stop = executor.ledger.stop { throw stop }
             try Task.checkCancellation()
         }
+        guard hasModes else { return }
+        // Now it shows what stays in their directories.
+        for try await batch in context.manifest.pages(planned, limit: context.limits.batch) {
+            let modes = try await markersOfModes(batch)
+            try await deleteObjects(await bare(batch.filter { modes.contains($0.key) }))
+            if let stop = executor.ledger.stop { throw stop }
+            try Task.checkCancellation()
+        }
+    }
+
+    /// The markers among `batch` that record permissions which `mkdir` does not give.
+    private func markersOfModes(
+        _ batch: [PlannedDeletion]
+    ) async throws(ManifestError) -> Set<ObjectKey> {
+        var found: Set<ObjectKey> = []
+        for deletion in batch where deletion.key.isDirectoryMarker {
+            guard let mode = try await context.manifest.entry(deletion.key)?.mode,
+                mode != context.ordinaryDirectory
+            else { continue }
+            found.insert(deletion.key)
+        }
+        return found
+    }
+
+    /// Those of the markers beneath which the bucket has nothing any more.
+    ///
+    /// The others are as before: what filters left out, another shard has or another writer put
+    /// there would come back into a directory that is open to everybody.
+    private func bare(_ markers: [PlannedDeletion]) async throws -> [PlannedDeletion] {
+        let found = Mutex<Set<ObjectKey>>([])
+        try await executor.forEach(markers) { marker in
+            let key = context.objectKey(marker.key)
+            let request = ListRequest(
+                prefix: key,
+                startAfter: key,
+                delimiter: nil,
+                maximumKeys: 1
+            )
+            do {
+                let page = try await context.store.list(request)
+                var validator = ListingValidator()
+                try validator.accept(page, request: request)
+                if page.objects.isEmpty { found.withLock { _ = $0.insert(marker.key) } }
+            } catch {
+                executor.fail(.deleteRemote, marker.key, size: 0, ItemFailure(any: error))
+            }
+        }
+        let keys = found.withLock { $0 }
+        return markers.filter { keys.contains($0.key) }
     }
 
     private func deleteObjects(_ batch: [PlannedDeletion]) async throws {
@@ -152,46 +204,55 @@ struct DeletionPass: Sendable {
     /// copy, and the next run decides on it. What the filter hides is not part of the mirror.
     private func missingHere(_ batch: [PlannedDeletion]) async -> [PlannedDeletion] {
         let (directory, filter, options) = (context.directory, context.filter, context.options)
-        let found: [ItemFailure?] = await context.disk.run {
+        let found: [Place] = await context.disk.run {
             batch.map {
-                filter.excludes($0.key) ? nil : Self.obstacle($0.key, options, in: directory)
+                filter.excludes($0.key) ? .free : Self.place($0.key, options, in: directory)
             }
         }
         var missing: [PlannedDeletion] = []
-        for (deletion, failure) in zip(batch, found) {
-            if let failure {
+        for (deletion, place) in zip(batch, found) {
+            switch place {
+            case .free: missing.append(deletion)
+            case .ownDirectory: break
+            case .taken(let failure):
                 executor.fail(.deleteRemote, deletion.key, size: deletion.size, failure)
-            } else {
-                missing.append(deletion)
             }
         }
         return missing
     }
 
-    /// Why the key's object is not to be deleted; nil if there is nothing in its place here.
-    private static func obstacle(
+    /// What is here in the place of an object that is to be deleted.
+    private enum Place: Sendable {
+        case free
+        /// The directory of a marker is here again: this run has perhaps made it for a file.
+        case ownDirectory
+        case taken(ItemFailure)
+    }
+
+    private static func place(
         _ key: ObjectKey,
         _ options: RunOptions,
         in directory: MirrorDirectory
-    ) -> ItemFailure? {
+    ) -> Place {
         do {
             let path = try RelativePath(key: key, links: options.links, names: options.names)
             switch try directory.identity(of: path) {
-            case .absent: return nil
+            case .absent: return .free
             // The directory takes the place of the file, not of its own marker.
-            case .directory: return path.isDirectory ? .targetChanged : nil
-            case .file where path.isDirectory: return nil
+            case .directory: return path.isDirectory ? .ownDirectory : .free
+            case .file where path.isDirectory: return .free
             // A name that leads to another file's on this disk is still missing.
-            case .file: return try directory.names.collision(path) == nil ? .targetChanged : nil
+            case .file:
+                return try directory.names.collision(path) == nil ? .taken(.targetChanged) : .free
             // It took the place of the file, and is mirrored by its own key.
-            case .other(.symbolicLink) where options.links == .store: return nil
-            case .other: return .targetChanged
+            case .other(.symbolicLink) where options.links == .store: return .free
+            case .other: return .taken(.targetChanged)
             }
         } catch let error as LocalError {
-            return ItemFailure(error)
+            return .taken(ItemFailure(error))
         } catch {
             // A key that can have no file here.
-            return nil
+            return .free
         }
     }
 

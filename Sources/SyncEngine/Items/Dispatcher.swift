@@ -15,6 +15,9 @@ struct Dispatcher {
     private var changes: [ManifestChange] = []
     private var deletions: [PlannedDeletion] = []
     private var hasMadeDirectories = false
+    /// Markers of directories that are not here and would stay so, each beneath the one before,
+    /// until it is known whether the run fetches something into them.
+    private var held: [PlannedItem] = []
     /// True once a small file that was recorded had its name no more.
     private var hasLostSmallFile = false
     /// Rows of small files in whose place are other ones now, by inode: the uploads of those
@@ -31,6 +34,20 @@ struct Dispatcher {
     private var context: RunContext { executor.context }
 
     mutating func dispatch(_ item: PlannedItem) async throws {
+        while let last = held.last, !item.entry.key.hasPrefix(last.entry.key) {
+            held.removeLast()
+            try await settle(last)
+        }
+        if item.isMarkerWithoutDirectory { return held.append(item) }
+        if item.needsDirectories {
+            let markers = held
+            held = []
+            for marker in markers { try await makeDirectory(marker.entry) }
+        }
+        try await settle(item)
+    }
+
+    private mutating func settle(_ item: PlannedItem) async throws {
         let entry = item.entry
         let decision = item.decision
         if let row = entry.base, executor.smallRenames.mayHaveBeenRenamed(entry) {
@@ -141,6 +158,7 @@ struct Dispatcher {
 
     /// To be called after the last item.
     mutating func finish() async throws {
+        while let last = held.popLast() { try await settle(last) }
         // A saved plan does not have what is only missing.
         let looksForRows = hasLostSmallFile || context.options.appliedPlan != nil
         try await sendSmallUploads(looksForRows: looksForRows)
@@ -161,13 +179,17 @@ struct Dispatcher {
         deletions = []
     }
 
-    /// Makes the directory that a marker stands for.
+    /// Makes the directory that a marker stands for: one that was here with the permissions that it
+    /// had, so that nobody else reads there until the marker was asked.
     mutating func makeDirectory(_ entry: JoinedEntry) async throws {
         do {
             let path = try RelativePath(key: entry.key)
-            let directory = context.directory
+            let (directory, recorded) = (context.directory, entry.base?.mode)
+            let isChosen =
+                recorded != context.ordinaryDirectory && context.options.keepsFileMetadata
+            let permissions = isChosen ? recorded.map { $0 | 0o700 } ?? 0o777 : 0o777
             try await context.closed.writing([path]) { () throws(LocalError) in
-                try directory.makeDirectory(path)
+                try directory.makeDirectory(path, permissions: permissions)
             }
             hasMadeDirectories = true
         } catch let error as LocalError {
@@ -206,5 +228,27 @@ extension JoinedEntry {
     /// The entry of a directory that this run made, of whose row nothing is left.
     fileprivate var withoutDirectory: JoinedEntry {
         JoinedEntry(key: key, base: nil, local: nil, remote: remote)
+    }
+}
+
+extension PlannedItem {
+    /// True for the marker of a directory that is not here, and that the plan does not make.
+    fileprivate var isMarkerWithoutDirectory: Bool {
+        guard entry.key.isDirectoryMarker, entry.local == nil, entry.remote != nil else {
+            return false
+        }
+        switch decision {
+        case .nothing, .deleteRemote: return true
+        default: return false
+        }
+    }
+
+    /// True for what the run makes here, in directories that it may have to make for it.
+    fileprivate var needsDirectories: Bool {
+        guard entry.local == nil, entry.remote != nil else { return false }
+        switch decision {
+        case .download, .makeDirectory: return true
+        default: return false
+        }
     }
 }

@@ -14,6 +14,7 @@ struct FileDownloads: ItemWorker {
 
     private var contents: ContentComparison { ContentComparison(parts) }
     private var markers: DirectoryMarkers { DirectoryMarkers(parts) }
+    private var directories: DirectoriesAbove { DirectoriesAbove(parts) }
     private var places: FilePlaces { FilePlaces(parts) }
     private var sources: CopySources { CopySources(parts) }
 
@@ -48,6 +49,7 @@ struct FileDownloads: ItemWorker {
             if case .shadowedByDirectory = obstacle, await markers.adoptMarker(entry) { return }
             return skipName(entry, obstacle)
         }
+        await directories.make(above: path)
         // What was fetched already is kept where it cannot get its name.
         if let refusal = await places.placeRefusal(path, replaces: entry.local != nil),
             fetched == nil

@@ -169,7 +169,9 @@ extension Permissions {
 
     /// True if the marker was written, false if it is another writer's, or not there.
     private func sendDirectoryMode(_ entry: JoinedEntry, _ mode: UInt32) async throws -> Bool {
-        guard let row = row(entry, mode: mode, at: entry.remote?.lastModified) else { return false }
+        guard let row = row(entry, mode: mode, at: entry.remote?.lastModified),
+            try await context.closed.areChosen(mode, entry.key)
+        else { return false }
         do {
             guard let sent = try await send(mode, row, of: nil) else { return false }
             await record([.upsert(sent.row)], .mode, entry)

@@ -162,7 +162,7 @@ actor PublicationQueue {
         let outcomes: [PublicationOutcome]
         let permissions: [UInt32?]
         do {
-            (outcomes, permissions) = try await publish(group.map(\.publication))
+            (outcomes, permissions) = try await publishOpening(group.map(\.publication))
             tellRefusals()
         } catch {
             for item in group {
@@ -199,6 +199,29 @@ actor PublicationQueue {
             return
         }
         for file in published { succeed(file.item, file.keptAs) }
+    }
+
+    /// The same again for those whose directory a run of another shard has closed meanwhile.
+    private func publishOpening(
+        _ group: [Publication]
+    ) async throws(LocalError) -> (outcomes: [PublicationOutcome], permissions: [UInt32?]) {
+        var (outcomes, permissions) = try await publish(group)
+        for _ in 0..<ClosedDirectories.attempts {
+            var refused: [Int] = []
+            for (index, outcome) in outcomes.enumerated() {
+                guard case .failed(let error) = outcome, error.isAccessDenied,
+                    await context.closed.open(above: group[index].path)
+                else { continue }
+                refused.append(index)
+            }
+            guard !refused.isEmpty else { break }
+            let again = try await publish(refused.map { group[$0] })
+            for (place, index) in refused.enumerated() {
+                outcomes[index] = again.outcomes[place]
+                permissions[index] = again.permissions[place]
+            }
+        }
+        return (outcomes, permissions)
     }
 
     private func publish(

@@ -61,12 +61,16 @@ struct OpenedDirectories: Sendable {
         guard let mode = entry.base?.mode, mode & 0o200 == 0, let local = entry.local,
             local.isDirectory, local.permissions == mode | 0o200
         else { return entry }
-        let others = try files.names().filter { $0 != files.own && Int($0) != nil }
-        let isOpened = try others.contains { other in
-            try read(other)?.contains { $0.key == entry.key && $0.mode == mode } == true
-        }
-        guard isOpened else { return entry }
+        guard try isOpened(entry.key, local.permissions ?? 0) else { return entry }
         let closed = LocalEntry(path: local.path, kind: local.kind, permissions: mode)
         return JoinedEntry(key: entry.key, base: entry.base, local: closed, remote: entry.remote)
+    }
+
+    /// True if a run of any shard has opened a directory that has these permissions now.
+    func isOpened(_ key: ObjectKey, _ permissions: UInt32) throws -> Bool {
+        try files.names().contains { name in
+            try Int(name) != nil
+                && read(name)?.contains { $0.key == key && $0.mode | 0o200 == permissions } == true
+        }
     }
 }

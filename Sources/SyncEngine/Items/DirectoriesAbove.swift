@@ -1,0 +1,61 @@
+internal import LocalStorage
+internal import ManifestStore
+internal import ObjectStorage
+internal import ObjectTransfer
+internal import SyncModel
+internal import SyncPlanner
+
+/// Directories that a run makes for its files, and whose markers its plan does not have: above the
+/// paths of a limited run, and those of other shards.
+///
+/// The marker is asked for their permissions before they are made.
+struct DirectoriesAbove: ItemWorker {
+    let parts: ItemParts
+
+    init(_ parts: ItemParts) { self.parts = parts }
+
+    /// What cannot be asked or made is met where the file gets its name.
+    func make(above path: RelativePath) async {
+        guard !context.paths.ranges.isAll, context.options.keepsFileMetadata else { return }
+        var missing: [RelativePath] = []
+        var next = path.parent
+        while let parent = next, await isAbsent(parent) {
+            missing.append(parent)
+            next = parent.parent
+        }
+        for path in missing.reversed() where !context.paths.contains(path.key) {
+            try? await make(path)
+        }
+    }
+
+    private func isAbsent(_ path: RelativePath) async -> Bool {
+        let directory = context.directory
+        let found = try? await context.disk.run { () throws(LocalError) in
+            try directory.identity(of: path)
+        }
+        return found == .absent
+    }
+
+    private func make(_ path: RelativePath) async throws {
+        let marker = try await head(path.key)
+        guard let tag = marker.etag, let mode = FileMode.of(marker, .directory) else { return }
+        let directory = context.directory
+        let meant = try await context.disk.run { () throws(LocalError) in
+            try directory.permissions(ofMarker: mode)
+        }
+        guard context.closed.owns(path.key) else {
+            return try await context.closed.make(path, permissions: meant)
+        }
+        try await context.closed.writing([path]) { () throws(LocalError) in
+            try directory.makeDirectory(path, permissions: meant | 0o700)
+        }
+        let object = RemoteObject(
+            key: path.key,
+            size: 0,
+            etag: tag,
+            lastModified: marker.lastModified
+        )
+        let entry = JoinedEntry(key: path.key, base: nil, local: nil, remote: object)
+        await Permissions(parts).settleDirectory(entry, .download)
+    }
+}
