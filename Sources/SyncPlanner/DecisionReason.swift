@@ -299,7 +299,9 @@ package enum SkipReason: Sendable, Hashable {
                 + "object was deleted, so the file is kept"
                 + Self.force("--checksum", "sends it as it is", inShards: inShards)
         case .damagedAndGone:
-            "the file was found damaged before it was removed or renamed; \(Self.keptObject)"
+            "the file was found damaged before it was removed or renamed"
+                + (inShards ? ", or has the size and time of one that was" : "")
+                + "; \(Self.keptObject)"
                 + "; \(Self.repair("it", inShards: inShards, moving: nil))"
                 + Self.force("--delete", "deletes it in the bucket", inShards: inShards)
         case .damagedAndChanged:

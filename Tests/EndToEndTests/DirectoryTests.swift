@@ -117,7 +117,8 @@ struct DirectoryTests {
         try tree.remove("y")
         try append("[push]\ndelete = yes\nmax-delete = 0\n")
         let status = try workplace.run("status", tree.path)
-        #expect(status.output.contains("push would: delete 1 item"), "\(status.output)")
+        let wouldHold = "push would: hold back the deletion of 1 item"
+        #expect(status.output.contains(wouldHold), "\(status.output)")
         #expect(status.output.contains("pull would: download 1 item"), "\(status.output)")
         let held = try workplace.run("push", tree.path)
         #expect(held.status == 3, "the limit of the file counts: \(held.diagnostics)")

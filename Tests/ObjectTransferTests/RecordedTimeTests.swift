@@ -68,7 +68,7 @@ struct RecordedTimeTests {
     @Test func `a file that was just published has a ctime that tells of nothing else`() {
         let (now, old) = (Timestamp(seconds: 100), Timestamp(seconds: 7))
         let file = file(old, isCoarse: true, changed: 100)
-        #expect(RecordedTime.of(file, since: now, now: now, isPublished: true) == old)
+        #expect(RecordedTime.of(file, since: now, now: now, comparesChange: false) == old)
     }
 
     @Test func `a file whose content was not looked at is recorded as it is`() {

@@ -13,6 +13,16 @@ struct PushScheduleTests {
         #expect(finish(.everything(.start), .complete, at: 0) == nil)
     }
 
+    @Test mutating func `a round knows whether other paths wait`() {
+        #expect(note("a", at: 0))
+        #expect(!note("b", at: 3))
+        #expect(next(at: 5) == .push(Self.paths("a")))
+        #expect(schedule.isWaiting)
+        #expect(finish(Self.paths("a"), .complete, at: 5) == nil)
+        #expect(next(at: 8) == .push(Self.paths("b")))
+        #expect(!schedule.isWaiting)
+    }
+
     private static func paths(_ texts: String...) -> PushSchedule.Work {
         .paths(texts.map { [UInt8]($0.utf8) })
     }

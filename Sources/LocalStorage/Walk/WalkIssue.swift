@@ -61,7 +61,7 @@ package struct WalkIssue: Sendable, Hashable {
     /// The path beneath the mirrored directory, without a "/" at its end.
     package let path: [UInt8]
     package let reason: Reason
-    /// Of a file whose name alone is in the way.
+    /// The inode of a regular file that only its name keeps out; nil for all else.
     package let inode: UInt64?
 
     package init(path: [UInt8], reason: Reason, inode: UInt64? = nil) {

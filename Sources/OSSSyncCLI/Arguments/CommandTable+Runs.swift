@@ -134,15 +134,15 @@ extension CommandTable {
         arguments: ["[DIR]", "[RUN]"],
         summary: "restore everything that a run deleted or replaced",
         discussion: [
-            "Restores everything that run RUN moved to the trash. The default is the last run that "
-                + "moved anything to the trash. A first argument that is a number is RUN. For "
-                + "files, this is the same as 'osssync restore --run RUN DIR .'.",
+            "Restores what run RUN deleted, replaced or renamed. The default is the last such run, "
+                + "whether a trash has anything of it or not. A first argument that is a number is "
+                + "RUN.",
             "Objects that the run deleted or replaced with --trash remote are copied back within "
                 + "the bucket. The local files stay; a pull fetches the objects.",
             "What the run itself put in the place of an old version is moved to the trash, an "
                 + "object by a copy in the bucket, and replaced. What has changed since is kept "
-                + "and reported (exit status 1); --force replaces it, too. A name that the "
-                + "run gave to a file or an object stays beside the old name.",
+                + "and reported (exit status 1); --force replaces it, too. A renamed "
+                + "file gets its old name again; a renamed object keeps the new one, too.",
         ],
         examples: [
             ("osssync undo ~/Photos", "restore what the last run deleted or replaced"),

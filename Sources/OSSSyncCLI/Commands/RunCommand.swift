@@ -6,6 +6,8 @@ struct RunCommand: Sendable {
     let direction: SyncDirection
     /// Takes the events for `watch`, of which this run is a part; nil for a run of its own.
     var onEvent: (@Sendable (SyncEvent) -> Void)?
+    /// False for a run that deletes nothing, whatever its options say.
+    var deletes = true
 
     func run() async throws -> ExitCode {
         // First of all, so that it is told of every failure.
@@ -25,6 +27,7 @@ struct RunCommand: Sendable {
         var options = try RunOptions(context.arguments)
         options.paths = try context.limitedPaths()
         options.allowsMissingPaths = onEvent != nil
+        if !deletes { (options.deletesKnown, options.deletesExtra) = (false, false) }
         options.plan = try context.planUse(direction, options.paths)
         options.shard = try context.shardSelection(direction)
         notification?.note(paths: options.paths)

@@ -28,7 +28,7 @@ struct WatchCommand: Sendable {
     /// - Throws: What a user must fix, or that this command was stopped.
     private func run(_ round: WatchRound) async throws -> WatchOutcome {
         do {
-            let command = RunCommand(
+            var command = RunCommand(
                 context: try CommandContext(
                     arguments(of: round),
                     environment: context.sources.environment,
@@ -37,6 +37,7 @@ struct WatchCommand: Sendable {
                 direction: .push,
                 onEvent: { saysItems ? show($0) : () }
             )
+            command.deletes = round.deletes
             return try await command.run() == .success ? .complete : .incomplete
         } catch {
             switch ExitCode(ending: error) {

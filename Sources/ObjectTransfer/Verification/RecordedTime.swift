@@ -23,12 +23,13 @@ package enum RecordedTime {
     /// What is recorded at `now` of a file whose content was read or written after `start`, or of
     /// which nothing was read if that is nil.
     ///
-    /// `isPublished`: osssync itself has just made the file, which says all there is to its ctime.
+    /// `comparesChange` is false where the ctime is not compared, and of a file that osssync has
+    /// just published, which says all there is to its ctime.
     package static func of(
         _ file: FileIdentity,
         since start: Timestamp?,
         now: Timestamp,
-        isPublished: Bool = false
+        comparesChange: Bool = true
     ) -> Timestamp {
         let modified = file.modified
         guard let start else { return modified }
@@ -42,7 +43,7 @@ package enum RecordedTime {
             time > start - granularity && time - granularity <= now
         }
         // In whole seconds, a change may keep the ctime, too, and have its old mtime set back.
-        let mayKeepChange = isCoarse && !isPublished && isRecent(file.changed)
+        let mayKeepChange = isCoarse && comparesChange && isRecent(file.changed)
         return isRecent(modified) || mayKeepChange ? modified - .nanoseconds(1) : modified
     }
 }

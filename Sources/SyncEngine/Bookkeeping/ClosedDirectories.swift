@@ -176,14 +176,17 @@ final class ClosedDirectories: Sendable {
     /// marker from the end of the run on.
     func make(_ path: RelativePath, permissions: UInt32) async throws {
         let (directory, open) = (directory, Self.opened(permissions))
-        if open != permissions {
-            guard opened.withLock({ $0.count < limit }) else { return }
+        // Where too many are open, it is closed from the start, and takes no file.
+        let isOpened = open != permissions && opened.withLock { $0.count < limit }
+        if isOpened {
+            while !turn.begin() { await turn.ended() }
+            defer { turn.end() }
             try list(path.key, permissions)
         }
         try await writing([path]) { () throws(LocalError) in
-            try directory.makeDirectory(path, permissions: open)
+            try directory.makeDirectory(path, permissions: isOpened ? open : permissions)
         }
-        guard open != permissions else { return }
+        guard isOpened else { return }
         opened.withLock { $0[path.key] = Closing(path: path, mode: permissions, row: nil) }
     }
 

@@ -20,6 +20,7 @@ final class RunLedger: Sendable {
         var told: Set<Topic> = []
         var shortItems = 0
         var names: [ObjectKey] = []
+        var knownNames: Set<ObjectKey> = []
         var unsentInodes: Set<UInt64> = []
         var trashSize: Int64?
         var growth: Int64 = 0
@@ -96,7 +97,7 @@ final class RunLedger: Sendable {
 
     /// Names that hold back what is beneath them; more of them hold back everything.
     private static let nameLimit = 1_000
-    /// The same of files.
+    /// Files that were not sent; more of them hold back all deletions.
     private static let inodeLimit = 100_000
 
     private let state: Mutex<State>
@@ -178,7 +179,9 @@ final class RunLedger: Sendable {
     func countSkippedName(_ key: ObjectKey) {
         let name = key.isDirectoryMarker ? ObjectKey(key.bytes.dropLast()) : key
         state.withLock { state in
+            if state.knownNames.contains(name) { return }
             if state.names.count < Self.nameLimit {
+                state.knownNames.insert(name)
                 state.names.append(name)
             } else {
                 state.skipped += 1

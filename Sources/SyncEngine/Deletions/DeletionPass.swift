@@ -61,12 +61,19 @@ struct DeletionPass: Sendable {
             try Task.checkCancellation()
         }
         guard hasModes else { return }
-        // Now it shows what stays in their directories.
-        for try await batch in context.manifest.pages(planned, limit: context.limits.batch) {
+        // Now it shows what stays in their directories; those within others go first.
+        let backwards = RowSelection.deletionsBackwards(run: context.run, side: .remote)
+        for try await batch in context.manifest.pages(backwards, limit: context.limits.batch) {
             let modes = try await markersOfModes(batch)
-            try await deleteObjects(await bare(batch.filter { modes.contains($0.key) }))
-            if let stop = executor.ledger.stop { throw stop }
-            try Task.checkCancellation()
+            var rest = batch.reversed().filter { modes.contains($0.key) }
+            while !rest.isEmpty {
+                let following = rest.dropFirst().map(\.key.bytes) + [[]]
+                let inner = zip(rest, following).filter { !$1.starts(with: $0.key.bytes) }.map(\.0)
+                try await deleteObjects(await bare(inner))
+                if let stop = executor.ledger.stop { throw stop }
+                try Task.checkCancellation()
+                rest.removeAll { inner.contains($0) }
+            }
         }
     }
 

@@ -88,8 +88,12 @@ struct DamagedFiles: ItemWorker {
             context.judgesInodes && row.inode == file.inode && row.key != entry.key
                 && row.crc64 != nil && row.mayHaveTime(of: file)
         }
-        if let origin, !origin.isDamaged, !context.options.isDryRun {
-            try await context.damaged.mark(origin)
+        if let origin, !context.options.isDryRun,
+            // It may have been recorded anew since the rows were read.
+            let row = try await context.manifest.entry(origin.key), !row.isDamaged,
+            row.inode == origin.inode, row.crc64 == origin.crc64
+        {
+            try await context.damaged.mark(row)
         }
         if origin == nil, try await areOthers(rows, file, content) { return nil }
         if let alike {
@@ -111,9 +115,17 @@ struct DamagedFiles: ItemWorker {
             guard !row.isLink, let damaged = try await identity(of: row.key),
                 damaged.size == row.size, row.mayHaveTime(of: damaged),
                 !context.judgesInodes || damaged.inode == row.inode && damaged.inode != file.inode,
-                try await checksum(of: context.path(of: row.key), expected: damaged) != content
+                try await damagedContent(row.key, damaged) != content
             else { return false }
         }
         return true
+    }
+
+    /// The checksum of a damaged file as it is, which is read once.
+    private func damagedContent(_ key: ObjectKey, _ file: FileIdentity) async throws -> CRC64 {
+        if let known = context.damaged.content(of: file) { return known }
+        let content = try await checksum(of: context.path(of: key), expected: file)
+        context.damaged.note(content, of: file)
+        return content
     }
 }

@@ -21,6 +21,7 @@ extension ItemExecutor {
             answer = try await contents.answer(entry, comparison)
             if !answer.isSame { entry = try await disowned(entry, comparison) }
         } catch {
+            noteUnsent(entry)
             fail(.adopt, entry.key, size: entry.remote?.size ?? 0, ItemFailure(any: error))
             return
         }
@@ -90,6 +91,7 @@ extension ItemExecutor {
             )
         } catch {
             context.tracker.end(transfer, isFailed: true, isInterrupted: error == .cancelled)
+            noteUnsent(entry)
             return fail(.download, entry.key, size: object.size, error)
         }
         do {
@@ -121,6 +123,7 @@ extension ItemExecutor {
             }
         } catch {
             context.tracker.end(transfer, isFailed: true)
+            noteUnsent(entry)
             fail(.adopt, entry.key, size: object.size, ItemFailure(any: error))
         }
     }

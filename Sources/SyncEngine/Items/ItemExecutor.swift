@@ -64,7 +64,7 @@ struct ItemExecutor: ItemWorker {
         _ entry: JoinedEntry,
         _ fetched: FileDownloads.Fetched? = nil
     ) async {
-        if decision.keepsFileBack { noteUnsent(entry) }
+        if case .skip = decision { noteUnsent(entry) }
         switch decision {
         case .download(let reason):
             let isForced = reason == .replacesLocalChange
@@ -248,6 +248,7 @@ extension ItemExecutor {
             countAsPlanned(Work(entry: entry, decision: .upload(.changed)))
             return await uploads.upload(entry)
         }
+        if resolution != .upload { noteUnsent(entry) }
         context.tracker.count { $0.conflicts += 1 }
         let size = entry.remote?.size ?? entry.local?.identity?.size ?? 0
         let message = explanation(kind, resolution, entry)
@@ -310,16 +311,5 @@ extension ItemExecutor {
     private var conflictSuffix: String {
         let time = CivilTime(context.environment.now()).basicText
         return ".conflict-\(time)-\(context.environment.safeHostName)"
-    }
-}
-
-extension Decision {
-    /// True if a file that is here is not sent.
-    var keepsFileBack: Bool {
-        switch self {
-        case .conflict(_, .upload): false
-        case .skip, .conflict: true
-        default: false
-        }
     }
 }

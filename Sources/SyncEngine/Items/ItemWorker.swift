@@ -173,7 +173,12 @@ extension ItemWorker {
     }
 
     func recordedTime(_ file: FileIdentity, since start: Timestamp?) -> Timestamp {
-        RecordedTime.of(file, since: start, now: context.environment.now())
+        RecordedTime.of(
+            file,
+            since: start,
+            now: context.environment.now(),
+            comparesChange: context.judgesInodes
+        )
     }
 }
 

@@ -52,13 +52,10 @@ struct PlanLoop {
         var unseen: RangeTally
         /// Recorded links and escaped names, which the options of the run leave as they are.
         var held: RangeTally
-        /// All that is recorded and not selected.
-        var rows: RangeTally
 
         init(_ paths: RunPaths) {
             let tally = RangeTally(paths.isLimited ? paths.ranges : .all)
-            (unsafe, objects, entries) = (tally, tally, tally)
-            (unseen, held, rows) = (tally, tally, tally)
+            (unsafe, objects, entries, unseen, held) = (tally, tally, tally, tally, tally)
         }
     }
 
@@ -145,7 +142,6 @@ struct PlanLoop {
         }
         if isSelected, entry.hasVanishedUnseen { unselected.unseen.add(entry.key) }
         if isHeld { unselected.held.add(entry.key) }
-        if !isSelected, entry.base != nil { unselected.rows.add(entry.key) }
     }
 
     /// False for a key that no run takes.

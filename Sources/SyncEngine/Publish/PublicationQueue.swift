@@ -297,7 +297,7 @@ actor PublicationQueue {
                 identity,
                 since: start,
                 now: context.environment.now(),
-                isPublished: true
+                comparesChange: false
             ),
             inode: identity.inode,
             isThroughLink: item.isThroughLink,

@@ -8,7 +8,8 @@ internal import SyncPlanner
 ///
 /// The run plans as any other, of everything that the plan was made of, and all guards apply. What
 /// the plan has and the run does not is either done already or has changed, which is a failure of
-/// that item alone: what else is deleted does not depend on it, unless it is the ignore file.
+/// that item alone: what else is deleted does not depend on it, unless it is the ignore file or
+/// what had the file before it was renamed.
 final class AppliedPlan {
     private let executor: ItemExecutor
     private var reader: PlanReader
@@ -85,14 +86,14 @@ final class AppliedPlan {
             add(item, decision)
         } else if line.isDeletion {
             if case .forget = item.decision { return ready.append(item) }
-            guard isDone(line, item.entry) else { return refuse(line) }
+            guard isDone(line, item.entry) else { return refuse(line, item.entry) }
             context.tracker.count { $0.unchanged += 1 }
             leave(item)
         } else if item.decision.canBe(\.isDone) {
             // Also a file that was written so lately that its content has to be compared once.
             add(item, item.decision.keeping(\.isDone, else: .skip(.notInPlan)))
         } else {
-            refuse(line)
+            refuse(line, item.entry)
         }
     }
 
@@ -107,7 +108,8 @@ final class AppliedPlan {
     }
 
     /// Reports what is no longer as it was when the plan was saved.
-    private func refuse(_ line: PlanLine) {
+    private func refuse(_ line: PlanLine, _ entry: JoinedEntry? = nil) {
+        if let entry { executor.noteUnsent(entry) }
         context.tracker.count { $0.failed += 1 }
         if line.key == IgnoreFile.key { executor.ledger.countSkipped() }
         context.keptItem(
@@ -127,6 +129,7 @@ final class AppliedPlan {
         let planned = item.decision.withoutTakenModes
         let decision = planned.keeping(\.isQuiet, else: .nothing(.notInPlan))
         let isOpen = planned.canBe(\.isQuiet)
+        if !isOpen { executor.noteUnsent(item.entry) }
         add(item, isOpen ? decision : .nothing(.notInPlan))
         // By other rules, what is to be deleted may be excluded.
         if item.entry.key == IgnoreFile.key, !isOpen { executor.ledger.countSkipped() }

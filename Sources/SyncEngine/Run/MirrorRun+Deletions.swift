@@ -181,8 +181,8 @@ extension MirrorRun {
             default: " and \(names.count - 1) other names"
             }
         return heldBack(held)
-            + "at or beneath '\(first.display)'\(others), which had to be skipped, or whose files "
-            + "have new names that were skipped."
+            + "at or beneath '\(first.display)'\(others), skipped or renamed to a name that was "
+            + "skipped."
     }
 
     private static func heldBack(_ count: Int) -> String {

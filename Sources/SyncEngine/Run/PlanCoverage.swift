@@ -84,9 +84,8 @@ extension PlanCoverage {
         return zip(paths.paths, rows.beneath).map { path, rows in
             DeletionGuard.Branch(
                 path: path.key,
-                // What went away while it was left out, or is left out, shows that nothing is
-                // missing.
-                rows: rows - unselected.unseen.count(of: path) - unselected.rows.count(of: path),
+                // What went away while it was left out, or is held, shows that nothing is missing.
+                rows: rows - unselected.unseen.count(of: path) - unselected.held.count(of: path),
                 listedObjects: tallies.listed.count(of: path) - unselected.unsafe.count(of: path)
                     - unselected.objects.count(of: path),
                 walkedEntries: tallies.walked.count(of: path) - unselected.entries.count(of: path),

@@ -90,13 +90,13 @@ struct Preview {
         } catch {
             let failure = ItemFailure(any: error)
             guard failure != .cancelled else { throw CancellationError() }
+            executor.noteUnsent(entry)
             executor.fail(.adopt, entry.key, size: entry.remote?.size ?? 0, failure)
         }
     }
 
     private mutating func show(_ decision: Decision, _ entry: JoinedEntry) async throws {
         countGrowth(decision, entry)
-        if decision.keepsFileBack { executor.noteUnsent(entry) }
         let remoteSize = entry.remote?.size ?? 0
         let localSize = entry.local?.identity?.size ?? 0
         switch decision {
@@ -151,6 +151,7 @@ struct Preview {
             }
             try await showDownload(entry, .replacesLocalChange)
         case .conflict(let kind, let resolution):
+            if resolution != .upload { executor.noteUnsent(entry) }
             context.tracker.count { $0.conflicts += 1 }
             let message = executor.explanation(kind, resolution, entry)
             report(.conflict, entry, size: remoteSize, message)
@@ -260,6 +261,7 @@ struct Preview {
         do {
             path = try context.path(of: entry)
         } catch {
+            executor.noteUnsent(entry)
             return executor.skip(entry.key, size: file.size, message: error.message)
         }
         guard await executor.damage.isBeyondDoubt(entry, file, path) else { return }

@@ -24,8 +24,7 @@ struct UndoneRun: Sendable {
     private(set) var removed: [ObjectKey] = []
     private(set) var made: [ObjectKey] = []
 
-    /// True if nothing here or in the bucket is another than before the run, as far as is known;
-    /// what is new is left as it is.
+    /// True if undo would restore or name nothing; new empty directories do not count.
     var isEmpty: Bool {
         lost.isEmpty && kept.isEmpty && copied.isEmpty && renames.isEmpty && removed.isEmpty
     }

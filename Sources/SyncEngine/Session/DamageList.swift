@@ -1,6 +1,7 @@
 internal import LocalStorage
 internal import ManifestStore
 internal import ObjectStorage
+internal import ObjectTransfer
 internal import SyncModel
 internal import Synchronization
 
@@ -9,7 +10,8 @@ internal import Synchronization
 /// 1. Each row gets a number, greater than any that this shard has used.
 /// 2. Each shard notes up to which number of the others it has looked for other names of what
 ///    was damaged.
-/// 3. A row whose file has good content again stays until every other shard has.
+/// 3. A row whose file has good content again stays until every other shard has searched for its
+///    other names.
 final class DamageList: Sendable {
     private static let rowsInFile = 256
     /// In place of a number, in the name of the file that says what a shard has searched.
@@ -77,23 +79,38 @@ final class DamageList: Sendable {
         return (parts[0], parts[1])
     }
 
+    /// Another run may write its files anew meanwhile, and rows move to files that were read
+    /// before: then everything is read once more.
     private static func contents(_ files: FolderOfShards) throws -> Contents {
+        for _ in 0..<4 {
+            if let contents = try wholeContents(files) { return contents }
+        }
+        throw SyncError(
+            code: .localState,
+            message: "the lists of damaged files in the state of the mirror change all the time; "
+                + "nothing was changed. Run again when fewer shards run"
+        )
+    }
+
+    /// Nil if a file went away.
+    private static func wholeContents(_ files: FolderOfShards) throws -> Contents? {
         var contents = Contents()
         for name in try files.names() {
             guard let parts = parts(of: name) else { continue }
             if parts.shard == files.own, let number = Int(parts.file) {
                 contents.files.append(number)
             }
-            // Another run may have written it anew, or removed it.
             if parts.file == searched {
                 let file: SearchedFile? = try files.read(name, advice: "Remove it")
+                // One that goes says that nothing is to be searched.
                 contents.searched[parts.shard] = file?.numbers
             } else {
                 let file: DamageFile? = try files.read(
                     name,
                     advice: "Remove it, and run the shard of its number with --checksum"
                 )
-                contents.rows[parts.shard, default: []] += file?.rows ?? []
+                guard let file else { return nil }
+                contents.rows[parts.shard, default: []] += file.rows
             }
         }
         return contents

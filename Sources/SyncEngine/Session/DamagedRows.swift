@@ -17,7 +17,12 @@ final class DamagedRows: Sendable {
     /// killed leaves that to the next one.
     static let unsearchedSetting = "damaged.unsearched"
 
-    private struct Look: Hashable {
+    /// Rows that a new file is compared with.
+    private static let alikeAtMost = 65_536
+    /// Each costs a read of the whole manifest.
+    private static let looksAtMost = 256
+
+    private struct SizeAndSecond: Hashable {
         let size: Int64
         let seconds: Int64
     }
@@ -35,7 +40,9 @@ final class DamagedRows: Sendable {
     /// Those whose other names were not looked for yet, by their inodes.
     private let unsearched: Mutex<[UInt64: ManifestEntry]>
     /// What has the size and the second of a new file that was looked at.
-    private let alike = Mutex<[Look: [ManifestEntry]?]>([:])
+    private let alike = Mutex<[SizeAndSecond: [ManifestEntry]?]>([:])
+    /// What damaged files hold that new ones were compared with.
+    private let contents = Mutex<[FileIdentity: CRC64]>([:])
 
     /// `shard` are the names that lead to the shard's folder, nil for a mirror that is not cut.
     init(
@@ -48,7 +55,7 @@ final class DamagedRows: Sendable {
         list = try shard.map { try DamageList(of: $0, in: directory) }
         elsewhere = Dictionary(grouping: list?.others ?? [], by: \.size)
         hasOwn = Mutex(try await manifest.first(.damagedEntries) != nil)
-        var rows = list?.unsearched ?? []
+        var rows = (list?.unsearched ?? []).filter { $0.inode != 0 }
         if try await manifest.setting(Self.unsearchedSetting) != nil {
             for try await page in manifest.pages(.damagedEntries, limit: Self.rowsAtOnce) {
                 rows += page
@@ -71,15 +78,24 @@ final class DamagedRows: Sendable {
     ///
     /// The manifest is read once for all files of one size and second.
     func rowsAlike(_ file: FileIdentity) async throws(ManifestError) -> [ManifestEntry]? {
-        let look = Look(size: file.size, seconds: file.modified.seconds)
+        let look = SizeAndSecond(size: file.size, seconds: file.modified.seconds)
         if let known = alike.withLock({ $0[look] }) { return known }
+        guard alike.withLock({ $0.count < Self.looksAtMost }) else { return nil }
         let rows = try await manifest.rows(
             .entries(size: file.size, modified: file.modified),
-            limit: Self.rowsAtOnce
+            limit: Self.alikeAtMost
         )
-        let known = rows.count < Self.rowsAtOnce ? rows : nil
+        let known = rows.count < Self.alikeAtMost ? rows : nil
         alike.withLock { _ = $0.updateValue(known, forKey: look) }
         return known
+    }
+
+    func content(of file: FileIdentity) -> CRC64? { contents.withLock { $0[file] } }
+
+    func note(_ content: CRC64, of file: FileIdentity) {
+        contents.withLock { contents in
+            if contents.count < Self.rowsAtOnce { contents[file] = content }
+        }
     }
 
     private func rows(
@@ -150,21 +166,26 @@ final class DamagedRows: Sendable {
     /// The same entry, marked if its file is a damaged one that has a second name: gone, or written
     /// behind that name.
     func marking(_ entry: JoinedEntry, records: Bool) async throws -> JoinedEntry {
-        guard !isEmpty, judgesInodes, let base = entry.base, !base.isDamaged, base.inode != 0,
-            base.crc64 != nil,
-            LocalChange(of: entry.local, since: base, judgesInodes: true) != .same,
-            entry.local.map({ $0.identity?.inode == base.inode }) ?? true
+        guard !isEmpty, let base = entry.base, !base.isDamaged, base.crc64 != nil,
+            LocalChange(of: entry.local, since: base, judgesInodes: judgesInodes) != .same
         else { return entry }
+        let isGone = entry.local == nil
+        let isSameFile =
+            judgesInodes && base.inode != 0
+            && (isGone || entry.local?.identity?.inode == base.inode)
+        guard isSameFile || isGone && list != nil else { return entry }
         let rows = try await rows(
             size: base.size,
             inode: base.inode,
             modified: base.localModified
         )
-        let isOne = rows.contains { row in
-            row.inode == base.inode && row.crc64 == base.crc64 && row.key != base.key
-        }
-        // The file may be in another shard now, where it is refused because it looks like a damaged
-        // one. Nobody knows that here, and so its object stays as long as there is one.
+        let isOne =
+            isSameFile
+            && rows.contains { row in
+                row.inode == base.inode && row.crc64 == base.crc64 && row.key != base.key
+            }
+        // The file may be in another shard now, which refuses it because it looks like a damaged
+        // one. This shard cannot know that, so the object stays as long as there is one.
         let mayBeRefused =
             list != nil && entry.local == nil
             && rows.contains { row in

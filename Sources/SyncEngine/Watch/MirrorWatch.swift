@@ -72,7 +72,8 @@ package struct MirrorWatch: Sendable {
                     changes = begun
                 }
                 let began = clock()
-                let round = WatchRound(work)
+                var round = WatchRound(work)
+                round.deletes = round.paths.isEmpty || !shared.schedule.withLock(\.isWaiting)
                 onEvent(.round(round))
                 let outcome = try await push(round)
                 let again = shared.schedule.withLock { schedule in

@@ -145,6 +145,9 @@ struct PushSchedule: Sendable {
         return .push(.paths(due.keys.sorted { $0.lexicographicallyPrecedes($1) }))
     }
 
+    /// True if paths wait that the round under way does not have.
+    var isWaiting: Bool { !paths.isEmpty }
+
     /// Notes how a round ended, and returns when the rest of it is tried again; nil if there is
     /// none.
     mutating func finish(

@@ -55,6 +55,9 @@ public struct WatchRound: Sendable, Hashable {
     public var paths: [String]
     /// Why everything is pushed; nil with paths.
     public var reason: WatchReason?
+    /// False while other paths wait: what is gone here may be among them under another name, and
+    /// the next push of everything deletes its object.
+    public var deletes = true
 }
 
 /// How the push of one round ended.

@@ -197,18 +197,6 @@ extension EngineRuns {
             #expect(fixture.exists("a/d/g/h"))
         }
 
-        @Test func `are not refused where filters leave out all that is recorded`() async throws {
-            let fixture = try await Self.changed()
-            for key in ["d/f", "d/g/h", "d/remote"] { try await fixture.deleteObject(key) }
-            let summary = try await fixture.run("a", .pull) { options in
-                options.paths = ["d", "e"]
-                options.deletesKnown = true
-                options.filter.bounds.minimumSize = 1_000
-            }
-            #expect(summary.isComplete && summary.deleted == 0, "\(summary)")
-            #expect(fixture.exists("a/d/g/h"))
-        }
-
         @Test func `send a new directory, whatever the bucket lacks`() async throws {
             let fixture = try await Self.changed()
             for index in 0..<5 { try fixture.write("a/new/f\(index)", Data([UInt8(index)])) }

@@ -105,6 +105,18 @@ struct ReturningDirectoryTests {
         #expect(try await fixture.objects() == ["plain/f"])
     }
 
+    @Test func `within others that go take their markers along in one run`() async throws {
+        for name in ["private/p", "private/p/q", "private/p/q-r"] {
+            try fixture.write("a/\(name)/f", content)
+            try set("a/" + name, 0o700)
+        }
+        try await push(0o700)
+        #expect(try await fixture.objects().count { $0.hasSuffix("/") } == 4)
+        try removePrivate()
+        try await fixture.run("a", .push) { $0.deletesKnown = true }
+        #expect(try await fixture.objects() == ["plain/f"])
+    }
+
     @Test(arguments: [0o700, 0o555])
     func `above the paths of a limited run have them`(_ permissions: Int) async throws {
         try await push(permissions)

@@ -113,6 +113,24 @@ extension EngineRuns {
             #expect(!objects.contains("gone") && objects.contains("a.new"))
         }
 
+        /// The old object may be the only copy of what was renamed.
+        @Test(arguments: ["touched", "renamed", "in conflict"])
+        func `keep the object of a renamed file that changed since`(_ change: String) async throws {
+            let fixture = try await Self.changed()
+            try fixture.rename("a/a-x", to: "a/new")
+            _ = try await Self.save(fixture, .push)
+            switch change {
+            case "touched":
+                try fixture.setModified("a/new", Date(timeIntervalSince1970: 1_700_000_000))
+            case "renamed": try fixture.rename("a/new", to: "a/newer")
+            default: try await fixture.put("new", MirrorFixture.ramp(620, 3))
+            }
+            let summary = try await Self.apply(fixture, .push)
+            #expect(summary.deleted == 1 && !summary.isComplete, "\(summary)")
+            #expect(try await fixture.object("a-x") == MirrorFixture.ramp(501, 1))
+            #expect(try await !fixture.objects().contains("gone"))
+        }
+
         @Test func `refuse what changed here, in the bucket, or in the manifest`() async throws {
             let fixture = try await Self.changed()
             _ = try await Self.save(fixture, .sync)
