@@ -208,6 +208,18 @@ final class MirrorFixture: Sendable {
         )
     }
 
+    func setMode(_ path: String, _ mode: Int) throws {
+        try FileManager.default.setAttributes(
+            [.posixPermissions: mode],
+            ofItemAtPath: directory(path)
+        )
+    }
+
+    func mode(_ path: String) throws -> Int? {
+        let found = try FileManager.default.attributesOfItem(atPath: directory(path))
+        return (found[.posixPermissions] as? NSNumber)?.intValue
+    }
+
     func link(_ path: String, to target: String) throws {
         try FileManager.default.createSymbolicLink(
             atPath: folder.appendingPathComponent(path).path,

@@ -155,7 +155,7 @@ extension ManifestStore {
     ///
     /// Other entries cost a tenth of a read: most are in no index of inodes.
     package func entries(
-        inodes: some Collection<UInt64>,
+        inodes: Set<UInt64>,
         in range: KeyRange,
         after: ObjectKey?,
         scanning limit: Int
@@ -163,7 +163,6 @@ extension ManifestStore {
         let start = SQLValue.blob(max(after?.next ?? range.lower, range.lower).bytes)
         var values = [start, .integer(Int64(limit))]
         if let end = range.upper { values.insert(.blob(end.bytes), at: 0) }
-        let inodes = Set(inodes)
         let query: Query = range.upper == nil ? .selectInodes : .selectInodesBefore
         var keys: [ObjectKey] = []
         var (count, last): (Int, ObjectKey?) = (0, nil)
@@ -186,6 +185,29 @@ extension ManifestStore {
             if let entry = try entry(key) { entries.append(entry) }
         }
         return (entries, last)
+    }
+
+    /// Calls `body` for each page of `ranges` with the entries whose files have one of these
+    /// inodes, which may be none.
+    package nonisolated func forEachPage(
+        inodes: Set<UInt64>,
+        in ranges: [KeyRange],
+        scanning limit: Int,
+        _ body: ([ManifestEntry]) async throws -> Void
+    ) async throws {
+        for range in ranges {
+            var last: ObjectKey?
+            repeat {
+                let page = try await entries(
+                    inodes: inodes,
+                    in: range,
+                    after: last,
+                    scanning: limit
+                )
+                try await body(page.entries)
+                last = page.last
+            } while last != nil
+        }
     }
 
     /// Counts; takes a few milliseconds for each 100,000 entries.

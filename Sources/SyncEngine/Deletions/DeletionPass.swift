@@ -68,11 +68,12 @@ struct DeletionPass: Sendable {
             var rest = batch.reversed().filter { modes.contains($0.key) }
             while !rest.isEmpty {
                 let following = rest.dropFirst().map(\.key.bytes) + [[]]
-                let inner = zip(rest, following).filter { !$1.starts(with: $0.key.bytes) }.map(\.0)
+                let nested = zip(rest, following).map { $1.starts(with: $0.key.bytes) }
+                let inner = zip(rest, nested).filter { !$1 }.map(\.0)
                 try await deleteObjects(await bare(inner))
                 if let stop = executor.ledger.stop { throw stop }
                 try Task.checkCancellation()
-                rest.removeAll { inner.contains($0) }
+                rest = zip(rest, nested).filter { $1 }.map(\.0)
             }
         }
     }

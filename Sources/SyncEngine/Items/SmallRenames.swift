@@ -45,22 +45,16 @@ struct SmallRenames: ItemWorker {
         let files = uploads.compactMap { $0.local?.identity }
         let byInode = Dictionary(files.map { ($0.inode, $0) }) { first, _ in first }
         var found: [UInt64: [ManifestEntry]] = [:]
-        for range in context.paths.ranges.ranges {
-            var last: ObjectKey?
-            repeat {
-                try Task.checkCancellation()
-                let page = try await context.manifest.entries(
-                    inodes: byInode.keys,
-                    in: range,
-                    after: last,
-                    scanning: context.limits.batch
-                )
-                for row in page.entries where row.mayBeOfRenamedFile {
-                    guard let file = byInode[row.inode], row.isOf(file) else { continue }
-                    found[row.inode, default: []].append(row)
-                }
-                last = page.last
-            } while last != nil
+        try await context.manifest.forEachPage(
+            inodes: Set(byInode.keys),
+            in: context.paths.ranges.ranges,
+            scanning: context.limits.batch
+        ) { rows in
+            try Task.checkCancellation()
+            for row in rows where row.mayBeOfRenamedFile {
+                guard let file = byInode[row.inode], row.isOf(file) else { continue }
+                found[row.inode, default: []].append(row)
+            }
         }
         return found
     }

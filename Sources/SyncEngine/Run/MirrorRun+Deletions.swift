@@ -154,19 +154,13 @@ extension MirrorRun {
         guard direction != .pull, !inodes.isEmpty, parts.context.judgesInodes else {
             return parts.ledger.skippedNames
         }
-        for range in paths.ranges.ranges {
-            var last: ObjectKey?
-            repeat {
-                try Task.checkCancellation()
-                let page = try await session.manifest.entries(
-                    inodes: inodes,
-                    in: range,
-                    after: last,
-                    scanning: settings.limits.batch
-                )
-                for row in page.entries { parts.ledger.countSkippedName(row.key) }
-                last = page.last
-            } while last != nil
+        try await session.manifest.forEachPage(
+            inodes: inodes,
+            in: paths.ranges.ranges,
+            scanning: settings.limits.batch
+        ) { rows in
+            try Task.checkCancellation()
+            for row in rows { parts.ledger.countSkippedName(row.key) }
         }
         return parts.ledger.skippedNames
     }

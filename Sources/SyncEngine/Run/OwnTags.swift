@@ -64,11 +64,10 @@ struct OwnTags: Sendable {
                 guard let other = try await shard.manifest(with: key, in: directory, environment)
                 else { return (nil, true) }
                 return (try await other.entry(key), try await other.entryCount() == 0)
-            } catch ManifestError.inUse where attempt < Self.readings {
-                // A run writes it.
-                try await settings.environment.sleep(Self.interval)
             } catch ManifestError.inUse {
-                return nil
+                // A run writes it.
+                guard attempt < Self.readings else { break }
+                try await settings.environment.sleep(Self.interval)
             }
         }
         return nil

@@ -8,8 +8,6 @@ package struct RunHistory: Sendable {
     let settings: MirrorSettings
 
     private static let itemsAtOnce = 256
-    /// More than are kept.
-    private static let runLimit = 10_000
 
     /// The latest runs, the last one first.
     package func runs(limit: Int) async throws(SyncError) -> [PastRun] {
@@ -58,7 +56,7 @@ package struct RunHistory: Sendable {
     ) async throws(SyncError) -> PastRun? {
         try await reading { session in
             let manifest = session.manifest
-            let runs = try await manifest.rows(.runs, limit: Self.runLimit)
+            let runs = try await manifest.rows(.runs, limit: RunTraces.runLimit)
             guard let stored = runs.first(where: { $0.id.value == number }) else { return nil }
             let run = PastRun(stored, try await PastRun.running(session))
             let pages = manifest.pages(.items(run: stored.id), limit: Self.itemsAtOnce)

@@ -25,7 +25,7 @@ struct RunTraces: Sendable {
     /// How far the service's clock may be ahead of this machine's, in seconds.
     private static let clockTolerance: Int64 = 15 * 60
     /// More than are kept.
-    private static let runLimit = 10_000
+    static let runLimit = 10_000
 
     private let manifest: ManifestStore
     private var traces: [[UInt8]: Trace] = [:]

@@ -7,7 +7,7 @@ internal import SyncModel
 ///
 /// Not there: permissions that the run changed, and what the journal had no room for.
 struct UndoneRun: Sendable {
-    /// More than are kept.
+    /// More items than are kept.
     private static let limit = 10_000
 
     let number: Int64
@@ -53,7 +53,7 @@ struct UndoneRun: Sendable {
         began: Timestamp?,
         in manifest: ManifestStore
     ) async throws(ManifestError) -> UndoneRun? {
-        let runs = try await manifest.rows(.runs, limit: limit)
+        let runs = try await manifest.rows(.runs, limit: RunTraces.runLimit)
         guard let run = runs.first(where: { $0.id.value == number }),
             began.map({ RunTraces.isOf(run, $0) }) ?? true
         else { return nil }
@@ -66,7 +66,7 @@ struct UndoneRun: Sendable {
         _ trashed: (time: StoreTime, number: Int64)?,
         in manifest: ManifestStore
     ) async throws(ManifestError) -> (time: StoreTime, number: Int64)? {
-        for run in try await manifest.rows(.runs, limit: limit) {
+        for run in try await manifest.rows(.runs, limit: RunTraces.runLimit) {
             if let trashed, RunTraces.isOf(run, trashed.time.timestamp),
                 trashed.number == run.id.value
             {

@@ -142,15 +142,12 @@ final class DamagedRows: Sendable {
     }
 
     private func markNames(of new: [UInt64: ManifestEntry]) async throws {
-        var last: ObjectKey?
-        repeat {
-            let page = try await manifest.entries(
-                inodes: new.keys,
-                in: .all,
-                after: last,
-                scanning: Self.rowsAtOnce
-            )
-            for row in page.entries where !row.isDamaged {
+        try await manifest.forEachPage(
+            inodes: Set(new.keys),
+            in: [.all],
+            scanning: Self.rowsAtOnce
+        ) { rows in
+            for row in rows where !row.isDamaged {
                 guard let damaged = new[row.inode], row.size == damaged.size,
                     row.crc64 == damaged.crc64
                 else { continue }
@@ -159,8 +156,7 @@ final class DamagedRows: Sendable {
                 if case .file(let file) = state, file.inode != row.inode { continue }
                 try await mark(row)
             }
-            last = page.last
-        } while last != nil
+        }
     }
 
     /// The same entry, marked if its file is a damaged one that has a second name: gone, or written

@@ -18,21 +18,9 @@ struct DirectoryModeTests {
         fixture = try MirrorFixture()
         for name in ["plain", "private", "private/inner"] {
             try fixture.write("a/\(name)/f", content)
-            try set("a/" + name, 0o755)
+            try fixture.setMode("a/" + name, 0o755)
         }
-        try set("a/private", 0o700)
-    }
-
-    private func set(_ path: String, _ mode: Int) throws {
-        try FileManager.default.setAttributes(
-            [.posixPermissions: mode],
-            ofItemAtPath: fixture.directory(path)
-        )
-    }
-
-    private func mode(_ path: String) throws -> Int? {
-        let found = try FileManager.default.attributesOfItem(atPath: fixture.directory(path))
-        return (found[.posixPermissions] as? NSNumber)?.intValue
+        try fixture.setMode("a/private", 0o700)
     }
 
     private func modeOfMarker(_ key: String) async throws -> String? {
@@ -56,7 +44,7 @@ struct DirectoryModeTests {
     func `that another shard has opened are not taken for changed`(
         _ direction: SyncDirection
     ) async throws {
-        try set("a/private", 0o555)
+        try fixture.setMode("a/private", 0o555)
         try await fixture.run("a", .push)
         var options = CutOptions()
         options.bounds = [[UInt8]("private/f".utf8)]
@@ -71,7 +59,7 @@ struct DirectoryModeTests {
         )
         let opened = OpenedDirectories(of: ["shards", cutting, "0001"], in: directory)
         try opened.write([OpenedDirectories.Item(key: "private/", mode: 0o555)])
-        try set("a/private", 0o755)
+        try fixture.setMode("a/private", 0o755)
         let first = try await fixture.run("a", direction) {
             $0.shard = ShardSelection(task: 0, of: 2, round: "r")
         }
@@ -81,14 +69,14 @@ struct DirectoryModeTests {
         _ = try await fixture.run("a", direction) {
             $0.shard = ShardSelection(task: 1, of: 2, round: "r")
         }
-        #expect(try mode("a/private") == 0o555)
+        #expect(try fixture.mode("a/private") == 0o555)
         #expect(try opened.own() == nil)
-        try set("a/private", 0o755)
+        try fixture.setMode("a/private", 0o755)
     }
 
     /// As the run of another shard closes them at its end.
     @Test func `that were closed meanwhile are opened once more`() async throws {
-        try set("a/private", 0o555)
+        try fixture.setMode("a/private", 0o555)
         try await fixture.run("a", .push)
         try await fixture.inState { session in
             let run = try MirrorRun(
@@ -100,14 +88,14 @@ struct DirectoryModeTests {
             let closed = run.parts(RunID(0)).context.closed
             for _ in 0..<2 {
                 #expect(await closed.open(above: try RelativePath(path: "private/new")))
-                #expect(try mode("a/private") == 0o755)
-                try set("a/private", 0o555)
+                #expect(try fixture.mode("a/private") == 0o755)
+                try fixture.setMode("a/private", 0o555)
             }
             #expect(await closed.open(above: try RelativePath(path: "private/new")))
             #expect(await closed.close().failures.isEmpty)
-            #expect(try mode("a/private") == 0o555)
+            #expect(try fixture.mode("a/private") == 0o555)
         }
-        try set("a/private", 0o755)
+        try fixture.setMode("a/private", 0o755)
     }
 
     @Test func `are recorded if mkdir does not give them, and restored`() async throws {
@@ -119,7 +107,7 @@ struct DirectoryModeTests {
         #expect(try await requests("a", .sync).isEmpty)
         let run = try await fixture.run("b", .pull)
         #expect(run.isInStep && run.transferred == 4)
-        #expect(try mode("b/private") == 0o700 && mode("b/plain") == 0o755)
+        #expect(try fixture.mode("b/private") == 0o700 && fixture.mode("b/plain") == 0o755)
         for direction in [SyncDirection.pull, .push, .sync] {
             #expect(try await requests("b", direction).isEmpty, "\(direction)")
         }
@@ -132,8 +120,8 @@ struct DirectoryModeTests {
     ) async throws {
         try await fixture.run("a", .push)
         try await fixture.run("b", .pull)
-        try set("a/private", 0o750)
-        try set("a/plain", 0o711)
+        try fixture.setMode("a/private", 0o750)
+        try fixture.setMode("a/plain", 0o711)
         fixture.server.clearRequestLog()
         let sent = try await fixture.run("a", direction)
         #expect((sent.modes, sent.transferred) == (1, 1) && sent.isInStep)
@@ -144,26 +132,26 @@ struct DirectoryModeTests {
         fixture.server.clearRequestLog()
         let taken = try await fixture.run("b", .pull)
         #expect(taken.isInStep && fixture.operations == ["HeadObject", "HeadObject"])
-        #expect(try mode("b/private") == 0o750 && mode("b/plain") == 0o711)
+        #expect(try fixture.mode("b/private") == 0o750 && fixture.mode("b/plain") == 0o711)
         #expect(try await requests("b", .pull).isEmpty)
         // Back to what mkdir gives: the marker stays and says so.
-        try set("a/private", 0o755)
+        try fixture.setMode("a/private", 0o755)
         #expect(try await fixture.run("a", direction).modes == 1)
         #expect(try await modeOfMarker("private/") == "40755")
         #expect(try await fixture.run("b", direction == .push ? .pull : .sync).modes == 1)
-        #expect(try mode("b/private") == 0o755)
+        #expect(try fixture.mode("b/private") == 0o755)
         #expect(try await requests("a", .push).isEmpty)
     }
 
     @Test func `that their owner may not write to are filled first`() async throws {
-        try set("a/private", 0o550)
-        try set("a/plain", 0o000)
+        try fixture.setMode("a/private", 0o550)
+        try fixture.setMode("a/plain", 0o000)
         try await fixture.run("a", .push)
         #expect(try await modeOfMarker("plain/") == "40000")
         try await fixture.run("b", .pull)
-        #expect(try mode("b/private") == 0o550)
+        #expect(try fixture.mode("b/private") == 0o550)
         // Later runs have to read it.
-        #expect(try mode("b/plain") == 0o500)
+        #expect(try fixture.mode("b/plain") == 0o500)
         #expect(fixture.content("b/private/inner/f") == content)
         #expect(fixture.content("b/plain/f") == content)
         for direction in [SyncDirection.pull, .push, .sync] {
@@ -174,14 +162,14 @@ struct DirectoryModeTests {
         try FileManager.default.removeItem(atPath: fixture.directory("a/private/f"))
         try await fixture.run("a", .push) { $0.deletesKnown = true }
         try await fixture.run("b", .pull) { $0.deletesKnown = true }
-        #expect(try mode("b/private") == 0o550)
+        #expect(try fixture.mode("b/private") == 0o550)
         #expect(fixture.content("b/private/new") == content)
         #expect(!FileManager.default.fileExists(atPath: fixture.directory("b/private/f")))
         #expect(try await requests("b", .sync).isEmpty)
     }
 
     @Test func `are restored by the run after one that ended early`() async throws {
-        try set("a/private", 0o500)
+        try fixture.setMode("a/private", 0o500)
         try await fixture.run("a", .push)
         try fixture.setFaults(
             #"[{"match": {"operation": "GetObject"},"#
@@ -190,7 +178,7 @@ struct DirectoryModeTests {
         _ = try? await fixture.run("b", .pull)
         try fixture.setFaults("[]")
         try await fixture.run("b", .pull)
-        #expect(try mode("b/private") == 0o500)
+        #expect(try fixture.mode("b/private") == 0o500)
         #expect(try await requests("b", .sync).isEmpty)
     }
 
@@ -199,7 +187,7 @@ struct DirectoryModeTests {
         try await fixture.put("other/", Data())
         let run = try await fixture.run("a", .pull)
         #expect(run.isComplete && run.modes == 0)
-        #expect(try mode("a/private") == 0o700 && mode("a/other") == 0o755)
+        #expect(try fixture.mode("a/private") == 0o700 && fixture.mode("a/other") == 0o755)
         #expect(try await requests("a", .pull).isEmpty)
         // A push sends what was chosen here.
         #expect(try await fixture.run("a", .push).modes == 1)
@@ -210,29 +198,29 @@ struct DirectoryModeTests {
     @Test func `that were chosen here stay in a pull, unless it is forced`() async throws {
         try await fixture.run("a", .push)
         try await fixture.run("b", .pull)
-        try set("b/private", 0o711)
+        try fixture.setMode("b/private", 0o711)
         #expect(try await requests("b", .pull).isEmpty)
-        #expect(try mode("b/private") == 0o711)
+        #expect(try fixture.mode("b/private") == 0o711)
         #expect(try await fixture.run("b", .pull) { $0.replacesLocalChanges = true }.modes == 1)
-        #expect(try mode("b/private") == 0o700)
+        #expect(try fixture.mode("b/private") == 0o700)
         // Also of a directory that no run has seen.
         try fixture.write("c/private/own", content)
-        try set("c/private", 0o751)
+        try fixture.setMode("c/private", 0o751)
         try fixture.write("d/private/own", content)
         try await fixture.run("c", .pull)
         try await fixture.run("d", .pull)
-        #expect(try mode("c/private") == 0o751 && mode("d/private") == 0o700)
+        #expect(try fixture.mode("c/private") == 0o751 && fixture.mode("d/private") == 0o700)
         #expect(try await fixture.run("c", .push).modes == 1)
         #expect(try await modeOfMarker("private/") == "40751")
     }
 
     @Test func `are never more than new directories have here`() async throws {
-        try set("a/private", 0o777)
+        try fixture.setMode("a/private", 0o777)
         try await fixture.run("a", .push)
         let log = EventLog()
         try await fixture.run("b", .pull, log)
         let mask = Int(0o777 & ~MirrorDirectory.ordinaryPermissions)
-        #expect(try mode("b/private") == 0o777 & ~mask)
+        #expect(try fixture.mode("b/private") == 0o777 & ~mask)
         let warnings = log.warnings.filter { $0.hasPrefix("some files or directories get fewer") }
         #expect(warnings.count == (mask == 0 ? 0 : 1))
         #expect(try await requests("b", .sync).isEmpty)
@@ -258,7 +246,7 @@ struct DirectoryModeTests {
         #expect(try await requests("a", .push) { $0.keepsEmptyDirectories = false }.isEmpty)
         #expect(try await fixture.run("a", .push).transferred == 1)
         try await fixture.run("b", .pull) { $0.keepsFileMetadata = false }
-        #expect(try mode("b/private") == 0o755)
+        #expect(try fixture.mode("b/private") == 0o755)
     }
 
     @Test func `are told by status and dry runs as the run does them`() async throws {
@@ -271,8 +259,8 @@ struct DirectoryModeTests {
         try await fixture.run("b", .pull)
         let before = try await fixture.engine("a").status(options: .standard)
         #expect(before.isInStep, "\(before)")
-        try set("a/private", 0o750)
-        try set("a/plain", 0o711)
+        try fixture.setMode("a/private", 0o750)
+        try fixture.setMode("a/plain", 0o711)
         let status = try await fixture.engine("a").status(options: .standard)
         #expect((status.push.modes, status.push.transfers) == (1, 1) && !status.isInStep)
         let log = EventLog()
@@ -302,7 +290,7 @@ struct DirectoryModeTests {
         #expect(isInStep, "waited for a run in which the files are older than a moment")
         #expect(try await !fixture.engine("a").status(options: .standard).isInStep)
         try await fixture.run("b", .pull)
-        try set("b/plain", 0o711)
+        try fixture.setMode("b/plain", 0o711)
         #expect(try await fixture.run("b", .pull).isInStep)
         #expect(try await fixture.engine("b").status(options: .standard).isInStep)
     }
@@ -374,7 +362,7 @@ struct DirectoryModeTests {
         let names = (10..<25).map { "d\($0)" }
         for name in names {
             try fixture.write("a/\(name)/f", content)
-            try set("a/" + name, 0o555)
+            try fixture.setMode("a/" + name, 0o555)
         }
         try await fixture.run("a", .push)
         var engine = try fixture.engine("b")
@@ -383,8 +371,8 @@ struct DirectoryModeTests {
         #expect(first.skipped == 5 && !first.isInStep)
         let second = try await fixture.run("b", .pull)
         #expect(second.isInStep && second.modes == 5)
-        for name in names { #expect(try mode("b/" + name) == 0o555, "\(name)") }
-        for name in names { for side in ["a/", "b/"] { try set(side + name, 0o755) } }
+        for name in names { #expect(try fixture.mode("b/" + name) == 0o555, "\(name)") }
+        for name in names { for side in ["a/", "b/"] { try fixture.setMode(side + name, 0o755) } }
     }
 
     @Test func `are sent where the first marker fails for a reason of its own`() async throws {

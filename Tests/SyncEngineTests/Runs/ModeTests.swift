@@ -20,7 +20,7 @@ struct ModeTests {
         fixture = try MirrorFixture()
         for name in ["f", "g", "h"] {
             try fixture.write("a/" + name, content)
-            try set("a/" + name, 0o644)
+            try fixture.setMode("a/" + name, 0o644)
         }
         try await fixture.run("a", .push) {
             $0.properties.metadata["colour"] = "blue"
@@ -28,18 +28,6 @@ struct ModeTests {
         }
         try await fixture.run("b", .pull)
         fixture.server.clearRequestLog()
-    }
-
-    private func set(_ path: String, _ mode: Int) throws {
-        try FileManager.default.setAttributes(
-            [.posixPermissions: mode],
-            ofItemAtPath: fixture.directory(path)
-        )
-    }
-
-    private func mode(_ path: String) throws -> Int? {
-        let found = try FileManager.default.attributesOfItem(atPath: fixture.directory(path))
-        return (found[.posixPermissions] as? NSNumber)?.intValue
     }
 
     private func head(_ key: String) async throws -> ObjectMetadata {
@@ -54,7 +42,7 @@ struct ModeTests {
             #"[{"match": {"operation": "CopyObject"}, "#
                 + #""effect": {"fail": {"status": 501, "code": "NotImplemented"}}}]"#
         )
-        try set("a/f", 0o600)
+        try fixture.setMode("a/f", 0o600)
         for _ in 0..<2 {
             let log = EventLog()
             let run = try await fixture.run("a", .push, log)
@@ -68,7 +56,7 @@ struct ModeTests {
         _ direction: SyncDirection
     ) async throws {
         let before = try await head("f")
-        try set("a/f", 0o600)
+        try fixture.setMode("a/f", 0o600)
         let log = EventLog()
         let run = try await fixture.run("a", direction, log)
         #expect((run.modes, run.transferred, run.unchanged) == (1, 0, 2) && run.isComplete)
@@ -88,52 +76,52 @@ struct ModeTests {
 
     @Test(arguments: [SyncDirection.pull, .sync])
     func `are taken once, for one request`(_ direction: SyncDirection) async throws {
-        try set("a/f", 0o600)
+        try fixture.setMode("a/f", 0o600)
         try await fixture.run("a", .push)
         fixture.server.clearRequestLog()
         let run = try await fixture.run("b", direction)
         #expect((run.modes, run.transferred, run.unchanged) == (1, 0, 2) && run.isComplete)
         #expect(fixture.operations == ["HeadObject"])
-        #expect(try mode("b/f") == 0o600 && mode("b/g") == 0o644)
+        #expect(try fixture.mode("b/f") == 0o600 && fixture.mode("b/g") == 0o644)
         fixture.server.clearRequestLog()
         #expect(try await fixture.run("b", direction).modes == 0)
         #expect(fixture.operations.isEmpty, "\(fixture.operations)")
         // Back again, on the machine that sent them.
-        try set("b/f", 0o640)
+        try fixture.setMode("b/f", 0o640)
         #expect(try await fixture.run("b", .push).modes == 1)
         #expect(try await fixture.run("a", .pull).modes == 1)
-        #expect(try mode("a/f") == 0o640)
+        #expect(try fixture.mode("a/f") == 0o640)
     }
 
     @Test func `are never more than new files have here`() async throws {
-        try set("a/f", 0o777)
+        try fixture.setMode("a/f", 0o777)
         try await fixture.run("a", .push)
         try await fixture.run("b", .pull)
-        #expect(try mode("b/f") == Int(MirrorDirectory.ordinaryPermissions))
+        #expect(try fixture.mode("b/f") == Int(MirrorDirectory.ordinaryPermissions))
         #expect(try await fixture.run("b", .push).modes == 0)
     }
 
     @Test func `that changed here stay in a pull, and are sent by the next push`() async throws {
-        try set("a/f", 0o600)
+        try fixture.setMode("a/f", 0o600)
         try await fixture.run("a", .push)
-        try set("b/f", 0o640)
+        try fixture.setMode("b/f", 0o640)
         #expect(try await fixture.run("b", .pull).modes == 0)
-        #expect(try mode("b/f") == 0o640)
+        #expect(try fixture.mode("b/f") == 0o640)
         // Both sides are not equal, and the file is not read again to see it.
         let kept = try await fixture.run("b", .pull)
         #expect((kept.localChanges, kept.unchanged) == (1, 2) && !kept.isInStep)
         #expect(try await fixture.run("b", .push).modes == 1)
         #expect(try await head("f").userMetadata["mode"] == "100640")
-        try set("b/g", 0o600)
+        try fixture.setMode("b/g", 0o600)
         #expect(try await fixture.run("b", .pull) { $0.replacesLocalChanges = true }.modes == 1)
-        #expect(try mode("b/g") == 0o644)
+        #expect(try fixture.mode("b/g") == 0o644)
     }
 
     @Test(arguments: [true, false])
     func `that both sides changed in the same way are equal`(isForced: Bool) async throws {
-        try set("a/f", 0o600)
+        try fixture.setMode("a/f", 0o600)
         try await fixture.run("a", .push)
-        try set("b/f", 0o600)
+        try fixture.setMode("b/f", 0o600)
         let first = try await fixture.run("b", .pull) { $0.replacesLocalChanges = isForced }
         #expect(first.localChanges == 0 && first.isInStep)
         fixture.server.clearRequestLog()
@@ -143,10 +131,10 @@ struct ModeTests {
 
     @Test func `that changed with the name are on the copy`() async throws {
         try fixture.write("a/big", MirrorFixture.ramp(300_000, 8))
-        try set("a/big", 0o644)
+        try fixture.setMode("a/big", 0o644)
         try await fixture.run("a", .push)
         try fixture.rename("a/big", to: "a/renamed")
-        try set("a/renamed", 0o600)
+        try fixture.setMode("a/renamed", 0o600)
         let run = try await fixture.run("a", .push) { $0.deletesKnown = true }
         #expect((run.renamed, run.deleted) == (1, 1) && run.isInStep)
         #expect(try await head("renamed").userMetadata["mode"] == "100600")
@@ -154,7 +142,7 @@ struct ModeTests {
     }
 
     @Test func `are of no interest without metadata`() async throws {
-        try set("a/f", 0o600)
+        try fixture.setMode("a/f", 0o600)
         let run = try await fixture.run("a", .push) { $0.keepsFileMetadata = false }
         #expect((run.modes, run.unchanged) == (0, 3))
         #expect(Set(fixture.operations).isEmpty)
@@ -163,7 +151,7 @@ struct ModeTests {
     }
 
     @Test func `are told by a dry run, status and the summary`() async throws {
-        try set("a/f", 0o600)
+        try fixture.setMode("a/f", 0o600)
         let log = EventLog()
         let dry = try await fixture.run("a", .push, log) { $0.isDryRun = true }
         #expect((dry.modes, dry.unchanged, dry.transferred) == (1, 2, 0))
@@ -172,11 +160,11 @@ struct ModeTests {
         }
         #expect(said == ["permissions changed"])
         #expect(fixture.operations.isEmpty)
-        #expect(try mode("a/f") == 0o600)
+        #expect(try fixture.mode("a/f") == 0o600)
     }
 
     @Test func `are no other writer's to overwrite`() async throws {
-        try set("a/f", 0o600)
+        try fixture.setMode("a/f", 0o600)
         try await fixture.put("f", MirrorFixture.ramp(2_000, 9))
         let run = try await fixture.run("a", .push)
         #expect((run.modes, run.conflicts) == (0, 1))
@@ -222,20 +210,20 @@ struct ModeTests {
         }
         for name in ["f", "g"] { try fixture.write("a/" + name, content) }
         try fixture.makeDirectory("a/d")
-        try set("a/d", 0o700)
+        try fixture.setMode("a/d", 0o700)
         try await fixture.run("a", .push)
         try fixture.setFaults(
             #"[{"match": {"operation": "HeadObject"},"#
                 + #""effect": {"headers": {"remove": ["x-amz-meta-mode"]}}}]"#
         )
-        try set("a/f", 0o600)
+        try fixture.setMode("a/f", 0o600)
         let log = EventLog()
         let first = try await fixture.run("a", .push, log)
         #expect(first.modes == 0 && first.isComplete)
         #expect(log.warnings.count { $0.hasPrefix("this store does not keep") } == 1)
         #expect(log.warnings.count == 2)
-        try set("a/g", 0o600)
-        try set("a/d", 0o750)
+        try fixture.setMode("a/g", 0o600)
+        try fixture.setMode("a/d", 0o750)
         let status = try await fixture.engine("a").status(options: .standard)
         #expect(status.push.modes == 0 && status.differences.localChanges == 0)
         #expect(try await fixture.run("a", .push) { $0.isDryRun = true }.modes == 0)
@@ -252,10 +240,10 @@ struct ModeTests {
     func `of an archived object stay here, and are counted`(_ direction: SyncDirection) async throws
     {
         try fixture.write("a/cold", content)
-        try set("a/cold", 0o644)
+        try fixture.setMode("a/cold", 0o644)
         try await fixture.run("a", .push) { $0.properties.storageClass = "Archive" }
         #expect(try await fixture.run("a", direction).isInStep)
-        try set("a/cold", 0o600)
+        try fixture.setMode("a/cold", 0o600)
         fixture.server.clearRequestLog()
         for _ in 0..<2 {
             let log = EventLog()

@@ -22,18 +22,6 @@ struct ReturningDirectoryTests {
         try fixture.write("a/private/g", content)
     }
 
-    private func set(_ path: String, _ mode: Int) throws {
-        try FileManager.default.setAttributes(
-            [.posixPermissions: mode],
-            ofItemAtPath: fixture.directory(path)
-        )
-    }
-
-    private func mode(_ path: String) throws -> Int? {
-        let found = try FileManager.default.attributesOfItem(atPath: fixture.directory(path))
-        return (found[.posixPermissions] as? NSNumber)?.intValue
-    }
-
     private func modeOfMarker() async throws -> String? {
         let store = try fixture.store(StoreObserver())
         let key = ObjectKey("mirror/private/")
@@ -41,25 +29,25 @@ struct ReturningDirectoryTests {
     }
 
     private func push(_ permissions: Int) async throws {
-        try set("a/private", permissions)
+        try fixture.setMode("a/private", permissions)
         try await fixture.run("a", .push)
     }
 
     private func removePrivate() throws {
-        try set("a/private", 0o755)
+        try fixture.setMode("a/private", 0o755)
         try FileManager.default.removeItem(atPath: fixture.directory("a/private"))
     }
 
     /// It is as its marker says, and no later run sends other permissions.
     private func expectMode(_ permissions: Int, in name: String) async throws {
         let octal = String(permissions, radix: 8)
-        #expect(try mode(name + "/private") == permissions)
+        #expect(try fixture.mode(name + "/private") == permissions)
         for direction in [SyncDirection.push, .sync, .pull] {
             #expect(try await fixture.run(name, direction).modes == 0, "\(direction)")
-            #expect(try mode(name + "/private") == permissions, "\(direction)")
+            #expect(try fixture.mode(name + "/private") == permissions, "\(direction)")
         }
         #expect(try await modeOfMarker() == "40" + octal)
-        try set(name + "/private", 0o755)
+        try fixture.setMode(name + "/private", 0o755)
     }
 
     @Test(arguments: [0o700, 0o750, 0o555], [false, true])
@@ -108,7 +96,7 @@ struct ReturningDirectoryTests {
     @Test func `within others that go take their markers along in one run`() async throws {
         for name in ["private/p", "private/p/q", "private/p/q-r"] {
             try fixture.write("a/\(name)/f", content)
-            try set("a/" + name, 0o700)
+            try fixture.setMode("a/" + name, 0o700)
         }
         try await push(0o700)
         #expect(try await fixture.objects().count { $0.hasSuffix("/") } == 4)
@@ -124,11 +112,11 @@ struct ReturningDirectoryTests {
             for name in ["a", "new-\(direction)"] {
                 if name == "a" { try removePrivate() }
                 try await fixture.run(name, .pull) { $0.paths = ["private/f"] }
-                #expect(try mode(name + "/private") == permissions)
+                #expect(try fixture.mode(name + "/private") == permissions)
                 try await fixture.run(name, direction) { $0.deletesKnown = name != "a" }
                 try await fixture.run(name, .pull)
                 try await expectMode(permissions, in: name)
-                try set(name + "/private", 0o755)
+                try fixture.setMode(name + "/private", 0o755)
                 if name == "a" { try await push(permissions) }
             }
         }
@@ -149,10 +137,10 @@ struct ReturningDirectoryTests {
                     $0.shard = ShardSelection(task: task, of: 2, round: "r")
                 }
             }
-            #expect(try mode("a/private") == permissions)
+            #expect(try fixture.mode("a/private") == permissions)
         }
         #expect(try await modeOfMarker() == "40" + String(permissions, radix: 8))
-        try set("a/private", 0o755)
+        try fixture.setMode("a/private", 0o755)
     }
 
     /// The other one may have closed it again, or not; what a user gave it is sent.
@@ -180,7 +168,7 @@ struct ReturningDirectoryTests {
             ) { _ in }
             let closed = run.parts(RunID(0)).context.closed
             #expect(try await !closed.areChosen(0o755, key))
-            try set("a/private", 0o755)
+            try fixture.setMode("a/private", 0o755)
             #expect(try await closed.areChosen(0o755, key))
             let other = OpenedDirectories(of: shard(1).folder, in: session.directory)
             try other.write([OpenedDirectories.Item(key: key, mode: 0o555)])
