@@ -7,9 +7,11 @@ SWIFT ?= swift
 PAGES = man/man1/osssync.1 bash-completion/completions/osssync \
 	zsh/site-functions/_osssync fish/vendor_completions.d/osssync.fish
 RELEASE_FLAGS = --scratch-path .build/optimized -c release --static-swift-stdlib -Xlinker -s
-# Nothing looks up the names of a program, which are a twentieth of it.
+# Nothing looks up the names of a program, which are a twentieth of it; relocations in a packed table
+# (glibc 2.36 and newer), which of Swift's linkers only lld writes, are another one.
 ifeq ($(shell uname),Linux)
 RELEASE_FLAGS += -Xlinker --no-export-dynamic
+RELEASE_FLAGS += -Xswiftc -use-ld=lld -Xlinker -z -Xlinker pack-relative-relocs
 endif
 # A folder of that name would take the link into itself.
 LINK_RELEASE = rm -rf .build/release && ln -s optimized/release .build/release
