@@ -6,6 +6,7 @@ SWIFT ?= swift
 # The manual page and the completions, which the program itself prints.
 PAGES = man/man1/osssync.1 bash-completion/completions/osssync \
 	zsh/site-functions/_osssync fish/vendor_completions.d/osssync.fish
+SERVER_PAGE = man/man1/osssync-server.1
 RELEASE_FLAGS = --scratch-path .build/optimized -c release --static-swift-stdlib -Xlinker -s
 # Nothing looks up the names of a program, which are a twentieth of it; relocations in a packed table
 # (glibc 2.36 and newer), which of Swift's linkers only lld writes, are another one.
@@ -75,23 +76,25 @@ install-files:
 	.build/release/osssync completions bash >"$(DESTDIR)$(PREFIX)/share/$(word 2,$(PAGES))"
 	.build/release/osssync completions zsh >"$(DESTDIR)$(PREFIX)/share/$(word 3,$(PAGES))"
 	.build/release/osssync completions fish >"$(DESTDIR)$(PREFIX)/share/$(word 4,$(PAGES))"
+	install -m 644 docs/osssync-server.1 "$(DESTDIR)$(PREFIX)/share/$(SERVER_PAGE)"
 
-# Packages of the programs, in .build/packages.
+# Packages of the programs, in .build/packages: one for Debian and Ubuntu, and an archive with all
+# libraries for any other Linux.
 deb tarball: build
 	@scripts/package $@
 
 uninstall:
 	rm -f "$(DESTDIR)$(PREFIX)/bin/osssync" "$(DESTDIR)$(PREFIX)/bin/osssync-server"
-	rm -f $(foreach file,$(PAGES),"$(DESTDIR)$(PREFIX)/share/$(file)")
+	rm -f $(foreach file,$(PAGES) $(SERVER_PAGE),"$(DESTDIR)$(PREFIX)/share/$(file)")
 
 clean:
 	rm -rf .build .build-fuzz .build-thread .build-address examples/.build
 
 # New seeds of the simulator, crash points and fuzzers, for MINUTES in all; then what `make test`
 # leaves out: most crash points, half of the fault scripts, 4,900 seeds, 960 of wider worlds, 984 of
-# several nodes, three processes with one lease, more worlds in which status, dry run and run must
-# agree, 1,000 kills of transfers, 1,000 races of a manager's calls, the peers with 1 GiB, the
-# sanitizers, and the tests without the libraries of C.
+# several nodes, three processes with one lease, the archive on an empty Debian, more worlds in which
+# status, dry run and run must agree, 1,000 kills of transfers, 1,000 races of a manager's calls, the
+# peers with 1 GiB, the sanitizers, and the tests without the libraries of C.
 soak:
 	@MINUTES=$${MINUTES:-10} Tests/Simulator/run
 	@Tests/CrashPoints/run --programs .build/release
@@ -102,6 +105,7 @@ soak:
 	@Tests/FaultScripts/run
 	@Tests/Peers/run
 	@Tests/Slurm/run
+	@Tests/Packages/debian
 	@OSSSYNC_THROTTLED_OBJECTS=4000 Tests/FaultScripts/run F243
 	@Tests/Sanitizers/run
 	@Tests/Portable/run

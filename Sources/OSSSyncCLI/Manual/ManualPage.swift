@@ -1,26 +1,33 @@
 internal import OSSSync
 
 /// The manual page `osssync(1)`, made from the tables of commands and options and the topics.
+///
+/// `mandoc -Tlint` has nothing to say of it (`Tests/Packages/run`).
 enum ManualPage {
+    /// The day of the release that the page describes.
+    private static let date = "2026-11-27"
+    /// The longest line of text, in bytes.
+    private static let lineLength = 80
+
     /// The page in the language of roff's `man` macros.
     static func text() -> String {
         var lines = [
-            ".TH OSSSYNC 1 \"\" \"osssync \(escaped(OSSSyncVersion.text))\" \"User Commands\"",
+            ".TH OSSSYNC 1 \(date) \"osssync \(OSSSyncVersion.text)\" \"User Commands\"",
             ".SH NAME",
             "osssync \\- mirror a directory and a bucket prefix",
             ".SH SYNOPSIS",
         ]
-        for row in CommandTable.rows {
-            lines += [".B " + escaped("osssync \(row.name.rawValue)")]
-            lines += [escaped(row.usage.split(separator: " ").dropFirst(2).joined(separator: " "))]
-            lines += [".br"]
+        for (index, row) in CommandTable.rows.enumerated() {
+            if index > 0 { lines.append(".br") }
+            lines.append(".B " + escaped("osssync \(row.name.rawValue)"))
+            lines += filled(row.usage.split(separator: " ").dropFirst(2).joined(separator: " "))
         }
-        lines += [".SH DESCRIPTION"]
-        lines += [
+        lines.append(".SH DESCRIPTION")
+        lines += filled(
             "osssync mirrors a directory and a bucket prefix, in either direction or both, and "
                 + "resumes interrupted transfers."
-        ]
-        lines += [escaped(CommandTable.note)]
+        )
+        lines += filled(CommandTable.note)
         lines.append(".SH COMMANDS")
         for row in CommandTable.rows { lines += command(row) }
         lines.append(".SH OPTIONS")
@@ -29,49 +36,64 @@ enum ManualPage {
             for row in Option.all where row.group == group { lines += option(row) }
         }
         for topic in HelpTopic.allCases where topic != .manual {
-            lines.append(".SH " + topic.rawValue.uppercased())
-            for block in topic.blocks { lines += text(of: block) }
+            lines += section(".SH " + topic.rawValue.uppercased(), topic.blocks.map(text(of:)))
         }
         return lines.joined(separator: "\n") + "\n"
     }
 
+    /// A heading and what follows it, which begins no paragraph: the heading does.
+    private static func section(_ heading: String, _ blocks: [[String]]) -> [String] {
+        let lines = blocks.flatMap(\.self)
+        return [heading] + (lines.first == ".PP" ? Array(lines.dropFirst()) : lines)
+    }
+
     private static func command(_ row: CommandSpecification) -> [String] {
-        var lines = [".SS " + escaped(row.usage)]
-        for paragraph in [sentence(row.summary)] + row.discussion {
-            lines += [".PP", escaped(paragraph)]
-        }
+        var blocks = ([sentence(row.summary)] + row.discussion).map { [".PP"] + filled($0) }
         if !row.options.isEmpty {
             let own = row.options.filter { $0.group != .connection }
             let names = own.map(\.name).joined(separator: ", ")
             let others = own.count < row.options.count ? "; and those of the connection." : "."
-            lines += [".PP", escaped("Options: \(names)\(others)")]
+            blocks.append([".PP"] + filled("Options: \(names)\(others)"))
         }
         for example in row.examples {
-            lines += [".TP", ".B " + escaped(example.line), escaped(example.meaning)]
+            blocks.append([".TP", ".B " + escaped(example.line)] + filled(example.meaning))
         }
-        return lines
+        return section(".SS " + escaped(row.usage), blocks)
     }
 
     private static func option(_ row: Option) -> [String] {
         let usage = row.usage.drop { $0 == " " }
-        var lines = [".TP", ".B " + escaped(String(usage)), escaped(row.meaning)]
+        var lines = [".TP", ".B " + escaped(String(usage))] + filled(row.meaning)
         for command in CommandTable.rows {
             guard let help = command.optionHelp[row] else { continue }
-            lines += [".br", escaped("\(command.name.rawValue): \(help)")]
+            lines += [".br"] + filled("\(command.name.rawValue): \(help)")
         }
         return lines
     }
 
     private static func text(of block: HelpTopic.Block) -> [String] {
         switch block {
-        case .paragraph(let text): [".PP", escaped(text)]
+        case .paragraph(let text): [".PP"] + filled(text)
         case .code(let code): [".PP", ".nf", ".RS"] + code.map(escaped) + [".RE", ".fi"]
         case .rows(let rows):
             rows.flatMap { row in
                 let entry = String(row.entry.drop { $0 == " " })
-                return [".TP", ".B " + escaped(entry), escaped(row.text)]
+                return [".TP", ".B " + escaped(entry)] + filled(row.text)
             }
         }
+    }
+
+    /// The text in lines of at most `lineLength` bytes, which roff joins again.
+    private static func filled(_ text: String) -> [String] {
+        var lines: [String] = []
+        for word in text.split(separator: " ").map({ escapedWithin(String($0)) }) {
+            if let line = lines.last, line.utf8.count + 1 + word.utf8.count <= lineLength {
+                lines[lines.count - 1] = line + " " + word
+            } else {
+                lines.append(atStart(word))
+            }
+        }
+        return lines
     }
 
     private static func sentence(_ text: String) -> String {
@@ -79,7 +101,9 @@ enum ManualPage {
     }
 
     /// The text, of which roff takes nothing for its own.
-    private static func escaped(_ text: String) -> String {
+    private static func escaped(_ text: String) -> String { atStart(escapedWithin(text)) }
+
+    private static func escapedWithin(_ text: String) -> String {
         var result = ""
         for character in text {
             switch character {
@@ -89,6 +113,11 @@ enum ManualPage {
             default: result.append(character)
             }
         }
-        return result.first == "." || result.first == "'" ? "\\&" + result : result
+        return result
+    }
+
+    /// What begins a line, which roff must not take for a request.
+    private static func atStart(_ text: String) -> String {
+        text.first == "." || text.first == "'" ? "\\&" + text : text
     }
 }
