@@ -18,7 +18,7 @@ sys.path.append(os.path.dirname(sys.path[0]))
 
 from Support.certificates import ELLIPTIC, Authority  # noqa: E402
 from Support.checks import Tally, equal, expect  # noqa: E402
-from Support.files import write  # noqa: E402
+from Support.files import read, write  # noqa: E402
 from Support.program import account  # noqa: E402
 from Support.server import Server  # noqa: E402
 from terminator import Terminator  # noqa: E402
@@ -145,6 +145,15 @@ def pages_are_clean(program):
             equal(run("mandoc", "-T", "lint", path), "", f"what mandoc says of {path}")
 
 
+def picture():
+    """The picture of the README is that of its recording, and small."""
+    path = "docs/images/push.svg"
+    before = read(path)
+    run("scripts/picture")
+    equal(read(path), before, "what scripts/picture draws")
+    expect(len(before) < 200_000, f"its {len(before)} bytes")
+
+
 def package_is_clean(path):
     """lintian has no warning, and the pages and the licence are in it."""
     equal(run("lintian", "--allow-root", path), "", "what lintian says")
@@ -180,6 +189,7 @@ def main(words):
     case("the page of the server has its options", None, page_of_server,
          programs + "/osssync-server")
     case("mandoc has nothing to say", "mandoc", pages_are_clean, programs + "/osssync")
+    case("the picture is that of its recording", None, picture)
     if shutil.which("dpkg-shlibdeps"):
         path = package("deb")
         case("the package has pages, licence and description", None, package_is_whole, path)
