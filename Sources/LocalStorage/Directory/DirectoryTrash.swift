@@ -10,6 +10,8 @@ package final class DirectoryTrash: Sendable {
     private let work: WorkPlace
     private let opened = Mutex<OpenDirectory?>(nil)
     private let elsewhere = Mutex<OpenDirectory?>(nil)
+    /// Permissions that are recorded of directories which come back.
+    let recorded = Mutex<[ObjectKey: UInt32]>([:])
 
     private var calls: SystemCalls { work.root.calls }
 

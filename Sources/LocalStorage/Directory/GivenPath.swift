@@ -95,12 +95,19 @@ package enum GivenPath {
 
     /// The directory that `path` lies in, which is made if it is missing, as are those above it.
     package static func makeFolder(above path: String) throws(LocalError) {
-        _ = try folder(above: path, .standard)
+        _ = try folder(above: path, .standard) { _ in 0o777 }
     }
 
+    /// Makes a directory with these permissions, as far as the umask allows, and those above it.
+    package static func makeDirectory(_ path: String, permissions: UInt32) throws(LocalError) {
+        _ = try folder(above: path + "/.", .standard) { $0 == 0 ? permissions : 0o777 }
+    }
+
+    /// `permissions` has those of what is made, 0 being the last directory and 1 the one above it.
     static func folder(
         above path: String,
-        _ calls: SystemCalls
+        _ calls: SystemCalls,
+        permissions: (Int) throws(LocalError) -> UInt32
     ) throws(LocalError) -> OpenDirectory {
         let flags = SystemCalls.followingDirectoryFlags
         let here = SystemCalls.workingDirectory
@@ -109,10 +116,14 @@ package enum GivenPath {
             adopting: try calls.open(at: here, PathBytes(slash), flags: flags, mode: 0),
             calls: calls
         )
-        for name in path.utf8.split(separator: UInt8(ascii: "/")).dropLast() {
+        let names = path.utf8.split(separator: UInt8(ascii: "/")).dropLast()
+        for (index, name) in names.enumerated() {
             let name = PathBytes([UInt8](name))
             // What is there may be a link to a directory.
-            _ = try calls.makeDirectory(at: directory.descriptor, name, mode: 0o777)
+            if try directory.status(of: name) == nil {
+                let mode = try permissions(names.count - 1 - index)
+                _ = try calls.makeDirectory(at: directory.descriptor, name, mode: mode)
+            }
             directory = OpenDirectory(
                 adopting: try calls.open(at: directory.descriptor, name, flags: flags, mode: 0),
                 calls: calls

@@ -15,7 +15,11 @@ extension MirrorDirectory {
         guard let place = try trash.directory.ifPresent(run.name, path.parent),
             let old = try place.status(of: PathBytes(path.name)), old.isKept
         else { throw .absent(path) }
-        let folder = try GivenPath.folder(above: destination, calls)
+        let folder = try GivenPath.folder(above: destination, calls) { depth throws(LocalError) in
+            // The ends of both paths are the same.
+            let source = path.ancestor(depth + 1)
+            return try trash.permissions(ofMissing: path, standingFor: source, in: [run]) | 0o300
+        }
         let own =
             destination.utf8.split(separator: UInt8(ascii: "/")).last.map { [UInt8]($0) } ?? []
         let (name, temporary) = (

@@ -240,8 +240,12 @@ struct OldVersionKeeper {
         let name = TrashOfRun.directoryName(run: run, attempt: attempt)
         let tree = try directory.trash.oldVersions.subdirectory(name, creatingWithMode: 0o700)
         guard let parent = path.parent else { return tree }
+        let root = directory.root
         do throws(LocalError) {
-            return try tree.directory(beneath: parent, creatingWithMode: 0o700)
+            return try tree.directory(beneath: parent) { component in
+                let status = try? root.directory(beneath: component).status()
+                return KeptDirectory.mode(of: status?.permissions ?? 0o700)
+            }
         } catch {
             switch error {
             case .parentIsFile, .symlinkInPath: return nil

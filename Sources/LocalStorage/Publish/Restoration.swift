@@ -61,7 +61,7 @@ extension MirrorDirectory {
 
     /// Runs `body` while this user may write to a directory of its own, the nearest that is there:
     /// what a run deleted in one that it had to open for that comes back, too.
-    private func whileWritable<Value>(
+    func whileWritable<Value>(
         _ path: RelativePath,
         _ body: () throws(LocalError) -> Value,
         orElse refusal: LocalError
@@ -127,8 +127,7 @@ private struct Restoration {
             self.parent = directory.root
             return
         }
-        try directory.names.requireOwn(parent, makes: true)
-        self.parent = try directory.root.directory(beneath: parent, creatingWithMode: 0o777)
+        self.parent = try directory.restoredDirectory(parent, standingFor: path.parent, in: [run])
     }
 
     func carryOut(
@@ -297,14 +296,6 @@ private struct Restoration {
 
     /// Removes the directories of the trash that are empty now.
     private func prune() throws(LocalError) {
-        guard let trash = try directory.trash.ifPresent() else { return }
-        var next = path.parent
-        while let directory = next {
-            guard let parent = try trash.ifPresent(run.name, directory.parent),
-                try calls.removeEmptyDirectory(at: parent.descriptor, PathBytes(directory.name))
-            else { return }
-            next = directory.parent
-        }
-        _ = try calls.removeEmptyDirectory(at: trash.descriptor, PathBytes(run.name))
+        try directory.trash.removeEmpty(path.parent, in: run)
     }
 }

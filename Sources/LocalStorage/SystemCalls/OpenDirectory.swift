@@ -128,7 +128,7 @@ extension OpenDirectory {
     /// - Throws: `absent`, `parentIsFile` or `symlinkInPath` with the component that is to blame.
     func directory(beneath path: RelativePath) throws(LocalError) -> OpenDirectory {
         if let opened = try openAtOnce(path) { return opened }
-        return try openByComponents(path, creatingWithMode: nil)
+        return try openByComponents(path) { _ in nil }
     }
 
     /// The same, making the components that are absent.
@@ -136,8 +136,16 @@ extension OpenDirectory {
         beneath path: RelativePath,
         creatingWithMode mode: UInt32
     ) throws(LocalError) -> OpenDirectory {
+        try directory(beneath: path) { _ in mode }
+    }
+
+    /// The same, making each component that is absent with the mode that `creating` has for it.
+    func directory(
+        beneath path: RelativePath,
+        creating mode: (RelativePath) throws(LocalError) -> UInt32
+    ) throws(LocalError) -> OpenDirectory {
         if let opened = try openAtOnce(path) { return opened }
-        return try openByComponents(path, creatingWithMode: mode)
+        return try openByComponents(path, creating: mode)
     }
 
     /// One call for the whole path; nil if it failed for a reason that walking step by step reports
@@ -161,7 +169,7 @@ extension OpenDirectory {
 
     private func openByComponents(
         _ path: RelativePath,
-        creatingWithMode mode: UInt32?
+        creating mode: (RelativePath) throws(LocalError) -> UInt32?
     ) throws(LocalError) -> OpenDirectory {
         let components = sequence(first: path, next: \.parent).reversed()
         var current = self
@@ -170,10 +178,11 @@ extension OpenDirectory {
             // A path made from a key has no such component; it would lead out all the same.
             guard !name.isDots else { throw .targetChanged(component) }
             do throws(LocalError) {
-                if let mode {
-                    current = try current.subdirectory(name, creatingWithMode: mode)
-                } else {
+                do throws(LocalError) {
                     current = try current.subdirectory(name)
+                } catch {
+                    guard error.errno == ENOENT, let mode = try mode(component) else { throw error }
+                    current = try current.subdirectory(name, creatingWithMode: mode)
                 }
             } catch {
                 throw try current.explanation(of: error, at: name, component)

@@ -359,10 +359,9 @@ struct DeletionPass: Sendable {
     private func deleteFile(
         _ deletion: PlannedDeletion
     ) async -> (isSettled: Bool, parent: RelativePath?) {
-        let directory = context.directory
-        let trashName = context.trashName
+        let (directory, trashName) = (context.directory, context.trashName)
         let keepsInTrash = context.options.keepsRemoved
-        // What failed has perhaps left its directory empty, too.
+        // What failed may have left it empty, too.
         var parent: RelativePath?
         do {
             let path = try context.path(of: deletion.key)
@@ -371,10 +370,12 @@ struct DeletionPass: Sendable {
                 try await IgnoreFile.noteRemoval(in: context.manifest)
             }
             let isRepeated = isRepeated
+            let pruner = DirectoryPruner(context: context)
+            let mode = try await pruner.keptMode(deletion)
             let isRemoved = try await context.closed.writing([path]) { () throws(LocalError) in
                 if isRepeated, try directory.identity(of: path) == .absent { return true }
                 guard let identity = deletion.identity else {
-                    return try directory.removeDirectoryIfEmpty(path)
+                    return try pruner.remove(path, keeping: mode)
                 }
                 if keepsInTrash {
                     try directory.moveToTrash(path, expected: identity, run: trashName)
@@ -385,8 +386,7 @@ struct DeletionPass: Sendable {
             }
             guard isRemoved else { return (true, nil) }
             context.tracker.count { $0.deleted += 1 }
-            let isKept = context.options.keepsRemoved
-            context.deleted(.deleteLocal, deletion.key, size: deletion.size, isKept: isKept)
+            context.deleted(.deleteLocal, deletion.key, size: deletion.size, isKept: keepsInTrash)
             return (true, parent)
         } catch let error as LocalError {
             let failure = ItemFailure(ofChange: error)

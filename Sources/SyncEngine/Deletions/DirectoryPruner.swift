@@ -43,6 +43,24 @@ struct DirectoryPruner: Sendable {
         return failures
     }
 
+    /// The recorded permissions of a directory that is to be removed, if it has special ones and
+    /// the run keeps what it removes.
+    func keptMode(_ deletion: PlannedDeletion) async throws(ManifestError) -> UInt32? {
+        guard deletion.identity == nil, context.options.keepsRemoved else { return nil }
+        let mode = try await context.manifest.entry(deletion.key)?.mode
+        return mode == context.ordinaryDirectory ? nil : mode
+    }
+
+    /// Removes a directory if it is empty, after its permissions were noted in the trash.
+    func remove(_ path: RelativePath, keeping mode: UInt32?) throws(LocalError) -> Bool {
+        let directory = context.directory
+        if let mode, try directory.holdsSomething(path) == false {
+            let permissions = try directory.permissions(ofMarker: mode)
+            try directory.keepDirectory(path, permissions: permissions, run: context.trashName)
+        }
+        return try directory.removeDirectoryIfEmpty(path)
+    }
+
     /// Finishes what killed runs were about to do, and drops their plans.
     ///
     /// Of what they planned to delete, that which is gone may have left empty directories. To this

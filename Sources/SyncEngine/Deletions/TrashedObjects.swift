@@ -49,6 +49,15 @@ struct TrashedObjects: Sendable {
         }
     }
 
+    /// The copy of one object that a run made; nil if there is none.
+    func copy(of key: ObjectKey, in run: TrashOfRun) async throws -> Copy? {
+        let whole = ObjectKey(place.bytes + run.name + [UInt8(ascii: "/")] + key.bytes)
+        let page = try await store.list(
+            ListRequest(prefix: whole, delimiter: nil, maximumKeys: 1)
+        )
+        return page.objects.first { $0.key == whole }.flatMap(copy)
+    }
+
     /// Nil for what no run put there.
     private func copy(_ object: RemoteObject) -> Copy? {
         let rest = object.key.bytes.dropFirst(place.bytes.count)

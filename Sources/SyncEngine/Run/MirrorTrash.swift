@@ -125,6 +125,7 @@ package struct MirrorTrash: Sendable {
         }
         let undone = try await undone(request, chosen)
         let left = try await whatIsLeft(request, chosen, undone)
+        let recorded = try await recorded(request, chosen, undone)
         let changesNothing = request.isDryRun || request.outside != nil
         // An undo without anything here changes the bucket only.
         let writes =
@@ -132,6 +133,7 @@ package struct MirrorTrash: Sendable {
         let namesObjects = request.isUndo ? try !hasRemote() : false
         let work: Work<RestoreReport> = { directory, interruption throws(LocalError) in
             if writes { try directory.requireOwn() }
+            directory.trash.record(recorded)
             let runs = try directory.trash.runs()
             let replacing = TrashOfRun.nameOfRestoration(now, after: runs)
             let settled = Mutex<Set<String>>([])
@@ -158,6 +160,7 @@ package struct MirrorTrash: Sendable {
                 in: directory,
                 left: left,
                 settled: settled.withLock(\.self),
+                trees: chosen,
                 namesObjects: namesObjects,
                 isDryRun: request.isDryRun,
                 onFile: onFile
@@ -200,6 +203,31 @@ package struct MirrorTrash: Sendable {
             let found = try await ManifestStore.inspect(directory: state, threads: threads)
             if case .opened(let manifest) = found { return manifest }
             return nil
+        } catch {
+            throw SyncError(any: error)
+        }
+    }
+
+    /// The permissions of directories that are missing where something comes back.
+    private func recorded(
+        _ request: RestoreRequest,
+        _ chosen: [TrashOfRun],
+        _ undone: UndoneRun?
+    ) async throws(SyncError) -> [ObjectKey: UInt32] {
+        guard request.outside == nil, !request.isDryRun else { return [:] }
+        let places = try request.places()
+        let missing = try await onDisk { directory, interruption throws(LocalError) in
+            var missing = MissingDirectories()
+            for run in chosen {
+                try missing.add(run, places, in: directory, unless: interruption)
+            }
+            for path in undone?.places ?? [] {
+                try missing.add(above: path, from: path, in: directory)
+            }
+            return missing
+        }
+        do {
+            return try await missing.permissions(in: manifest(), on: settings.open())
         } catch {
             throw SyncError(any: error)
         }
@@ -305,53 +333,6 @@ extension MirrorTrash {
 extension TrashOfRun {
     /// Nil for what no run put there.
     fileprivate var run: (number: Int64, time: Timestamp?)? { number.map { ($0, time) } }
-}
-
-extension RestoreRequest {
-    /// - Throws: `configuration` if everything of a run is meant and it was one of a shard: each
-    ///   shard has such a run, and one of them is a part of what `pull --delete` or `finish` did.
-    func requireWhole(
-        of chosen: [TrashOfRun]
-    ) throws(SyncError) {
-        guard version == .lastRun || version.isOfRun, paths.contains(where: Self.isAll),
-            let run = chosen.first(where: \.isOfShard)
-        else { return }
-        throw SyncError(
-            code: .configuration,
-            message: "run \(run.number ?? 0) did one shard's part of a round, and restoring that "
-                + "part alone was refused; 'osssync restore --at TIME DIR .' restores what all "
-                + "shards had at TIME, before the round began"
-        )
-    }
-
-    /// The time after which nothing that comes back may have changed; nil for no such time.
-    var latest: StoreTime? {
-        guard !replaces, case .at(let time) = version else { return nil }
-        return time
-    }
-
-    /// Why a file or an object that is there stays, and what to do.
-    func occupied(inBucket: Bool) -> String {
-        if isUndo {
-            return "it has changed since that run; --force moves it to the trash and replaces it"
-        }
-        return
-            (inBucket
-            ? "another version is in the bucket, which 'osssync pull DIR PATH' fetches"
-            : "another file is there")
-            + "; --force moves that one to the trash, --to PATH restores beside it"
-    }
-
-    private static func isAll(_ text: String) -> Bool { text == "." || text == "./" }
-
-    /// The paths, nil for everything, and where they go.
-    func places() throws(SyncError) -> (paths: [RelativePath?], target: RelativePath?) {
-        var found: [RelativePath?] = []
-        for text in paths {
-            found.append(Self.isAll(text) ? nil : try LocalSettings.path(text))
-        }
-        return (found, try target.map(LocalSettings.path))
-    }
 }
 
 extension TrashReport {

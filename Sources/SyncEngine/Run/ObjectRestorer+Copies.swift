@@ -90,10 +90,14 @@ extension ObjectRestorer {
         if past == nil, let latest = request.latest, try await isLater(copy, than: latest) {
             return .later
         }
+        let permissions = path.isDirectory ? try await permissions(ofMarker: copy) : nil
         let isThere = try await disk.run { () throws(LocalError) in
             let isThere = GivenPath.isThere(place)
-            if !request.isDryRun, !path.isDirectory || !isThere {
-                try GivenPath.makeFolder(above: path.isDirectory ? place + "/." : place)
+            guard !request.isDryRun else { return isThere }
+            if let permissions {
+                if !isThere { try GivenPath.makeDirectory(place, permissions: permissions) }
+            } else {
+                try GivenPath.makeFolder(above: place)
             }
             return isThere
         }

@@ -91,7 +91,14 @@ struct ObjectRestorer: Sendable {
                     return true
                 }
             }
-            if !isFound {
+            if isFound {
+                try await restoreMarkers(above: path, &outcome) { key in
+                    for run in chosen.reversed() {
+                        if let copy = try await trash.copy(of: key, in: run) { return copy }
+                    }
+                    return nil
+                }
+            } else {
                 outcome.report.missing.append(
                     path.map { String(decoding: $0.bytes, as: UTF8.self) } ?? "."
                 )
@@ -131,7 +138,11 @@ struct ObjectRestorer: Sendable {
                 try await restore(meant, beneath: path, to: target, &outcome)
                 page.token = listed.next
             } while page.token != nil
-            if !isFound {
+            if isFound {
+                try await restoreMarkers(above: path, &outcome) { key in
+                    try await marker(key, in: store)
+                }
+            } else {
                 outcome.report.missing.append(
                     path.map { String(decoding: $0.bytes, as: UTF8.self) } ?? "."
                 )
@@ -164,10 +175,26 @@ struct ObjectRestorer: Sendable {
         }
     }
 
-    private func restore(
+    func restore(
         _ copies: [TrashedObjects.Copy],
         beneath path: RelativePath?,
         to target: RelativePath?,
+        _ outcome: inout Outcome
+    ) async throws {
+        if request.outside != nil, copies.contains(where: { isDirectory($0.key) }) {
+            // Directories first, with the permissions of their markers.
+            let markers = copies.filter { isDirectory($0.key) }
+            for marker in markers { try await restoreAll([marker], path, target, &outcome) }
+            let rest = copies.filter { !isDirectory($0.key) }
+            return try await restoreAll(rest, path, target, &outcome)
+        }
+        try await restoreAll(copies, path, target, &outcome)
+    }
+
+    private func restoreAll(
+        _ copies: [TrashedObjects.Copy],
+        _ path: RelativePath?,
+        _ target: RelativePath?,
         _ outcome: inout Outcome
     ) async throws {
         let results = Mutex<[(item: RestoredFile, key: ObjectKey)]>([])

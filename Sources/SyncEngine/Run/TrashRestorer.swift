@@ -118,6 +118,19 @@ struct TrashRestorer: Sendable {
         onFile(item)
     }
 
+    /// Where the file goes: to `target`, or beneath it.
+    static func place(
+        of source: RelativePath,
+        beneath path: RelativePath?,
+        to target: RelativePath?
+    ) throws(UnsafeKey) -> RelativePath {
+        guard let target else { return source }
+        let rest =
+            path.map { [UInt8](source.bytes.dropFirst($0.bytes.count)) }
+            ?? [UInt8(ascii: "/")] + source.bytes
+        return try RelativePath(path: ObjectKey(target.bytes + rest))
+    }
+
     private static func item(
         _ source: RelativePath,
         _ file: FileIdentity,
@@ -153,10 +166,7 @@ struct TrashRestorer: Sendable {
         do {
             var place = source
             if let target {
-                let rest =
-                    path.map { [UInt8](source.bytes.dropFirst($0.bytes.count)) }
-                    ?? [UInt8(ascii: "/")] + source.bytes
-                place = try RelativePath(path: ObjectKey(target.bytes + rest))
+                place = try Self.place(of: source, beneath: path, to: target)
                 item.target = place.text
                 item.displayTarget = place.display
             }

@@ -37,6 +37,11 @@ struct UndoneRun: Sendable {
     /// True if something here that was in no trash may be put back.
     var changes: Bool { !renames.isEmpty || !removed.isEmpty || !made.isEmpty }
 
+    /// Where something comes back that is in no trash.
+    var places: [RelativePath] {
+        (renames.map(\.old) + removed).compactMap { try? RelativePath(path: $0) }
+    }
+
     private init(_ run: StoredRun, in manifest: ManifestStore) async throws(ManifestError) {
         number = run.id.value
         let stamp = CivilTime(run.started).basicText
@@ -110,6 +115,8 @@ extension UndoneRun {
         let left: [ObjectKey: FileIdentity]
         /// What came from the trash, or stayed there and was named.
         let settled: Set<String>
+        /// What the run left in the trash.
+        let trees: [TrashOfRun]
         /// True if the bucket has no trash.
         let namesObjects: Bool
         let isDryRun: Bool
@@ -122,22 +129,24 @@ extension UndoneRun {
             in directory: MirrorDirectory,
             left: [ObjectKey: FileIdentity],
             settled: Set<String>,
+            trees: [TrashOfRun],
             namesObjects: Bool,
             isDryRun: Bool,
             onFile: @escaping @Sendable (RestoredFile) -> Void
         ) {
             (self.run, self.directory, self.left) = (run, directory, left)
-            (self.settled, self.namesObjects) = (settled, namesObjects)
-            (self.isDryRun, self.onFile) = (isDryRun, onFile)
+            (self.settled, self.trees) = (settled, trees)
+            (self.namesObjects, self.isDryRun) = (namesObjects, isDryRun)
+            self.onFile = onFile
         }
 
         /// Directories come before those in them, and go after those.
         mutating func restore() throws(LocalError) {
-            for (old, new) in run.renames {
-                tell(try result(new) { path throws(LocalError) in try rename(path, to: old) })
-            }
             for key in run.removed.sorted() {
                 tell(try result(key) { path throws(LocalError) in try make(path) })
+            }
+            for (old, new) in run.renames {
+                tell(try result(new) { path throws(LocalError) in try rename(path, to: old) })
             }
             for key in run.made.sorted().reversed() {
                 tell(try result(key) { path throws(LocalError) in try remove(path) })
@@ -212,6 +221,9 @@ extension UndoneRun {
                 item.size = file.size
                 guard !isDryRun else { return item }
                 let time = file.modified
+                if let parent = oldPath.parent {
+                    try directory.makeDirectory(parent, standingFor: parent, in: trees)
+                }
                 _ = try directory.rename(path, expected: file, to: oldPath, modified: time)
             } else if !isFree, !isHere {
                 item.state = .unchanged
@@ -231,7 +243,8 @@ extension UndoneRun {
             if state != .absent {
                 (item.state, item.message) = (.kept, "a file has its name now")
             } else if !isDryRun {
-                try directory.makeDirectory(path)
+                try directory.makeDirectory(path, standingFor: path, in: trees)
+                for tree in trees { try directory.trash.removeEmpty(path, in: tree) }
             }
             return item
         }

@@ -1,0 +1,64 @@
+internal import LocalStorage
+internal import ObjectStorage
+internal import ObjectTransfer
+internal import SyncModel
+
+/// Markers of directories, which have their permissions.
+extension ObjectRestorer {
+    /// Copies back the markers of directories above `path` that are missing here and in the bucket:
+    /// the pull that downloads the file makes them by their markers.
+    func restoreMarkers(
+        above path: RelativePath?,
+        _ outcome: inout Outcome,
+        find: (ObjectKey) async throws -> TrashedObjects.Copy?
+    ) async throws {
+        guard bringsFiles, request.outside == nil, request.target == nil else { return }
+        var missing: [RelativePath] = []
+        var next = path?.parent
+        while let parent = next, try await isAbsent(parent) {
+            missing.append(parent)
+            next = parent.parent
+        }
+        for parent in missing.reversed() {
+            let whole = ObjectKey(trash.prefix.bytes + parent.key.bytes)
+            guard try await !isThere(whole), let copy = try await find(parent.key) else { continue }
+            try await restore([copy], beneath: nil, to: nil, &outcome)
+        }
+    }
+
+    /// The marker of a directory as the bucket had it, or has it.
+    func marker(_ key: ObjectKey, in store: any ObjectReader) async throws -> TrashedObjects.Copy? {
+        let whole = ObjectKey(trash.prefix.bytes + key.bytes)
+        let page = try await store.list(
+            ListRequest(prefix: whole, delimiter: nil, maximumKeys: 1)
+        )
+        return page.objects.first { $0.key == whole }
+            .map { TrashedObjects.Copy(object: $0, run: .init(name: []), key: key) }
+    }
+
+    /// The permissions for the directory of a marker, as those of a pull; always those that its
+    /// owner needs to put files there.
+    func permissions(ofMarker copy: TrashedObjects.Copy) async throws -> UInt32 {
+        let version = try await past?.version(of: copy.object.key)
+        let marker = try await trash.store.head(copy.object.key, versionID: version)
+        guard let mode = FileMode.of(marker, .directory) else { return 0o777 }
+        return mode | 0o700
+    }
+
+    private func isAbsent(_ path: RelativePath) async throws(LocalError) -> Bool {
+        let directory = directory
+        return try await disk.run { () throws(LocalError) in
+            try directory.identity(of: path) == .absent
+        }
+    }
+
+    private func isThere(_ whole: ObjectKey) async throws(StorageError) -> Bool {
+        do throws(StorageError) {
+            _ = try await trash.store.head(whole, knownSize: 0)
+            return true
+        } catch {
+            guard error.isNotFound else { throw error }
+            return false
+        }
+    }
+}

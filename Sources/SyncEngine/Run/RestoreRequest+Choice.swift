@@ -1,0 +1,50 @@
+internal import LocalStorage
+internal import ObjectTransfer
+internal import SyncModel
+
+extension RestoreRequest {
+    /// - Throws: `configuration` if everything of a run is meant and it was one of a shard: each
+    ///   shard has such a run, and one of them is a part of what `pull --delete` or `finish` did.
+    func requireWhole(
+        of chosen: [TrashOfRun]
+    ) throws(SyncError) {
+        guard version == .lastRun || version.isOfRun, paths.contains(where: Self.isAll),
+            let run = chosen.first(where: \.isOfShard)
+        else { return }
+        throw SyncError(
+            code: .configuration,
+            message: "run \(run.number ?? 0) did one shard's part of a round, and restoring that "
+                + "part alone was refused; 'osssync restore --at TIME DIR .' restores what all "
+                + "shards had at TIME, before the round began"
+        )
+    }
+
+    /// The time after which nothing that comes back may have changed; nil for no such time.
+    var latest: StoreTime? {
+        guard !replaces, case .at(let time) = version else { return nil }
+        return time
+    }
+
+    /// Why a file or an object that is there stays, and what to do.
+    func occupied(inBucket: Bool) -> String {
+        if isUndo {
+            return "it has changed since that run; --force moves it to the trash and replaces it"
+        }
+        return
+            (inBucket
+            ? "another version is in the bucket, which 'osssync pull DIR PATH' fetches"
+            : "another file is there")
+            + "; --force moves that one to the trash, --to PATH restores beside it"
+    }
+
+    private static func isAll(_ text: String) -> Bool { text == "." || text == "./" }
+
+    /// The paths, nil for everything, and where they go.
+    func places() throws(SyncError) -> (paths: [RelativePath?], target: RelativePath?) {
+        var found: [RelativePath?] = []
+        for text in paths {
+            found.append(Self.isAll(text) ? nil : try LocalSettings.path(text))
+        }
+        return (found, try target.map(LocalSettings.path))
+    }
+}
