@@ -168,6 +168,8 @@ struct JSONLineTests {
         for run in runs { try check("log", target.path, "\(run)") }
         try check("doctor", target.path)
         try check("cancel", target.path)
+        try check("free", target.path, "f2")
+        try check("status", target.path)
         try check("pull", target.path, "oss://\(Workplace.bucket)/other", status: 3)
         let object = "oss://\(Workplace.bucket)/mirror/f2"
         let single = try workplace.makeDirectory("single")

@@ -152,6 +152,24 @@ struct LimitedRunTests {
         #expect(try workplace.run("ls", workplace.remote).output.contains("2024/x.jpg"))
     }
 
+    @Test func `are free, and the pull that brings back what was freed`() throws {
+        let none = try workplace.run("free", tree.path)
+        #expect(none.status == 2 && none.diagnostics.contains("--older-than or --until"))
+        try tree.write("2024/new", ramp(7))
+        let free = try workplace.shell("cd tree; osssync free -v 2024")
+        #expect(free.status == 1, "\(free.output)")
+        #expect(free.output.hasSuffix("freed 2 files (1.8 KiB), kept 1 file\n"))
+        #expect(free.diagnostics.contains("kept 2024/new: it is not in the bucket"))
+        #expect(!tree.exists("2024/x.jpg") && tree.exists("2024/new"))
+        let status = try workplace.run("status", tree.path)
+        #expect(status.output.contains("freed: 2 files only in the bucket (1.8 KiB): 2024/"))
+        let lines = try workplace.run("free", "--json", "-n", tree.path, "top").events
+        #expect(lines.first?["event"] as? String == "free_item")
+        #expect(lines.last?["files"] as? Int == 1 && lines.last?["dry_run"] as? Bool == true)
+        let pull = try workplace.shell("cd tree; osssync pull 2024")
+        #expect(pull.status == 0 && tree.exists("2024/x.jpg"), "\(pull.diagnostics)")
+    }
+
     @Test func `are verify, cancel and restore, too`() throws {
         let verify = try workplace.shell("cd tree/2024; osssync verify x.jpg y.jpg")
         #expect(verify.output == "verified 2 files (1.8 KiB)\n", "\(verify.diagnostics)")

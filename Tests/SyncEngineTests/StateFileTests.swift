@@ -111,6 +111,7 @@ struct StateFileTests {
                     place: "/s"
                 ),
                 Cutting(name: "c", bounds: ["a", key]),
+                FreedPaths().adding(["a", key]),
                 Round(
                     name: "r",
                     cutting: "c",

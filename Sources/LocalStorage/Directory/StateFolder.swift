@@ -24,20 +24,26 @@ package struct StateFolder: Sendable {
     /// Gives the numbers of a full disk; nil where that is not asked.
     var disk: MirrorDisk?
 
-    private static let maximumLength = 4 << 20
+    package static let maximumLength = 4 << 20
     private var calls: SystemCalls { directory.calls }
 
     /// The content of a small file; nil if there is none.
-    package func read(_ name: String) throws(LocalError) -> [UInt8]? {
-        try content(name)?.text
+    package func read(
+        _ name: String,
+        limit: Int = maximumLength
+    ) throws(LocalError) -> [UInt8]? {
+        try content(name, limit: limit)?.text
     }
 
     /// The same of a file that another program may be writing.
-    package func content(_ name: String) throws(LocalError) -> StateFileContent? {
+    package func content(
+        _ name: String,
+        limit: Int = maximumLength
+    ) throws(LocalError) -> StateFileContent? {
         do throws(LocalError) {
             let file = try directory.file(PathBytes(name.utf8), name)
             let status = try file.status()
-            guard status.kind == .file, status.identity.size <= Int64(Self.maximumLength) else {
+            guard status.kind == .file, status.identity.size <= Int64(limit) else {
                 throw .unsafeDirectory(
                     path: path + "/" + name,
                     reason: "it is not a small regular file"

@@ -125,6 +125,26 @@ extension DirectoryMirror {
             .verify(options, onFinding: onFinding)
     }
 
+    /// Removes local copies of what the bucket has at that moment, and remembers that they are only
+    /// there: no run takes them for deleted, and none fetches them but a pull or sync of their
+    /// paths.
+    ///
+    /// What the bucket is not shown to have as it is here stays.
+    ///
+    /// - Parameters:
+    ///   - options: What is freed.
+    ///   - onFile: Called with each file that was removed, and each that stays, with the reason.
+    /// - Returns: How much was freed.
+    /// - Throws: `SyncError`; `locked` while another run is active, `configuration` for a path that
+    ///   exists nowhere or a mirror that is divided into shards.
+    public func free(
+        _ options: FreeOptions,
+        onFile: @escaping @Sendable (FreedFile) -> Void
+    ) async throws(SyncError) -> FreeReport {
+        try await inspecting(connectionLimit: options.run.connectionLimit)
+            .free(options, onFile: onFile)
+    }
+
     /// A round over the shards, or the newest one.
     ///
     /// - Returns: Nil if there is none.

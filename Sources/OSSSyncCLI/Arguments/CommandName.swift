@@ -16,6 +16,7 @@ enum CommandName: String, CaseIterable, Sendable {
     case presign
     case uploads
     case cancel
+    case free
     case trash
     case restore
     case undo

@@ -193,6 +193,31 @@ extension CommandTable {
         ]
     )
 
+    static let free = CommandSpecification(
+        name: .free,
+        arguments: ["[DIR]", "[PATH...]"],
+        summary: "remove local copies of files that the bucket has",
+        discussion: [
+            "Removes files in DIR whose content the bucket has: the object has the recorded tag "
+                + "and size, and the file is as recorded. All others are kept and named, and the "
+                + "exit status is 1. Requires PATH, --older-than or --until.",
+            "Freed files are not deleted in the bucket, whatever a run deletes, and no run "
+                + "downloads them, until 'osssync pull DIR PATH' brings them back. Nor does a run "
+                + "download what is new in a freed directory. 'osssync status' counts them. They "
+                + "do not go to the trash.",
+        ],
+        examples: [
+            ("osssync free ~/Videos films", "keep films only in the bucket"),
+            ("osssync free --older-than 90d ~/Videos", "free what has not changed for 90 days"),
+            ("osssync free --until 200G ~/Videos", "free the oldest files"),
+            ("osssync pull ~/Videos films", "download films again"),
+        ],
+        optionHelp: [
+            .dryRun: "show what would be removed",
+            .olderThan: "only files that were last modified at least this long ago, such as 90d",
+        ]
+    )
+
     static let trash = CommandSpecification(
         name: .trash,
         arguments: ["[DIR]"],

@@ -3,7 +3,8 @@ enum CommandTable {
     static let rows: [CommandSpecification] = [
         initialize, pull, push, sync, apply, watch, shard, finish, status, explain, list, get, put,
         presign,
-        uploads, cancel, trash, restore, undo, verify, log, doctor, schedule, completions, help,
+        uploads, cancel, free, trash, restore, undo, verify, log, doctor, schedule, completions,
+        help,
     ]
 
     /// What the overview says of all of them.

@@ -7,7 +7,7 @@ extension Option {
         .empty, .run, .at, .asOf, .html, .to, .remote, .budget, .repair, .shard, .round, .count,
         .cuts, .tasks, .pull, .push, .sync, .every, .settle, .daily, .install, .remove, .list,
         .test, .format, .long, .humanReadable, .versions, .top, .headURL, .storageClass, .sse,
-        .acl, .header, .callbackURL, .callbackBody, .method, .expires, .abort, .olderThan,
+        .acl, .header, .callbackURL, .callbackBody, .method, .expires, .abort, .olderThan, .until,
     ]
 
     /// In the order of the help.
@@ -183,10 +183,17 @@ extension Option {
         .of([.uploads])
         .help("abort the listed uploads and delete their parts")
     static let olderThan = Option("older-than", "TIME", .object)
-        .of([.uploads, .trash])
+        .of([.uploads, .trash, .free])
         .help(
             "include only uploads started at least this long ago, such as 12h or 7d (default 0s, "
                 + "with --abort 7d)"
+        )
+
+    static let until = Option("until", "SIZE", .object)
+        .of([.free])
+        .help(
+            "remove no more than is needed to have SIZE of the disk free, such as 200G; files with "
+                + "the oldest modification time first"
         )
 
     // MARK: - Output

@@ -16,7 +16,7 @@ extension Option {
     ]
 
     static let dryRun = Option("dry-run", letter: "n", .run)
-        .of(.runs, [.shard, .trash, .restore, .undo])
+        .of(.runs, [.shard, .free, .trash, .restore, .undo])
         .help("show what would be done, without transferring, writing or deleting anything")
         .run(.flag(\.isDryRun))
     static let savePlan = Option("save-plan", "FILE", .run, .typed, .writes)
@@ -227,7 +227,7 @@ extension Option {
     // MARK: - Transfers
 
     static let jobs = Option("jobs", letter: "j", "N", .transfer)
-        .of(.runners, [.apply, .shard, .finish, .status, .get, .put])
+        .of(.runners, [.apply, .shard, .finish, .status, .free, .get, .put])
         .help(
             "make at most N requests at once (default auto: adapt to the connection and the "
                 + "service; 16 for get to a file, 4 for put and streams)"

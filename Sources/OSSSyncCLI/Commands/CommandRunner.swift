@@ -37,6 +37,7 @@ enum CommandRunner {
         case .shard: try await ShardCommand(context: context).run()
         case .finish: try await FinishCommand(context: context).run()
         case .status: try await StatusCommand(context: context).run()
+        case .free: try await FreeCommand(context: context).run()
         case .explain: try await ExplainCommand(context: context).run()
         case .ls: try await ListCommand(context: context).run()
         case .get: try await GetCommand(context: context).run()

@@ -54,6 +54,15 @@ struct StatusCommand: Sendable {
             if let reason = work.deletionsHeldBack { context.say("    " + reason) }
         }
         context.say("  differences: " + Self.text(report.differences))
+        if report.freed.count > 0 {
+            let files = countText(report.freed.count, "file", "files")
+            let paths = report.freed.paths.prefix(10).joined(separator: ", ")
+            let more = report.freed.paths.count > 10 ? " and more" : ""
+            context.say(
+                "  freed: \(files) only in the bucket (\(sizeText(report.freed.bytes))): "
+                    + paths + more
+            )
+        }
         if report.trash.files > 0 {
             let files = countText(report.trash.files, "file", "files")
             context.say("  trash: \(files) (\(sizeText(report.trash.bytes)))")
@@ -140,6 +149,9 @@ struct StatusCommand: Sendable {
             "push": Self.json(report.push),
             "sync": Self.json(report.sync),
             "in_step": report.isInStep,
+            "freed_files": report.freed.count,
+            "freed_bytes": report.freed.bytes,
+            "freed_paths": report.freed.paths.ifAny,
             "trash_files": report.trash.files,
             "trash_bytes": report.trash.bytes,
             "last_success": Self.json(report.lastSuccess),

@@ -141,6 +141,8 @@ public struct StatusReport: Sendable, Hashable {
     public var interrupted: [InterruptedTransfer]
     /// The run that is active in another process, whose transfers are among those.
     public var running: PastRun?
+    /// What is only in the bucket because it was freed.
+    public var freed: FreedFiles
     /// Files that the manifest records.
     public var recorded: Int
     /// What is in the trash of the directory; nothing if it cannot be read.

@@ -19,6 +19,8 @@ struct PlanScope: Sendable {
     private let judgesInodes: Bool
     private let links: LinkPolicy
     private let names: NamePolicy
+    /// What the user has only in the bucket.
+    let freed: FreedScope
     private let onCostly: @Sendable (ObjectKey) -> Void
     /// Takes names that are left out, and the rule; nil if nobody asks.
     private let onExcluded: (@Sendable (ObjectKey, _ rule: String) -> Void)?
@@ -48,6 +50,7 @@ struct PlanScope: Sendable {
         judgesInodes: Bool = true,
         links: LinkPolicy = .skip,
         names: NamePolicy = .skip,
+        freed: FreedScope = FreedScope(),
         onCostly: @escaping @Sendable (ObjectKey) -> Void = { _ in },
         onExcluded: (@Sendable (ObjectKey, _ rule: String) -> Void)? = nil
     ) {
@@ -58,6 +61,7 @@ struct PlanScope: Sendable {
         self.judgesInodes = judgesInodes
         self.links = links
         self.names = names
+        self.freed = freed
         self.onCostly = onCostly
         self.onExcluded = onExcluded
         self.held = held.map { FilterCursor($0) }
@@ -98,7 +102,8 @@ struct PlanScope: Sendable {
 
     /// Why the only entry that was asked about is withheld; nil if it is not.
     var heldReason: String? {
-        withheldMessage ?? (keptThereCount > 0 ? QuietReason.onlyRemote.message : nil)
+        if freed.seen.count > 0 { return FreedScope.message }
+        return withheldMessage ?? (keptThereCount > 0 ? QuietReason.onlyRemote.message : nil)
     }
 
     /// The message about recorded links that the run leaves as they are; nil if there are none.
@@ -125,7 +130,9 @@ struct PlanScope: Sendable {
     }
 
     /// True for what is recorded and what this run does not take as the one before did.
-    func holds(_ entry: JoinedEntry) -> Bool { holdsLink(entry) || holdsName(entry) }
+    func holds(_ entry: JoinedEntry) -> Bool {
+        holdsLink(entry) || holdsName(entry) || freed.holds(entry)
+    }
 
     /// True for the row of a file with an escaped name.
     private func holdsName(_ entry: JoinedEntry) -> Bool {
@@ -182,7 +189,8 @@ struct PlanScope: Sendable {
 
     /// True if ``choose(_:)`` returns every entry of this key as it is.
     func surelyTakes(_ key: ObjectKey) -> Bool {
-        held.isEmpty && filter.bounds.isEmpty && cursor.classify(key) == .included
+        held.isEmpty && filter.bounds.isEmpty && !freed.paths.names(key)
+            && cursor.classify(key) == .included
     }
 
     /// The entry to decide on; nil if the run skips it, also for a file that the walk found.
@@ -197,7 +205,11 @@ struct PlanScope: Sendable {
     }
 
     /// The same by names, sizes and ages alone.
-    func choose(_ entry: JoinedEntry) -> JoinedEntry? {
+    func choose(_ found: JoinedEntry) -> JoinedEntry? {
+        guard let entry = freed.choose(found) else {
+            onExcluded?(found.key, "freed")
+            return nil
+        }
         if holdsLink(entry) {
             countExcluded()
             counter.heldLinks.add(1, ordering: .relaxed)

@@ -223,6 +223,7 @@ extension MirrorEngine {
                 executor: executor,
                 options: options,
                 paths: paths,
+                freed: session.freed,
                 onFinding: onFinding
             )
             try await scrub.run()

@@ -35,9 +35,23 @@ extension MirrorRun {
             judgesInodes: judgesInodes,
             links: options.links,
             names: options.names,
+            freed: FreedScope(session.freed, bringsBack: bringsFreedBack),
             onCostly: onCostly,
             onExcluded: onExcluded
         )
+    }
+
+    /// True if what was freed of the paths comes back: whoever names it wants it.
+    private var bringsFreedBack: Bool { paths.isLimited && direction != .push }
+
+    /// What of the state's list holds no longer: what the user names, and files that are here again
+    /// without it.
+    func forgetFreed(_ returned: Set<ObjectKey> = []) throws(SyncError) {
+        guard !session.freed.isEmpty, settings.shard == nil else { return }
+        let left = session.freed.removing { key in
+            returned.contains(key) || bringsFreedBack && paths.contains(key)
+        }
+        if left != session.freed { try left.write(to: session.directory) }
     }
 
     /// What limited runs before this one looked at; a limited run does not ask.
@@ -142,7 +156,7 @@ extension MirrorRun {
         ] {
             if let message { onEvent(.warning(message: message)) }
         }
-        return PlanCoverage(loop, issues)
+        return PlanCoverage(loop, issues, returned: scope.freed.seen.returned)
     }
 
     /// Lists and walks side by side: every key that the selection leaves goes to `onEntry`,

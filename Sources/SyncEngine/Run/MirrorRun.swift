@@ -316,6 +316,7 @@ extension MirrorRun {
         if paths.isLimited, !options.allowsMissingPaths {
             try await LimitedRuns.note(paths, in: session.manifest)
         }
+        try forgetFreed()
         let coverage = try await transfer(parts, rows: rows)
         if coverage.hasRemoteTrash || options.remoteTrash == .ownPrefix {
             try await RemoteTrash.note(in: session.directory, parts.context.disk)
@@ -333,6 +334,7 @@ extension MirrorRun {
             throw error
         }
         try await recordWhatWasSeen(parts, coverage)
+        try forgetFreed(coverage.returned)
         try await delete(parts, coverage, rows: rows, watch)
         await parts.publications.flush()
         if let stop = parts.ledger.stop { throw stop }

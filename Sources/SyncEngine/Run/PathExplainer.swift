@@ -172,11 +172,12 @@ struct PathExplainer: Sendable {
             judgesInodes: policy.judgesInodes,
             links: options.links,
             names: options.names,
+            freed: FreedScope(run.session.freed),
             onCostly: { _ in left.withLock { $0 = "the patterns take too long to match" } },
             onExcluded: { _, rule in left.withLock { $0 = rule } }
         )
         guard let chosen = scope.choose(entry, hidden) else {
-            let rule = left.withLock(\.self)
+            let rule = scope.freed.seen.count > 0 ? nil : left.withLock(\.self)
             return Explanation.Outlook(
                 action: nil,
                 reason: rule == nil ? scope.heldReason ?? "it is left out" : "excluded",

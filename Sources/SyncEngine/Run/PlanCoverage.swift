@@ -44,6 +44,8 @@ struct PlanCoverage: Sendable {
     var isListingProven = false
     var isScanProven = false
     var listingFailure: (any Error)?
+    /// Freed files that are here again.
+    var returned: Set<ObjectKey> = []
     /// Of a limited run: what was found of each path.
     var tallies: (listed: RangeTally, walked: RangeTally)?
 
@@ -60,7 +62,7 @@ struct PlanCoverage: Sendable {
 }
 
 extension PlanCoverage {
-    init(_ loop: PlanLoop, _ issues: ScanIssues) {
+    init(_ loop: PlanLoop, _ issues: ScanIssues, returned: Set<ObjectKey> = []) {
         let unselected = loop.unselected
         self.init(
             hasListing: loop.listedObjects > 0,
@@ -74,6 +76,7 @@ extension PlanCoverage {
                 && loop.join.coversEverything,
             isScanProven: issues.isScanProven && loop.isWalkFinished,
             listingFailure: loop.listingFailure,
+            returned: returned,
             tallies: loop.tallies
         )
     }

@@ -12,6 +12,7 @@ struct Scrub {
     let executor: ItemExecutor
     let options: VerifyOptions
     let paths: RunPaths
+    let freed: FreedPaths
     let onFinding: @Sendable (VerifyFinding) -> Void
     var report = VerifyReport()
     /// Rows that are to be written: those that were found damaged, or whole again.
@@ -24,11 +25,13 @@ struct Scrub {
         executor: ItemExecutor,
         options: VerifyOptions,
         paths: RunPaths,
+        freed: FreedPaths,
         onFinding: @escaping @Sendable (VerifyFinding) -> Void
     ) {
         self.executor = executor
         self.options = options
         self.paths = paths
+        self.freed = freed
         self.onFinding = onFinding
         began = executor.context.environment.monotonic()
     }
@@ -124,7 +127,7 @@ extension Scrub {
     private mutating func verifyFile(_ row: ManifestEntry) async throws {
         do {
             guard let (path, file) = try await file(of: row) else {
-                report.missing += 1
+                if !freed.contains(row.key) { report.missing += 1 }
                 return
             }
             let entry = LocalEntry(path: row.key, kind: .file(file), isLink: row.isLink)

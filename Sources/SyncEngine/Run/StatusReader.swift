@@ -34,13 +34,11 @@ struct StatusReader: Sendable {
             judgesInodes: judgesInodes,
             links: options.links,
             names: options.names,
+            freed: FreedScope(session.freed),
             onCostly: { issues.add("'\($0.display)': the patterns take too long to match") },
             onExcluded: onExcluded
         )
-        let hidden = ScanIssues { issue in
-            guard case .tagged(let tag) = issue.reason else { return issues.add(issue.message) }
-            onExcluded?(ObjectKey(issue.path + [UInt8(ascii: "/")]), displayText(tag.utf8))
-        }
+        let hidden = Self.hidden(issues, onExcluded)
         let all = session.policies(options, Self.alike(options, directions), settings, judgesInodes)
         var differences = try await differenceCounter(hidden, all.sync, session.manifest)
         let kept = try await run.keptTransfers(partSize: (directions[.push] ?? options).partSize)
@@ -76,6 +74,7 @@ struct StatusReader: Sendable {
             differences: differences.counted(scope, reserved: works.sync.reserved.kept),
             interrupted: try await interrupted(session.manifest, run.paths),
             running: try await PastRun.running(session),
+            freed: FreedFiles(scope.freed),
             recorded: rows.count,
             lastSuccess: try await LastSuccess.read(session.manifest),
             issues: issues.texts + [hidden.unnamedMessage].compactMap(\.self),
@@ -117,6 +116,16 @@ struct StatusReader: Sendable {
         let runs = try await LastSuccess.read(manifest).keys
         if runs.elementsEqual([.pull]) { policy.ordinaryDirectory = nil }
         return DifferenceCounter(hidden, policy)
+    }
+
+    private static func hidden(
+        _ issues: IssueTexts,
+        _ onExcluded: (@Sendable (ObjectKey, String) -> Void)?
+    ) -> ScanIssues {
+        ScanIssues { issue in
+            guard case .tagged(let tag) = issue.reason else { return issues.add(issue.message) }
+            onExcluded?(ObjectKey(issue.path + [UInt8(ascii: "/")]), displayText(tag.utf8))
+        }
     }
 
     /// All directions are of one walk, which takes links by the options of all.

@@ -35,6 +35,8 @@ struct MirrorSession: Sendable {
     let cutOffRuns: [String]
     let warnings: [String]
     let damaged: DamagedRows
+    /// What the user has only in the bucket.
+    let freed: FreedPaths
     /// The name of the state, which no other mirror has.
     let state: String
 
@@ -211,6 +213,7 @@ struct MirrorSession: Sendable {
                 cutOffRuns: cutOff,
                 warnings: warnings,
                 damaged: try await DamagedRows(manifest, directory, settings.shard?.folder),
+                freed: try FreedPaths.read(in: directory),
                 state: state
             )
         }

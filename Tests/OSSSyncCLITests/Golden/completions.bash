@@ -49,7 +49,7 @@ _osssync() {
     COMPREPLY=()
     for word in "${COMP_WORDS[@]:1:COMP_CWORD-1}"; do
         case $word in
-            init|pull|push|sync|apply|watch|shard|finish|status|explain|ls|get|put|presign|uploads|cancel|trash|restore|undo|verify|log|doctor|schedule|completions|help) command=$word; break ;;
+            init|pull|push|sync|apply|watch|shard|finish|status|explain|ls|get|put|presign|uploads|cancel|free|trash|restore|undo|verify|log|doctor|schedule|completions|help) command=$word; break ;;
         esac
     done
     _osssync_address && return
@@ -97,6 +97,7 @@ _osssync() {
         --method) mapfile -t COMPREPLY < <(compgen -W 'GET HEAD PUT DELETE' -- "$cur"); return ;;
         --expires) return ;;
         --older-than) return ;;
+        --until) return ;;
         --jobs|-j) return ;;
         --part-size) return ;;
         --bwlimit) return ;;
@@ -124,8 +125,8 @@ _osssync() {
     esac
     case $command:$cur in
         :-*) mapfile -t COMPREPLY < <(compgen -W '--help --version' -- "$cur") ;;
-        :*) mapfile -t COMPREPLY < <(compgen -W 'init pull push sync apply watch shard finish status explain ls get put presign uploads cancel trash restore undo verify log doctor schedule completions help' -- "$cur") ;;
-        help:*) mapfile -t COMPREPLY < <(compgen -W 'init pull push sync apply watch shard finish status explain ls get put presign uploads cancel trash restore undo verify log doctor schedule completions help configuration connection deletions exit-codes filters names man' -- "$cur") ;;
+        :*) mapfile -t COMPREPLY < <(compgen -W 'init pull push sync apply watch shard finish status explain ls get put presign uploads cancel free trash restore undo verify log doctor schedule completions help' -- "$cur") ;;
+        help:*) mapfile -t COMPREPLY < <(compgen -W 'init pull push sync apply watch shard finish status explain ls get put presign uploads cancel free trash restore undo verify log doctor schedule completions help configuration connection deletions exit-codes filters names man' -- "$cur") ;;
         completions:*) mapfile -t COMPREPLY < <(compgen -W 'bash zsh fish' -- "$cur") ;;
         init:-*) mapfile -t COMPREPLY < <(compgen -W '--rebind --check-write --unlink --json --quiet --verbose --profile --config --region --endpoint --addressing --provider --signature --state-dir --ca-file --insecure-http --timeout --retries --retry-wait --help' -- "$cur") ;;
         pull:-*) mapfile -t COMPREPLY < <(compgen -W '--dry-run --save-plan --delete --delete-extra --max-delete --allow-empty --rebind --force --on-conflict --checksum --if-locked --links --names --no-metadata --no-empty-dirs --empty-dirs --restore --trash-days --backup-dir --exclude --include --exclude-from --files-from --exclude-if-present --exclude-caches --one-file-system --min-size --max-size --min-age --max-age --delete-excluded --as-of --shard --round --jobs --part-size --bwlimit --max-transfer --max-duration --progress --color --json --json-interval --quiet --verbose --log-file --metrics-file --notify-url --notify-on --profile --config --region --endpoint --addressing --provider --signature --state-dir --ca-file --insecure-http --timeout --retries --retry-wait --help' -- "$cur") ;;
@@ -143,6 +144,7 @@ _osssync() {
         presign:-*) mapfile -t COMPREPLY < <(compgen -W '--method --expires --json --quiet --verbose --profile --config --region --endpoint --addressing --provider --signature --ca-file --insecure-http --timeout --retries --retry-wait --help' -- "$cur") ;;
         uploads:-*) mapfile -t COMPREPLY < <(compgen -W '--abort --older-than --json --quiet --verbose --profile --config --region --endpoint --addressing --provider --signature --ca-file --insecure-http --timeout --retries --retry-wait --help' -- "$cur") ;;
         cancel:-*) mapfile -t COMPREPLY < <(compgen -W '--json --quiet --verbose --profile --config --region --endpoint --addressing --provider --signature --state-dir --ca-file --insecure-http --timeout --retries --retry-wait --help' -- "$cur") ;;
+        free:-*) mapfile -t COMPREPLY < <(compgen -W '--dry-run --older-than --until --jobs --json --quiet --verbose --profile --config --region --endpoint --addressing --provider --signature --state-dir --ca-file --insecure-http --timeout --retries --retry-wait --help' -- "$cur") ;;
         trash:-*) mapfile -t COMPREPLY < <(compgen -W '--dry-run --empty --older-than --json --quiet --profile --config --region --endpoint --addressing --provider --signature --state-dir --ca-file --insecure-http --timeout --retries --retry-wait --help' -- "$cur") ;;
         restore:-*) mapfile -t COMPREPLY < <(compgen -W '--dry-run --force --links --names --run --at --to --json --quiet --profile --config --region --endpoint --addressing --provider --signature --state-dir --ca-file --insecure-http --timeout --retries --retry-wait --help' -- "$cur") ;;
         undo:-*) mapfile -t COMPREPLY < <(compgen -W '--dry-run --force --json --quiet --profile --config --region --endpoint --addressing --provider --signature --state-dir --ca-file --insecure-http --timeout --retries --retry-wait --help' -- "$cur") ;;

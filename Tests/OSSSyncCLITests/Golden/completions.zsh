@@ -49,6 +49,7 @@ _osssync() {
         'presign:sign a URL for one request on one object'
         'uploads:list or abort unfinished multipart uploads in a bucket'
         'cancel:discard unfinished transfers'
+        'free:remove local copies of files that the bucket has'
         'trash:list or delete what runs moved to the trash'
         'restore:restore deleted or replaced files from the trash'
         'undo:restore everything that a run deleted or replaced'
@@ -742,6 +743,36 @@ _osssync() {
                 '*-h[show this help]' \
                 '*:place:_osssync_place'
             ;;
+        free)
+            _arguments -s \
+                '*--dry-run[show what would be removed]' \
+                '*-n[show what would be removed]' \
+                '*--older-than[only files that were last modified at least this long ago, such as 90d]:value: ' \
+                '*--until[remove no more than is needed to have SIZE of the disk free, such as 200G]:value: ' \
+                '*--jobs[make at most N requests at once]:value: ' \
+                '*-j[make at most N requests at once]:value: ' \
+                '*--json[write one JSON object per line to stdout]' \
+                '*--quiet[show only warnings and errors]' \
+                '*-q[show only warnings and errors]' \
+                '*--verbose[show each item]' \
+                '*-v[show each item]' \
+                '*--profile[use profile NAME of the configuration file]:value: ' \
+                '*--config[read profiles from FILE instead of ~/.config/osssync/config]:file:_files' \
+                '*--region[the region of the bucket, such as cn-hangzhou or eu-central-1]:value: ' \
+                '*--endpoint[the endpoint, such as oss-cn-hangzhou.aliyuncs.com or http\://127.0.0.1\:9000]:value: ' \
+                '*--addressing[put the bucket in the host name or in the path of requests]:value:(virtual path cname auto)' \
+                '*--provider[the service of an s3\:// remote, if its endpoint does not identify it]:value:(aws minio seaweedfs r2 ceph generic)' \
+                '*--signature[the version of the request signatures for oss\://]:value:(v4 v1)' \
+                '*--state-dir[keep the manifest and unfinished transfers in PATH instead of DIR/.osssync]:file:_files' \
+                '*--ca-file[trust the certificate authorities in FILE]:file:_files' \
+                '*--insecure-http[allow plain http to other hosts\: anyone on the network path can read and change everything]' \
+                '*--timeout[retry a request that transfers nothing for TIME, in seconds or with a unit, such as 2m]:value: ' \
+                '*--retries[retry a failed request up to N times]:value: ' \
+                '*--retry-wait[wait at most TIME, in seconds or with a unit, before a retry]:value: ' \
+                '*--help[show this help]' \
+                '*-h[show this help]' \
+                '*:place:_osssync_place'
+            ;;
         trash)
             _arguments -s \
                 '*--dry-run[with --empty\: show what would be deleted]' \
@@ -982,7 +1013,7 @@ _osssync() {
             ;;
         help)
             _arguments -s \
-                '2:topic:(init pull push sync apply watch shard finish status explain ls get put presign uploads cancel trash restore undo verify log doctor schedule completions help configuration connection deletions exit-codes filters names man)'
+                '2:topic:(init pull push sync apply watch shard finish status explain ls get put presign uploads cancel free trash restore undo verify log doctor schedule completions help configuration connection deletions exit-codes filters names man)'
             ;;
     esac
 }

@@ -1,0 +1,261 @@
+internal import LocalStorage
+internal import ManifestStore
+internal import ObjectStorage
+package import ObjectTransfer
+internal import SyncModel
+internal import SyncPlanner
+
+/// Removes local copies of what the bucket has.
+///
+/// 1. A listing and a walk, as those of a push, find the files that are as recorded and whose
+///    objects have the recorded tags and sizes.
+/// 2. The rows are marked and the paths are noted in the state, durably: from now on no run takes
+///    the files for deleted.
+/// 3. Each file goes if it is still the one that the walk saw. Where neither ctime nor inode would
+///    show a change, its content is read first.
+///
+/// Not guaranteed: that the bucket keeps them; what somebody deletes there meanwhile is gone.
+struct FileFreeing {
+    private static let rowsAtOnce = 1_000
+
+    let run: MirrorRun
+    let parts: MirrorRun.Parts
+    let options: FreeOptions
+    let onFile: @Sendable (FreedFile) -> Void
+
+    private struct Candidate {
+        let row: ManifestEntry
+        let file: FileIdentity
+        /// True if only its content tells that it is as recorded.
+        let isToBeRead: Bool
+    }
+
+    private struct Found {
+        var candidates: [Candidate] = []
+        var report = FreeReport()
+    }
+
+    private var context: RunContext { parts.context }
+
+    func free() async throws -> FreeReport {
+        var found = try await search()
+        try await limit(&found)
+        guard !options.run.isDryRun else {
+            for candidate in found.candidates { tell(candidate, nil, &found.report) }
+            return found.report
+        }
+        guard !found.candidates.isEmpty else { return found.report }
+        try await note(found.candidates)
+        var kept: Set<ObjectKey> = []
+        for candidate in found.candidates {
+            try Task.checkCancellation()
+            let reason = try await remove(candidate)
+            if reason != nil { kept.insert(candidate.row.key) }
+            tell(candidate, reason, &found.report)
+        }
+        if !kept.isEmpty { try await takeBack(kept) }
+        try await measure(&found.report)
+        return found.report
+    }
+
+    // MARK: - What can go
+
+    private func search() async throws -> Found {
+        let manifest = run.session.manifest
+        let rows = try await RecordedRows(run.paths, in: manifest)
+        let all = run.session.policies(
+            options.run,
+            [:],
+            run.settings,
+            context.judgesInodes
+        )
+        let issues = parts.executor.issues
+        let oldest = options.minimumAge.map { context.environment.now() - $0 }
+        var found = Found()
+        let loop = try await run.join(
+            rows: rows,
+            run.scope,
+            issues,
+            all.push,
+            passes: { _ in false },
+            skips: { _ in false },
+            onUnchanged: { _ in },
+            onEntry: { entry in
+                guard case .file(let file)? = entry.local?.kind, entry.local?.isLink == false,
+                    entry.key != IgnoreFile.key, oldest.map({ file.modified <= $0 }) ?? true
+                else { return }
+                add(entry, file, to: &found)
+            }
+        )
+        if let failure = loop.listingFailure { throw failure }
+        return found
+    }
+
+    private func add(_ entry: JoinedEntry, _ file: FileIdentity, to found: inout Found) {
+        guard let row = entry.base, let object = entry.remote else {
+            let reason =
+                entry.remote == nil
+                ? "it is not in the bucket" : "it was never compared with its object"
+            return keep(entry.key, file, reason, &found.report)
+        }
+        let change = LocalChange(of: entry.local, since: row, judgesInodes: context.judgesInodes)
+        if row.isDamaged {
+            keep(entry.key, file, "it was found damaged", &found.report)
+        } else if change == .changed {
+            keep(entry.key, file, "it was changed here since the last run", &found.report)
+        } else if row.isThroughLink || RemoteChange(of: object, since: row) != .same {
+            keep(entry.key, file, "its object is not the recorded one", &found.report)
+        } else {
+            let isSeen = change == .same && context.judgesInodes && row.changed != nil
+            found.candidates.append(Candidate(row: row, file: file, isToBeRead: !isSeen))
+        }
+    }
+
+    /// Leaves only as many as are needed for what is to be free, the oldest modification first.
+    private func limit(_ found: inout Found) async throws {
+        guard let wanted = options.freeBytesWanted else { return }
+        var missing = wanted - (try await freeBytes())
+        var chosen: [Candidate] = []
+        for candidate in found.candidates.sorted(by: { $0.file.modified < $1.file.modified }) {
+            guard missing > 0 else { break }
+            missing -= candidate.file.size
+            chosen.append(candidate)
+        }
+        found.report.isEnough = missing <= 0
+        found.candidates = chosen.sorted { $0.row.key < $1.row.key }
+    }
+
+    private func measure(_ report: inout FreeReport) async throws {
+        guard let wanted = options.freeBytesWanted else { return }
+        report.isEnough = try await freeBytes() >= wanted
+    }
+
+    private func freeBytes() async throws(LocalError) -> Int64 {
+        let directory = context.directory
+        return try await context.disk.run { () throws(LocalError) in try directory.freeBytes() }
+    }
+
+    // MARK: - What goes
+
+    /// Makes sure that no later run takes for deleted what goes now.
+    private func note(_ candidates: [Candidate]) async throws {
+        let manifest = run.session.manifest
+        var rest = candidates[...]
+        while !rest.isEmpty {
+            let page = rest.prefix(Self.rowsAtOnce)
+            try await manifest.record(page.map { .upsert($0.row.leftOut(true)) })
+            rest = rest.dropFirst(Self.rowsAtOnce)
+        }
+        try await manifest.makeDurable()
+        try run.session.freed.adding(await names(of: candidates))
+            .write(to: run.session.directory)
+    }
+
+    /// The directories among the paths, of which everything is freed, also what is new there later,
+    /// and the files that are in none of them.
+    private func names(of candidates: [Candidate]) async throws -> [ObjectKey] {
+        let isWhole = options.minimumAge == nil && options.freeBytesWanted == nil
+        guard isWhole else { return candidates.map(\.row.key) }
+        let (directory, paths) = (context.directory, run.paths.paths)
+        let directories = try await context.disk.run { () throws(LocalError) in
+            var found: [RelativePath] = []
+            for path in paths where try directory.identity(of: path) == .directory {
+                found.append(path)
+            }
+            return found
+        }
+        let whole = FreedPaths().adding(directories.map(\.beneath))
+        return whole.keys + candidates.map(\.row.key).filter { !whole.contains($0) }
+    }
+
+    /// Why the file stays; nil if it is gone.
+    private func remove(_ candidate: Candidate) async throws -> String? {
+        let (directory, file) = (context.directory, candidate.file)
+        do {
+            let path = try context.path(of: candidate.row.key)
+            if candidate.isToBeRead {
+                guard let recorded = candidate.row.crc64 else {
+                    return "no checksum of it is recorded"
+                }
+                let checksum = try await parts.executor.checksum(of: path, expected: file)
+                guard checksum == recorded else { return "its content is not the recorded one" }
+            }
+            try await context.closed.writing([path]) { () throws(LocalError) in
+                try directory.remove(path, expected: file)
+            }
+            return nil
+        } catch let error as LocalError {
+            return ItemFailure(ofChange: error).message
+        } catch {
+            let failure = ItemFailure(any: error)
+            guard failure != .cancelled else { throw CancellationError() }
+            return failure.message
+        }
+    }
+
+    /// What stays here is a file like any other.
+    private func takeBack(_ kept: Set<ObjectKey>) async throws {
+        let freed = try FreedPaths.read(in: run.session.directory)
+        try freed.removing { kept.contains($0) }.write(to: run.session.directory)
+    }
+
+    private func keep(
+        _ key: ObjectKey,
+        _ file: FileIdentity,
+        _ reason: String,
+        _ report: inout FreeReport
+    ) {
+        report.kept += 1
+        onFile(
+            FreedFile(
+                key: key.text,
+                displayKey: key.display,
+                size: file.size,
+                reasonKept: reason
+            )
+        )
+    }
+
+    private func tell(_ candidate: Candidate, _ reason: String?, _ report: inout FreeReport) {
+        let (key, file) = (candidate.row.key, candidate.file)
+        if let reason { return keep(key, file, reason, &report) }
+        report.files += 1
+        report.bytes = report.bytes.addingClamped(file.size)
+        onFile(FreedFile(key: key.text, displayKey: key.display, size: file.size))
+    }
+}
+
+extension MirrorEngine {
+    /// Removes local copies of what the bucket is shown to have, and remembers that they are only
+    /// there.
+    ///
+    /// `onFile` takes each file that was removed, and each that stays with the reason.
+    ///
+    /// - Throws: `SyncError`: `locked` while another run is active, `configuration` for a path that
+    ///   exists nowhere.
+    package func free(
+        _ options: FreeOptions,
+        onFile: @escaping @Sendable (FreedFile) -> Void
+    ) async throws(SyncError) -> FreeReport {
+        let isDryRun = options.run.isDryRun
+        let session = try await MirrorSession.open(
+            settings,
+            locks: !isDryRun,
+            allowsRebinding: false
+        )
+        let run = try settings.silentRun(.push, options.run, in: session)
+        if !isDryRun { try session.requireWritable(settings) }
+        try await run.checkPaths()
+        let parts = run.parts(RunID(0))
+        do {
+            let freeing = FileFreeing(run: run, parts: parts, options: options, onFile: onFile)
+            let report = try await freeing.free()
+            await parts.executor.permissions.closeDirectories()
+            if !isDryRun { try await session.manifest.checkpointAndClose() }
+            return report
+        } catch {
+            await parts.executor.permissions.closeDirectories()
+            throw SyncError(any: error)
+        }
+    }
+}

@@ -1,0 +1,175 @@
+internal import LocalStorage
+internal import ObjectStorage
+internal import ObjectTransfer
+internal import SyncModel
+internal import SyncPlanner
+internal import Synchronization
+
+/// `freed` in the state of a mirrored directory: what the user has only in the bucket.
+///
+/// A file that is not here, and is named there or lies in a directory that is, was not deleted: no
+/// run fetches it or deletes its object. It outlives the manifest.
+struct FreedPaths: Sendable, Hashable {
+    static let fileName = "freed"
+    /// Some 900,000 files; whole directories take a line each.
+    private static let maximumSize = 64 << 20
+
+    /// Files, and directories with a "/" at the end, in key order.
+    private(set) var keys: [ObjectKey] = []
+
+    var isEmpty: Bool { keys.isEmpty }
+
+    static func read(in directory: MirrorDirectory) throws(SyncError) -> FreedPaths {
+        let advice =
+            "Restore it from a backup, or remove it: then a pull fetches again what was freed"
+        return try read(fileName, advice: advice) { () throws(LocalError) in
+            try directory.sharedState.read(fileName, limit: maximumSize)
+        } ?? FreedPaths()
+    }
+
+    /// Makes it what the state says; durably.
+    func write(to directory: MirrorDirectory) throws(SyncError) {
+        let content = self.content
+        guard content.count <= Self.maximumSize else {
+            throw SyncError(
+                code: .configuration,
+                message: "the list of freed files would be larger than \(Self.maximumSize >> 20) "
+                    + "MiB; nothing was freed. Free whole directories, which take a line each"
+            )
+        }
+        do throws(LocalError) {
+            if isEmpty {
+                try directory.sharedState.remove(Self.fileName)
+            } else {
+                try directory.sharedState.write(Self.fileName, content)
+            }
+        } catch {
+            throw SyncError(error)
+        }
+    }
+
+    /// True for a named file, and for what is a named directory or lies beneath it.
+    func contains(_ key: ObjectKey) -> Bool {
+        guard !isEmpty else { return false }
+        if names(key) { return true }
+        return key.bytes.indices.contains {
+            key.bytes[$0] == UInt8(ascii: "/") && names(ObjectKey([UInt8](key.bytes[...$0])))
+        }
+    }
+
+    /// True for what is named itself.
+    func names(_ key: ObjectKey) -> Bool {
+        let index = place(of: key)
+        return index < keys.count && keys[index] == key
+    }
+
+    /// True if something beneath a directory is named, or all of it is.
+    func concerns(_ directory: ObjectKey) -> Bool {
+        let index = place(of: directory)
+        return index < keys.count && keys[index].hasPrefix(directory) || contains(directory)
+    }
+
+    /// The index of the first one that is not before `key`.
+    private func place(of key: ObjectKey) -> Int {
+        var (low, high) = (0, keys.count)
+        while low < high {
+            let middle = (low + high) / 2
+            if keys[middle] < key { low = middle + 1 } else { high = middle }
+        }
+        return low
+    }
+
+    /// With these as well, and without what lies in directories that are named.
+    func adding(_ more: [ObjectKey]) -> FreedPaths {
+        var all = FreedPaths()
+        for key in Set(keys).union(more).sorted() where !all.contains(key) { all.keys.append(key) }
+        return all
+    }
+
+    func removing(where isRemoved: (ObjectKey) -> Bool) -> FreedPaths {
+        FreedPaths(keys: keys.filter { !isRemoved($0) })
+    }
+}
+
+extension FreedPaths: StateFile {
+    static let heading = "osssync-freed 1"
+
+    static func code(_ fields: inout JSONFields, _ value: Self?) throws(JSONFailure) -> Self {
+        Self(keys: try fields("paths", value?.keys))
+    }
+}
+
+/// What a run makes of freed paths, and what it saw of them.
+final class FreedScope: Sendable {
+    /// Files that are here again, which are remembered; of more, some stay named.
+    private static let returnedLimit = 10_000
+
+    struct Seen: Sendable {
+        var count = 0
+        var bytes: Int64 = 0
+        /// Named files that are here.
+        var returned: Set<ObjectKey> = []
+    }
+
+    static let message = "freed: it is only in the bucket; 'osssync pull' of it brings it back"
+
+    let paths: FreedPaths
+    private let bringsBack: Bool
+    private let counted = Mutex(Seen())
+
+    /// With `bringsBack`, what is named is fetched.
+    init(_ paths: FreedPaths = FreedPaths(), bringsBack: Bool = false) {
+        self.paths = paths
+        self.bringsBack = bringsBack
+    }
+
+    var seen: Seen { counted.withLock { $0 } }
+
+    /// True for what is only in the bucket because it was freed.
+    func holds(_ entry: JoinedEntry) -> Bool {
+        !bringsBack && entry.local == nil && entry.remote != nil && paths.contains(entry.key)
+    }
+
+    /// What the run has to look at; nil for what is only in the bucket because it was freed.
+    func choose(_ entry: JoinedEntry) -> JoinedEntry? {
+        guard !paths.isEmpty else { return entry }
+        if holds(entry) {
+            counted.withLock { seen in
+                seen.count += 1
+                seen.bytes = seen.bytes.addingClamped(entry.remote?.size ?? 0)
+            }
+            return nil
+        }
+        switch entry.local?.kind {
+        case .file where paths.names(entry.key):
+            counted.withLock { seen in
+                guard seen.returned.count < Self.returnedLimit else { return }
+                seen.returned.insert(entry.key)
+            }
+            return entry
+        case .directory(isEmpty: true) where paths.concerns(entry.key):
+            // What it holds is in the bucket.
+            return JoinedEntry(
+                key: entry.key,
+                base: entry.base,
+                local: LocalEntry(
+                    path: entry.key,
+                    kind: .directory(isEmpty: false),
+                    permissions: entry.local?.permissions
+                ),
+                remote: entry.remote
+            )
+        case .file, .directory, nil: return entry
+        }
+    }
+}
+
+extension FreedFiles {
+    private static let pathLimit = 100
+
+    init(_ scope: FreedScope) {
+        let seen = scope.seen
+        (count, bytes) = (seen.count, seen.bytes)
+        paths = scope.paths.keys.prefix(Self.pathLimit).map(\.display)
+    }
+}

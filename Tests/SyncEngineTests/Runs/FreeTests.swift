@@ -1,0 +1,243 @@
+import Foundation
+import ManifestStore
+import SyncModel
+import Synchronization
+import Testing
+
+@testable import ObjectTransfer
+@testable import SyncEngine
+
+extension EngineRuns {
+    /// What the user has only in the bucket stays there, and comes back if it is named.
+    @Suite("Freed files")
+    struct FreeTests {
+        private static let names = ["films/a", "films/b", "other/c", "other/d"]
+
+        private func mirror() async throws -> MirrorFixture {
+            let fixture = try MirrorFixture()
+            for name in Self.names { try fixture.write("a/" + name, MirrorFixture.ramp(100)) }
+            try await fixture.run("a", .push)
+            return fixture
+        }
+
+        private static func deleting(_ options: inout RunOptions) {
+            (options.deletesKnown, options.deletionLimit) = (true, .percent(100))
+            options.deletesExtra = true
+        }
+
+        /// The report, and what stays with the reason.
+        @discardableResult
+        private func free(
+            _ fixture: MirrorFixture,
+            _ paths: [String],
+            in directory: String = "a",
+            _ change: (inout FreeOptions) -> Void = { _ in }
+        ) async throws -> (report: FreeReport, kept: [String: String]) {
+            var options = FreeOptions(run: MirrorFixture.options())
+            options.run.paths = paths
+            change(&options)
+            let kept = Mutex<[String: String]>([:])
+            let report = try await fixture.engine(directory).free(options) { file in
+                kept.withLock { $0[file.displayKey] = file.reasonKept }
+            }
+            return (report, kept.withLock { $0 })
+        }
+
+        @Test(arguments: SyncDirection.allCases, [["films"], ["films/a", "films/b"]])
+        func `are deleted and fetched by no run`(
+            direction: SyncDirection,
+            paths: [String]
+        ) async throws {
+            let fixture = try await mirror()
+            let (report, kept) = try await free(fixture, paths)
+            #expect(report.files == 2 && report.bytes == 200 && kept.isEmpty)
+            #expect(!fixture.exists("a/films/a") && fixture.exists("a/films"))
+            for _ in 1...2 {
+                let summary = try await fixture.run("a", direction) { Self.deleting(&$0) }
+                #expect(summary.isComplete && summary.deleted == 0 && summary.transferred == 0)
+                #expect(summary.isInStep)
+            }
+            #expect(!fixture.exists("a/films/a"))
+            // Neither as a marker of an empty directory.
+            #expect(try await fixture.objects() == Self.names)
+        }
+
+        @Test(arguments: SyncDirection.allCases)
+        func `are deleted by no run of their path, and come back by a pull or sync`(
+            direction: SyncDirection
+        ) async throws {
+            let fixture = try await mirror()
+            try await free(fixture, ["films"])
+            let summary = try await fixture.run("a", direction) { options in
+                Self.deleting(&options)
+                options.paths = ["films"]
+            }
+            #expect(summary.isComplete && summary.deleted == 0, "\(summary)")
+            #expect(fixture.exists("a/films/a") == (direction != .push))
+            #expect(try await fixture.objects() == Self.names)
+            guard direction != .push else { return }
+            // From now on they are files like any other.
+            try fixture.remove("a/films/a")
+            let later = try await fixture.run("a", .push) { Self.deleting(&$0) }
+            #expect(later.deleted == 1)
+        }
+
+        @Test func `are safe after the manifest is lost, in a copy and in another state`()
+            async throws
+        {
+            for damage in ["manifest", "copy"] {
+                let fixture = try await mirror()
+                try await free(fixture, ["films"])
+                var directory = "a"
+                if damage == "manifest" {
+                    for name in try fixture.names(in: "a/.osssync")
+                    where name.hasPrefix("manifest.db") {
+                        try fixture.remove("a/.osssync/" + name)
+                    }
+                } else {
+                    directory = "copy"
+                    try fixture.copy("a", directory)
+                }
+                for direction in SyncDirection.allCases + [.push] {
+                    let summary = try? await fixture.run(directory, direction) { options in
+                        Self.deleting(&options)
+                        options.allowsRebinding = true
+                    }
+                    #expect(summary?.deleted ?? 0 == 0, "\(damage): \(direction)")
+                }
+                #expect(!fixture.exists(directory + "/films/a"))
+                #expect(try await fixture.objects() == Self.names)
+            }
+        }
+
+        @Test func `whose list is lost were not deleted either`() async throws {
+            let fixture = try await mirror()
+            try await free(fixture, ["films"])
+            try fixture.remove("a/.osssync/freed")
+            let summary = try await fixture.run("a", .push) { $0.deletesKnown = true }
+            #expect(summary.deleted == 0)
+            #expect(try await fixture.objects().filter { $0 != "films/" } == Self.names)
+            try await fixture.run("a", .pull)
+            #expect(fixture.exists("a/films/a"))
+        }
+
+        @Test func `whose list is damaged end a run before its first request`() async throws {
+            let fixture = try await mirror()
+            try await free(fixture, ["films"])
+            try fixture.write("a/.osssync/freed", Data("osssync-freed 1\n".utf8))
+            await #expect(throws: SyncError.self) {
+                try await fixture.run("a", .push) { Self.deleting(&$0) }
+            }
+            #expect(try await fixture.objects() == Self.names)
+        }
+
+        @Test func `only go if the bucket has what is here`() async throws {
+            let fixture = try await mirror()
+            try fixture.write("a/films/a", MirrorFixture.ramp(101))
+            try fixture.write("a/films/new", MirrorFixture.ramp(3))
+            try await fixture.put("films/b", MirrorFixture.ramp(50))
+            let (report, kept) = try await free(fixture, ["films"])
+            #expect(report.files == 0 && report.kept == 3)
+            #expect(
+                kept == [
+                    "films/a": "it was changed here since the last run",
+                    "films/b": "its object is not the recorded one",
+                    "films/new": "it is not in the bucket",
+                ]
+            )
+            for name in ["a", "b", "new"] { #expect(fixture.exists("a/films/" + name)) }
+            // A directory of which a file stays is freed all the same.
+            let summary = try await fixture.run("a", .push)
+            #expect(summary.transferred == 2)
+        }
+
+        @Test func `of which only the time moved are read`() async throws {
+            let fixture = try await mirror()
+            try fixture.setModified("a/films/a", Date(timeIntervalSince1970: 1_000_000_000))
+            try fixture.write("a/films/b", Data(repeating: 7, count: 100))
+            let (report, kept) = try await free(fixture, ["films"])
+            #expect(report.files == 1)
+            #expect(kept == ["films/b": "its content is not the recorded one"])
+            #expect(fixture.exists("a/films/b") && !fixture.exists("a/films/a"))
+        }
+
+        @Test func `what is new in a freed directory is fetched from it and sent into it`()
+            async throws
+        {
+            let fixture = try await mirror()
+            try await free(fixture, ["films"])
+            try await fixture.put("films/c", MirrorFixture.ramp(9))
+            let pulled = try await fixture.run("a", .pull)
+            #expect(pulled.transferred == 0 && !fixture.exists("a/films/c"))
+            try fixture.write("a/films/d", MirrorFixture.ramp(8))
+            let pushed = try await fixture.run("a", .push) { Self.deleting(&$0) }
+            #expect(pushed.transferred == 1 && pushed.deleted == 0)
+            #expect(try await fixture.objects() == (Self.names + ["films/c", "films/d"]).sorted())
+        }
+
+        @Test func `that were put back are files like any other`() async throws {
+            let fixture = try await mirror()
+            try await free(fixture, ["films/a"])
+            try fixture.write("a/films/a", MirrorFixture.ramp(100))
+            try await fixture.run("a", .push)
+            try fixture.remove("a/films/a")
+            let summary = try await fixture.run("a", .push) { $0.deletesKnown = true }
+            #expect(summary.deleted == 1)
+            #expect(try await fixture.objects() == ["films/b", "other/c", "other/d"])
+        }
+
+        @Test func `go by age, and by what is to be free`() async throws {
+            let fixture = try await mirror()
+            for (name, day) in zip(Self.names, [4, 3, 2, 1]) {
+                try fixture.setModified(
+                    "a/" + name,
+                    Date(timeIntervalSinceNow: -86_400 * Double(day))
+                )
+            }
+            try await fixture.run("a", .push)
+            let (old, _) = try await free(fixture, []) { $0.minimumAge = .seconds(86_400 * 7 / 2) }
+            #expect(old.files == 1 && !fixture.exists("a/films/a") && fixture.exists("a/films/b"))
+            let (none, _) = try await free(fixture, []) { $0.freeBytesWanted = 0 }
+            #expect(none.files == 0 && none.isEnough)
+            let (all, _) = try await free(fixture, []) { $0.freeBytesWanted = .max }
+            #expect(all.files == 3 && !all.isEnough)
+            // Not the directories: what is new in them is fetched.
+            try await fixture.put("films/c", MirrorFixture.ramp(9))
+            try await fixture.run("a", .pull)
+            #expect(fixture.exists("a/films/c") && !fixture.exists("a/films/b"))
+        }
+
+        @Test func `a dry run tells and changes nothing`() async throws {
+            let fixture = try await mirror()
+            let (report, _) = try await free(fixture, ["films"]) { $0.run.isDryRun = true }
+            #expect(report.files == 2 && fixture.exists("a/films/a"))
+            #expect(!fixture.exists("a/.osssync/freed"))
+        }
+
+        @Test func `are named by status and explain, and not missing for verify`() async throws {
+            let fixture = try await mirror()
+            try await free(fixture, ["films"])
+            let engine = try fixture.engine("a")
+            let status = try await engine.status(options: MirrorFixture.options())
+            #expect(status.freed.count == 2 && status.freed.bytes == 200)
+            #expect(status.freed.paths == ["films/"] && status.isInStep)
+            let outlook = try await engine.explain(path: "films/a", of: [:]).outlooks[.push]
+            #expect(outlook?.reason == FreedScope.message)
+            let report = try await engine.verify(VerifyOptions()) { _ in }
+            #expect(report.missing == 0 && report.verified == 2)
+        }
+
+        @Test func `of another machine are its own`() async throws {
+            let fixture = try await mirror()
+            try await fixture.run("b", .pull)
+            try await free(fixture, ["films"])
+            try fixture.write("b/films/a", MirrorFixture.ramp(5))
+            try fixture.remove("b/films/b")
+            try await fixture.run("b", .push) { $0.deletesKnown = true }
+            let summary = try await fixture.run("a", .sync) { Self.deleting(&$0) }
+            #expect(summary.deleted == 0 && !fixture.exists("a/films/a"))
+            try await fixture.run("a", .pull) { $0.paths = ["films"] }
+            #expect(fixture.exists("a/films/a") && !fixture.exists("a/films/b"))
+        }
+    }
+}
