@@ -45,8 +45,8 @@ package enum QuietReason: Sendable, Hashable, CaseIterable {
         case .impliedDirectory: "a directory with entries needs no marker"
         case .emptyDirectory: "empty directories are left out by --no-empty-dirs"
         case .onlyLocal:
-            "only the directory has it; a pull keeps it without --delete-extra"
-        case .onlyRemote: "only the remote has it; a push keeps it without --delete-extra"
+            "only the directory has it; a pull keeps it without --delete=extra"
+        case .onlyRemote: "only the remote has it; a push keeps it without --delete=extra"
         case .deletedRemotely: "deleted in the remote; the file is kept without --delete"
         case .deletedLocally: "deleted in the directory; the object is kept without --delete"
         case .prefixItself: "it is the marker of the mirrored prefix itself"
@@ -105,7 +105,7 @@ package enum DeletionReason: Sendable, Hashable, CaseIterable {
     package func message(deletesObject: Bool) -> String {
         switch self {
         case .known: deletesObject ? "deleted here" : "deleted in the bucket"
-        case .extra: "never synced, and --delete-extra removes it"
+        case .extra: "never synced, and --delete=extra removes it"
         }
     }
 }

@@ -209,7 +209,7 @@ struct OperationTests {
         let other = try workplace.makeDirectory("other")
         try #require(try workplace.run("pull", other.path, workplace.remote).status == 0)
         try other.write("extra", ramp(3 << 20))
-        try #require(try workplace.run("pull", "--delete-extra", other.path).status == 0)
+        try #require(try workplace.run("pull", "--delete=extra", other.path).status == 0)
         let status = try workplace.run("status", other.path)
         #expect(status.output.contains("\n  trash: 1 file (3.0 MiB)\n"), "\(status.output)")
         let line = try workplace.run("status", "--json", other.path).events.last

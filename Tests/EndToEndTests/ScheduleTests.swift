@@ -140,6 +140,31 @@ struct ScheduleTests {
         #expect(unlinked.diagnostics.contains("is not linked"), "\(unlinked.diagnostics)")
     }
 
+    @Test func `the mirrors of the account are listed, with what starts their runs`() throws {
+        func mirrors(_ arguments: String...) throws -> ProgramResult {
+            try workplace.start(["mirrors"] + arguments, environment: path).finish()
+        }
+        let other = try workplace.makeDirectory("other")
+        try #require(try workplace.run("init", other.path, workplace.remote).status == 0)
+        try #require(try schedule("--push", "--every", "1h", "--install").status == 0)
+        let plain = try mirrors()
+        let lines = plain.output.split(separator: "\n")
+        #expect(plain.status == 0 && lines.count == 3, "\(plain.output)")
+        #expect(lines[1].hasPrefix("complete  0 min ago  "), "\(lines)")
+        #expect(lines[1].hasSuffix("\(tree.path) -> \(workplace.remote)/"), "\(lines)")
+        #expect(lines[2].hasPrefix("no run    never      "), "\(lines)")
+        let old = try mirrors("--max-age", "26h", "--json")
+        #expect(old.status == 1 && old.output.contains("\"too_old\":true"), "\(old.output)")
+        #expect(try workplace.run("init", "--unlink", other.path).status == 0)
+        #expect(try mirrors("--max-age", "26h").status == 0)
+        let checked = try workplace.start(["doctor", "--all"], environment: path).finish()
+        #expect(checked.status == 0 && checked.output.hasPrefix("\(tree.path):\n"))
+        try FileManager.default.removeItem(atPath: tree.path)
+        #expect(try mirrors("--json").output.contains("\"state\":\"gone\""))
+        #expect(try mirrors("--max-age", "26h").status == 1)
+        #expect(try workplace.start(["status", "--all"], environment: path).finish().status == 1)
+    }
+
     @Test func `the doctor shows what starts runs of the directory`() throws {
         func timers() throws -> [String] {
             let doctor = try workplace.start(["doctor", tree.path], environment: path).finish()

@@ -261,18 +261,18 @@ def _(place):
         file.write(ramp(12_000))
     before = state(place)
     for status, result in (0, place.start("status", place.directory, "--json")), \
-            (1, place.pull("-n", "--delete-extra")):
+            (1, place.pull("-n", "--delete=extra")):
         equal(result.status, status, f"the exit status of {result}")
         expect("could not be used" in result.output, f"no word on the damage: {result.output}")
         equal(state(place), before, f"the state after {result}")
     text = place.start("status", place.directory)
     expect("could not be used" in text.errors, f"no word on the damage: {text.errors}")
     for _ in range(2):
-        result = place.pull("--delete-extra")
+        result = place.pull("--delete=extra")
         equal((result.status, result.count("deleted")), (1, 0), f"the end of {result}")
         expect("--rebind" in result.summary["deletions_held_back"], f"what was said: {result}")
         equal(place.tree()["1"], b"edited here", "the file that was edited")
-    result = place.pull("--delete-extra", "--rebind")
+    result = place.pull("--delete=extra", "--rebind")
     equal((result.status, result.count("deleted")), (0, 1), f"the end of {result}")
 
 

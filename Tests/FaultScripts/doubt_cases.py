@@ -122,7 +122,7 @@ def _(place):
     for mounted in (True, False):
         if not mounted:
             disk.unmount(place.path("memory"))
-        result = place.in_step(disk.run("push", "--delete-extra", "--one-file-system"))
+        result = place.in_step(disk.run("push", "--delete=extra", "--one-file-system"))
         equal((result.count("deleted"), result.count("skipped")), (0, 0), f"{result}")
         equal(place.get("memory/g"), ramp(20), f"what is mounted, after {result}")
     expect(not any("/kernel/" in (request.get("key") or "") for request in place.requests()), "what was asked")
@@ -167,7 +167,7 @@ def _(place):
               "the tree")
     place.delete("f")
     place.in_step(disk.run("pull", "--delete"))
-    place.in_step(disk.run("push", "--delete-extra"))
+    place.in_step(disk.run("push", "--delete=extra"))
     disk.alone("undo")
     expect("f" in disk.tree(), "what was deleted")
     equal(stat.S_IMODE(os.stat(place.path(".osssync-work")).st_mode), 0o700, "its mode")

@@ -55,7 +55,7 @@ def _(place):
     os.remove(place.path(FOLDER + NAMES["a//b"]))
     place.delete("/top")
     for command in ("pull", "push", "sync"):
-        for options in ((), ("--checksum",), ("--delete-excluded",), ("--force",)):
+        for options in ((), ("--checksum",), ("--delete=excluded",), ("--force",)):
             result = place.run(command, *ALL, *options)
             equal((result.status, result.count("deleted"), result.count("transferred")),
                   (0, 0, 0), f"{command} {options}: {result}")

@@ -102,7 +102,7 @@ def unsafe_objects(place):
 def _(place):
     around = sorted(os.listdir(place.folder))
     unsafe_objects(place)
-    for options in (), ("--delete",), ("--delete-extra", "--force", "--max-delete", "100%"):
+    for options in (), ("--delete",), ("--delete=extra", "--force", "--max-delete", "100%"):
         result = place.pull(*options)
         equal((result.status, result.count("skipped"), result.count("deleted")),
               (1, len(UNSAFE), 0), f"the end of {result}")
@@ -132,7 +132,7 @@ def _(place):
     os.mkdir(place.directory)
     if not pretending(place, trace=trace):
         return
-    for options in (), ("--delete-extra", "--force", "--max-delete", "100%"):
+    for options in (), ("--delete=extra", "--force", "--max-delete", "100%"):
         result = place.pull(*options)
         equal((result.status, result.count("skipped")), (1, len(UNSAFE) + len(strange)),
               f"the end of {result}")

@@ -36,9 +36,9 @@ def _(place):
         place.put(f"photos/.osssync/{name}", OTHER)
     place.put("photos/.OSSSYNC/config", OTHER)
     place.delete("kept")
-    for command, *options in (("pull", "--delete"), ("push", "--delete-extra", "--delete"),
-                              ("pull", "--delete-extra", "--force"), ("sync", "--delete"),
-                              ("pull", "--delete-excluded", "--exclude", "*.jpg")):
+    for command, *options in (("pull", "--delete"), ("push", "--delete", "--delete=extra"),
+                              ("pull", "--delete=extra", "--force"), ("sync", "--delete"),
+                              ("pull", "--delete=excluded", "--exclude", "*.jpg")):
         result = place.run(command, *options)
         equal((result.status, result.count("failed"), result.count("skipped")), (0, 0, 0),
               f"{command} {options}: {result}")

@@ -137,7 +137,7 @@ def _(place):
     moment = versioned(place)
     place.in_step(place.pull("--as-of", moment))
     place.write("junk", NEW)
-    place.in_step(place.pull("--as-of", moment, "--delete-extra"))
+    place.in_step(place.pull("--as-of", moment, "--delete=extra"))
     equal(place.tree(), THEN, "the tree")
 
 

@@ -74,7 +74,7 @@ def _(place):
         disk.unmount(place.path(path))
     for command, *options in (("push", "--delete", "--max-delete", "100%"),
                               ("sync", "--delete", "--max-delete", "100%"),
-                              ("push", "--delete-extra", "--max-delete", "100%"), ("pull",)):
+                              ("push", "--delete=extra", "--max-delete", "100%"), ("pull",)):
         result = disk.run(command, *options)
         equal((result.status, result.count("deleted"), result.count("transferred")), (1, 0, 0),
               f"{command}: {result}")

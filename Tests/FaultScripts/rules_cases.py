@@ -40,7 +40,7 @@ def _(place):
                        for line in result.all("warning")), f"no word: {result}")
     equal(sent(place), [], "what was sent")
     place.write("private/new", OTHER)
-    equal(place.push("--delete", "--delete-excluded").status, 1, "with deletions")
+    equal(place.push("--delete=excluded").status, 1, "with deletions")
     equal((sent(place), place.get("private/new")), ([], None), "what was sent")
     equal(place.pull().status, 0, "a pull sends nothing")
     # Also where the manifest is lost.

@@ -57,7 +57,7 @@ def _(place):
     # The name of the object of a link, as a user might have it.
     place.write("d/up" + SUFFIX, FRESH)
     for command in ("pull", "push", "sync"):
-        for options in ((), ("--checksum",), ("--delete-excluded",), ("--force",)):
+        for options in ((), ("--checksum",), ("--delete=excluded",), ("--force",)):
             result = place.run(command, *ALL, *options)
             equal((result.status, result.count("deleted"), result.count("transferred")),
                   (0, 0, 0), f"{command} {options}: {result}")

@@ -74,7 +74,7 @@ def _(place):
     says(place.pull("--shard", "1/4", "--round", "two"), 2, "it began with --delete", "another NAME")
     says(task(place, "1/4", "two", command="push"), 2, "it is a pull")
     for option in (["--exclude", "x"], ["--trash-days", "9"], ["--names", "escape"], ["--force"],
-                   ["--links", "store"], ["--on-conflict", "local"], ["--delete-extra"]):
+                   ["--links", "store"], ["--on-conflict", "local"], ["--delete=extra"]):
         says(task(place, "1/4", "two", *option), 2, "it began", "another NAME")
     for result in (task(place, "1/4", "one"), finish(place, "one")):
         says(result, 2, "round 'two' has begun since", "another NAME")

@@ -1,4 +1,4 @@
-"""Rows F207 to F210: the trash in the bucket, and what comes back from it."""
+"""Rows F207 to F210, F404: the trash in the bucket, and what comes back from it."""
 
 import os
 import shutil
@@ -138,21 +138,27 @@ def _(place):
     equal((emptied.status, trash(place)), (0, {}), str(emptied))
 
 
-@case("F210", "--backup-dir has copies beside the mirror, and no place that is part of it")
+@case("F210", "--backup-dir is no place for objects, and says which option is")
 def _(place):
     lost(place)
-    mirror = f"oss://{BUCKET}/{place.prefix}"
-    for wrong in (mirror, mirror + "/inner", f"oss://{BUCKET}", "oss://another-bucket/backup",
-                  f"s3://{BUCKET}/backup"):
-        result = place.push("--delete", "--backup-dir", wrong)
-        equal((result.status, len(place.requests())), (2, 0), f"{wrong}: {result}")
-    place.in_step(place.push("--delete", "--backup-dir", mirror + "-old"))
-    _, _, text = place.server.call("GET", "", {"prefix": place.prefix + "-old/"})
-    keys = [part.split("</Key>")[0] for part in text.decode().split("<Key>")[1:]]
-    equal(sorted(key.rsplit("/", 1)[1] for key in keys), ["edited", "gone"], f"the copies: {keys}")
-    equal(trash(place), {}, "the trash")
-    both = place.push("--backup-dir", mirror + "-old", "--trash", "remote")
-    equal(both.status, 2, str(both))
+    for run, where in ((place.push, f"oss://{BUCKET}/old"), (place.push, "old"),
+                       (place.pull, f"oss://{BUCKET}/old")):
+        result = run("--delete", "--backup-dir", where)
+        equal((result.status, len(place.requests())), (2, 0), f"{where}: {result}")
+        expect("--trash remote" in result.errors, str(result))
+
+
+@case("F404", "without a trash, a run keeps nothing, and what is in the trash stays")
+def _(place):
+    for name in "abc":
+        place.put(name, OLD)
+    place.in_step(place.pull())
+    place.delete("a")
+    place.in_step(place.pull("--delete"))
+    place.delete("b")
+    place.in_step(place.pull("--delete", "--trash", "none"))
+    kept = [file for _, _, files in os.walk(place.path(".osssync/trash")) for file in files]
+    equal((place.tree(), kept), ({"c": OLD}, ["a"]), "the trash")
 
 
 @case("F210", "a pull with --backup-dir moves old files beside the mirror, and to no place in it")

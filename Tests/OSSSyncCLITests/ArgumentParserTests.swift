@@ -74,11 +74,11 @@ struct ArgumentParserTests {
         #expect(try parse("--help") == .help(nil))
         #expect(try parse("help") == .help(nil))
         #expect(try parse("help", "pull") == .help(.command(.pull)))
-        #expect(try parse("pull", "-h") == .help(.command(.pull)))
+        #expect(try parse("pull", "-h") == .help(.brief(.pull)))
         #expect(try parse("help", "exit-codes") == .help(.topic(.exitCodes)))
         #expect(try parse() == .help(nil))
         #expect(try parse("-h") == .help(nil))
-        #expect(try parse("ls", "--help", "-h") == .help(.command(.ls)))
+        #expect(try parse("ls", "--help", "-h") == .help(.brief(.ls)))
         #expect(try parse("ls", "oss://b", "-h") != .help(.command(.ls)))
         #expect(try parse("-V") == .version)
         #expect(try parse("version") == .version)
@@ -112,7 +112,8 @@ struct ArgumentParserTests {
         ),
         (
             ["ls", "-n", "oss://b"],
-            "'-n' is not an option of ls, only of pull, push, sync, shard, trash, restore, undo"
+            "'-n' is not an option of ls, only of pull, push, sync, shard, free, trash, restore, "
+                + "undo"
         ),
         (["pull", "D", "--jobs"], "'--jobs' needs a value"),
         (["pull", "D", "--json=yes"], "'--json' takes no value"),

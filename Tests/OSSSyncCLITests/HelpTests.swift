@@ -23,6 +23,36 @@ struct HelpTests {
         try expectGolden(help.command(row), "help-\(name.rawValue).txt")
     }
 
+    @Test(arguments: CommandName.allCases)
+    func `the short help of a command is on one screen`(name: CommandName) throws {
+        let row = try #require(CommandTable.row(name))
+        let lines = help.brief(row).split(separator: "\n", omittingEmptySubsequences: false)
+        #expect(lines.dropLast().count <= 45 && lines.allSatisfy { $0.count <= 79 })
+        #expect(lines.contains { $0.hasSuffix("'osssync help \(name.rawValue)' shows all.") })
+    }
+
+    @Test(arguments: [CommandName.pull, .push, .sync, .schedule])
+    func `the short help of a run is the recorded one`(name: CommandName) throws {
+        let row = try #require(CommandTable.row(name))
+        try expectGolden(help.brief(row), "brief-\(name.rawValue).txt")
+    }
+
+    @Test func `the overview is on one screen, with a line for each command`() {
+        let lines = help.overview().split(separator: "\n", omittingEmptySubsequences: false)
+        #expect(lines.dropLast().count <= 40)
+        for row in CommandTable.rows where row.name != .help {
+            let count = lines.count { $0.hasPrefix("  \(row.name.rawValue) ") }
+            #expect(count == (CommandTable.ofScale.contains(row.name) ? 0 : 1), "\(row.name)")
+        }
+    }
+
+    @Test func `the help of a command has each of its options`() {
+        for row in CommandTable.rows {
+            let text = help.command(row)
+            for option in row.options { #expect(text.contains(option.usage), "\(option.name)") }
+        }
+    }
+
     @Test(arguments: HelpTopic.allCases)
     func `the help of a topic is the recorded one`(topic: HelpTopic) throws {
         let text = help.text(.topic(topic))

@@ -90,11 +90,11 @@ struct OptionTableTests {
         #expect(try RunOptions(defaults.filling(pull, as: .sync)).restoreDays == 3)
     }
 
-    @Test(arguments: ["delete-extra", "delete-excluded"])
-    func `a command without deletions has none of those that include them`(
-        name: String
+    @Test(arguments: ["yes", "deleted", "extra", "excluded"])
+    func `a command without deletions has none of those that all commands have`(
+        deletions: String
     ) throws {
-        let defaults = try Self.defaults("[mirror]\n\(name) = yes\n[push]\ndelete = no\n")
+        let defaults = try Self.defaults("[mirror]\ndelete = \(deletions)\n[push]\ndelete = no\n")
         let (push, pull) = (
             try RunOptions(defaults.filling(ParsedArguments(command: .push, positionals: []))),
             try RunOptions(defaults.filling(ParsedArguments(command: .pull, positionals: [])))
@@ -102,7 +102,7 @@ struct OptionTableTests {
         #expect(!push.deletesKnown && !push.deletesExtra && !push.deletesExcluded)
         #expect(pull.deletesKnown)
         var typed = ParsedArguments(command: .push, positionals: [])
-        typed.counts[.deleteExtra] = 1
+        typed.values[.delete] = "extra"
         #expect(try RunOptions(defaults.filling(typed)).deletesExtra)
     }
 

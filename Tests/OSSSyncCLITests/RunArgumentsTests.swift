@@ -6,6 +6,10 @@ import Testing
 @Suite("Options of a run")
 struct RunArgumentsTests {
     private func options(_ line: String..., of command: String = "pull") throws -> RunOptions {
+        try options(line, of: command)
+    }
+
+    private func options(_ line: [String], of command: String = "pull") throws -> RunOptions {
         guard case .run(let arguments) = try ArgumentParser.parse([command, "D"] + line) else {
             throw UsageError.noCommand
         }
@@ -32,7 +36,7 @@ struct RunArgumentsTests {
         (expected.partSize, expected.trashDays) = (64_000_000, 0)
         let parsed = try options(
             "--dry-run",
-            "--delete-extra",
+            "--delete=extra",
             "--max-delete",
             "20",
             "--allow-empty",
@@ -56,17 +60,25 @@ struct RunArgumentsTests {
         #expect(try options("-j", "8").connectionLimit == 8)
     }
 
-    @Test func `a trash in the bucket is kept for days, and at one place`() throws {
-        #expect(try options("--trash", "remote", of: "push").remoteTrash == .ownPrefix)
-        #expect(try options("--trash", "none", of: "sync").remoteTrash == .none)
-        for other in [("--trash-days", "0"), ("--backup-dir", "oss://media/old")] {
+    @Test func `a trash in the bucket is kept for days`() throws {
+        #expect(try options("--trash", "remote", of: "push").trash == .remote)
+        #expect(try options("--trash", "none", of: "sync").trash == .none)
+        #expect(try options().trash == .local)
+        #expect(throws: UsageError.contradiction("--trash remote", "--trash-days 0")) {
+            try options("--trash", "remote", "--trash-days", "0", of: "push")
+        }
+    }
+
+    @Test func `a place for old versions is a directory, and of pulls`() throws {
+        #expect(try options("--backup-dir", "/old").backupDirectory == "/old")
+        let refusals = [("push", "/old"), ("sync", "/old"), ("pull", "oss://b/old"), ("pull", "")]
+        for (command, place) in refusals {
             let error = #expect(throws: UsageError.self) {
-                try options("--trash", "remote", other.0, other.1, of: "push")
+                try options("--backup-dir", place, of: command)
             }
-            guard case .contradiction = error else {
-                Issue.record("another error: \(String(describing: error))")
-                continue
-            }
+            #expect(
+                error?.message.hasSuffix("'--trash remote' keeps objects in the bucket") == true
+            )
         }
     }
 
@@ -94,8 +106,20 @@ struct RunArgumentsTests {
     }
 
     @Test func `deleting extra items includes deleting known ones`() throws {
-        #expect(try options("--delete-extra").deletesKnown)
-        #expect(try !options("--delete").deletesExtra)
+        func deletions(_ words: String...) throws -> [Bool] {
+            let options = try options(words)
+            return [options.deletesKnown, options.deletesExtra, options.deletesExcluded]
+        }
+        #expect(try deletions() == [false, false, false])
+        #expect(try deletions("--delete") == [true, false, false])
+        #expect(try deletions("--delete=deleted") == [true, false, false])
+        #expect(try deletions("--delete=extra") == [true, true, false])
+        #expect(try deletions("--delete=excluded") == [true, false, true])
+        #expect(try deletions("--delete=extra", "--delete") == [true, false, false])
+        #expect(throws: UsageError.badValue(.delete, "all", "expected deleted, extra or excluded"))
+        {
+            try deletions("--delete=all")
+        }
     }
 
     @Test(arguments: [

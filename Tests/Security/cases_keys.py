@@ -55,7 +55,7 @@ def unsafe(place, key):
     equal(asked, [PREFIX + b"zz-good"], "the unsafe object was asked for")
     expect('"skipped"' in outcome.output, str(outcome))
     # Nor does a second run, a forced one or one that deletes.
-    pull_with(place, store, "--delete-extra", "--force", "--max-delete", "100%", expected=1)
+    pull_with(place, store, "--delete=extra", "--force", "--max-delete", "100%", expected=1)
     equal(place.files(), {b"zz-good": b"good"})
 
 
@@ -64,7 +64,7 @@ def own(place, key):
     store = Store({PREFIX + b"gone": b"gone", PREFIX + b"zz-good": b"good", PREFIX + key: b"evil"})
     pull_with(place, store, expected=0)
     del store.objects[PREFIX + b"gone"]
-    for way in ["--delete"], ["--delete-extra", "--force", "--max-delete", "100%"]:
+    for way in ["--delete"], ["--delete=extra", "--force", "--max-delete", "100%"]:
         outcome, endpoint = pull_with(place, store, *way, expected=0)
         equal(place.files(), {b"zz-good": b"good"})
         # A file is deleted only after the store was asked for its object.
@@ -171,7 +171,7 @@ def swapped(place):
             turns[0] += 1
     swapper = threading.Thread(target=swap)
     swapper.start()
-    ways = itertools.cycle([[], ["--force", "--on-conflict", "remote"], ["--delete-extra"]])
+    ways = itertools.cycle([[], ["--force", "--on-conflict", "remote"], ["--delete=extra"]])
     raced = number = 0
     try:
         # Where a run's walk saw the link it refuses all of it; the others must meet it later.

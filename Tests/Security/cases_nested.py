@@ -14,9 +14,9 @@ PLANTED = [b"photos/.osssync/manifest.db", b"photos/.osssync/marker", b"photos/.
            b"photos/.osssync/", b"photos/.OSSSync/config", b"photos/deep/.osssync/config",
            b"photos/.osssync-" + DIGITS, b".OSSSYNC-" + DIGITS.upper() + b"/x"]
 WAYS = [("pull",), ("pull", "--force", "--on-conflict", "remote"),
-        ("pull", "--delete-extra", "--max-delete", "100%"),
+        ("pull", "--delete=extra", "--max-delete", "100%"),
         ("sync", "--delete"), ("pull", "--checksum"),
-        ("pull", "--delete-excluded", "--exclude", "photos/", "--max-delete", "100%")]
+        ("pull", "--delete=excluded", "--exclude", "photos/", "--max-delete", "100%")]
 
 
 def state(place):
@@ -102,7 +102,7 @@ def not_sent(place):
         return reply(200, b"", f'ETag: "{Store.etag(request.body)}"')
     store.put = change
     wanted = [(b"PUT", PREFIX + b"photos/private%d.jpg" % index) for index in range(2)]
-    for way in [("push",), ("push", "--delete-extra", "--max-delete", "100%"), ("sync",)]:
+    for way in [("push",), ("push", "--delete=extra", "--max-delete", "100%"), ("sync",)]:
         changed.clear()
         with Endpoint(store) as endpoint:
             outcome = place.run(*way[:1], place.mirror, OSS, "-v", *way[1:], endpoint=endpoint.url,

@@ -106,7 +106,7 @@ def refused(place, body):
         before = place.files()
         asked = len(endpoint.requests)
         store.page = lambda _: reply(200, body, "Content-Type: application/xml")
-        arguments = ["--delete", "--delete-extra", "--allow-empty", "--max-delete", "100%"]
+        arguments = ["--delete=extra", "--allow-empty", "--max-delete", "100%"]
         place.run("pull", place.mirror, *arguments, endpoint=endpoint.url, expected=(1, 6))
         expect(len(endpoint.requests) - asked <= 8, "it asks too often")
     equal(place.files(), before)
@@ -123,7 +123,7 @@ def cut(place, at):
         # All but the last byte is the most that may come.
         short = page[:min(len(page) * at // 100, len(page) - 1)]
         store.page = lambda _: reply(200, short)
-        arguments = ["--delete", "--delete-extra", "--allow-empty", "--max-delete", "100%"]
+        arguments = ["--delete=extra", "--allow-empty", "--max-delete", "100%"]
         place.run("pull", place.mirror, *arguments, endpoint=endpoint.url, expected=(1, 6))
     equal(place.files(), before)
 

@@ -315,7 +315,7 @@ extension EngineRuns {
             #expect(try await fixture.objects().isEmpty)
         }
 
-        @Test func `delete-excluded deletes what is recorded and unchanged`() async throws {
+        @Test func `delete=excluded deletes what is recorded and unchanged`() async throws {
             let fixture = try MirrorFixture()
             try fixture.write("a/kept.txt", Data("1".utf8))
             try fixture.write("a/old.tmp", Data("2".utf8))
@@ -345,7 +345,7 @@ extension EngineRuns {
             #expect(try fixture.tree("b").keys.sorted() == ["kept.txt", "old.tmp"])
         }
 
-        @Test func `delete-excluded keeps what was edited`() async throws {
+        @Test func `delete=excluded keeps what was edited`() async throws {
             let fixture = try MirrorFixture()
             try fixture.write("a/edited.tmp", Data("1".utf8))
             try await fixture.run("a", .push)

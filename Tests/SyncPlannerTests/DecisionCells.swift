@@ -286,7 +286,7 @@ let deletingFileCells: [FileCell] = [
     ),
 ]
 
-/// The cells that `--delete-extra` changes, beyond those of `--delete`.
+/// The cells that `--delete=extra` changes, beyond those of `--delete`.
 let extraFileCells: [FileCell] = [
     FileCell(
         .none,

@@ -16,7 +16,7 @@ struct DecisionTableTests {
     }
 
     @Test(arguments: table(deletingFileCells + extraFileCells), SyncDirection.allCases)
-    func `every cell with --delete-extra`(cell: FileCell, direction: SyncDirection) {
+    func `every cell with --delete=extra`(cell: FileCell, direction: SyncDirection) {
         let policy = policy(direction, extra: true)
         #expect(decide(cell.entry, policy) == cell.expected(direction))
     }

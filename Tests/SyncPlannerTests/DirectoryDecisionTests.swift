@@ -157,7 +157,7 @@ struct DirectoryDecisionTests {
     }
 
     @Test(arguments: table(deletingCells + extraCells))
-    fileprivate func `every cell with --delete-extra`(cell: Cell) {
+    fileprivate func `every cell with --delete=extra`(cell: Cell) {
         #expect(decide(cell.entry, policy(.pull, extra: true)) == cell.pull)
         #expect(decide(cell.entry, policy(.push, extra: true)) == cell.push)
         #expect(decide(cell.entry, policy(.sync, extra: true)) == cell.sync)

@@ -143,8 +143,8 @@ struct ReasonMessageTests {
                 "both sides are as recorded",
                 "a directory with entries needs no marker",
                 "empty directories are left out by --no-empty-dirs",
-                "only the directory has it; a pull keeps it without --delete-extra",
-                "only the remote has it; a push keeps it without --delete-extra",
+                "only the directory has it; a pull keeps it without --delete=extra",
+                "only the remote has it; a push keeps it without --delete=extra",
                 "deleted in the remote; the file is kept without --delete",
                 "deleted in the directory; the object is kept without --delete",
                 "it is the marker of the mirrored prefix itself",
@@ -166,7 +166,7 @@ struct ReasonMessageTests {
         )
         #expect(
             DeletionReason.allCases.map { $0.message(deletesObject: true) } == [
-                "deleted here", "never synced, and --delete-extra removes it",
+                "deleted here", "never synced, and --delete=extra removes it",
             ]
         )
         #expect(DeletionReason.known.message(deletesObject: false) == "deleted in the bucket")

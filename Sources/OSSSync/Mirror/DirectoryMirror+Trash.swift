@@ -4,31 +4,6 @@ internal import SyncModel
 
 /// What pushes and syncs keep in the bucket of objects that they delete or replace.
 extension DirectoryMirror {
-    /// A prefix of the mirror's bucket as the place for `RunOptions.remoteTrash`.
-    ///
-    /// - Throws: `SyncError` of code `configuration` if it is of another bucket, lies within the
-    ///   remote's prefix or contains it.
-    public func backup(in other: BucketLocation) throws(SyncError) -> RemoteTrash {
-        func refusal(_ reason: String) -> SyncError {
-            SyncError(
-                code: .configuration,
-                message: "'\(other.display)' cannot have copies of what is deleted or replaced in "
-                    + "'\(remote.display)': \(reason)"
-            )
-        }
-        guard other.dialect == remote.dialect, other.bucket == remote.bucket else {
-            throw refusal("it is another bucket; use a prefix of '\(remote.bucket)'")
-        }
-        let (own, its) = (remote.prefix.utf8, other.prefix.utf8)
-        guard !its.starts(with: own) else {
-            throw refusal("it lies within; use a prefix beside it, or --trash remote")
-        }
-        guard !own.starts(with: its) else {
-            throw refusal("it contains it; use a prefix beside it")
-        }
-        return .prefix(other.prefix)
-    }
-
     /// Lists the mirror's trash in the bucket, of all machines; takes no lock.
     ///
     /// - Parameters:
@@ -178,6 +153,7 @@ extension DirectoryMirror {
         (options.maximumTransfer, options.maximumDuration) = (nil, nil)
         options.replacesLocalChanges = request.replaces
         // What is replaced goes to the trash, whatever pulls do otherwise.
+        if options.trash == .none { options.trash = .local }
         if options.trashDays == 0 { options.trashDays = RunOptions.standard.trashDays }
         options.paths = paths
         // What has such a name is restored as such.

@@ -90,10 +90,7 @@ struct ArgumentParser {
         }
         if case .optional = option.value { return arguments.add(option, value ?? "") }
         guard let value = value ?? rest.popFirst() else { throw .missingValue(name) }
-        if let expected = option.expectation(of: value)
-            ?? (option == .backupDirectory && arguments.values[option] != nil
-                ? "it can be given once" : nil)
-        {
+        if let expected = option.expectation(of: value) {
             throw .badValue(option: name, value: String(terminalSafe: value), expected: expected)
         }
         arguments.add(option, value)
@@ -126,12 +123,13 @@ struct ArgumentParser {
             throw Self.unknownCommand(first)
         }
         if name == .help { return .help(try subject(of: arguments.positionals.dropFirst())) }
-        if asksForHelp { return .help(.command(name)) }
+        if asksForHelp { return .help(.brief(name)) }
         for (option, typedName) in typed where !option.commands.contains(name) {
             throw .optionOfOtherCommands(
                 typedName,
                 command: name,
-                accepting: CommandName.allCases.filter(option.commands.contains)
+                accepting: CommandName.allCases.filter(option.commands.contains),
+                alternative: option.alternative
             )
         }
         var arguments = arguments

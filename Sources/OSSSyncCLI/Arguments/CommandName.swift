@@ -23,6 +23,7 @@ enum CommandName: String, CaseIterable, Sendable {
     case verify
     case log
     case doctor
+    case mirrors
     case schedule
     case completions
     case help
@@ -43,7 +44,7 @@ extension [CommandName] {
 
     /// All that can make requests.
     static var connected: Self {
-        CommandName.allCases.filter { ![.completions, .help].contains($0) }
+        CommandName.allCases.filter { ![.completions, .help, .mirrors].contains($0) }
     }
 
     static func connected(except others: CommandName...) -> Self {

@@ -42,6 +42,22 @@ struct CommandSpecification: Sendable {
 
     func help(of option: Option) -> String { optionHelp[option] ?? option.meaning }
 
+    /// The same in a few words, for the short help and for the completions.
+    func shortHelp(of option: Option) -> String {
+        if optionHelp[option] == nil, let text = option.daily { return text }
+        let text = help(of: option)
+        let clause = text.prefix { $0 != ";" && $0 != "(" }
+        return String(clause.last == " " ? clause.dropLast() : clause)
+    }
+
+    /// The options of the short help: those of daily use, and those of few commands.
+    var dailyOptions: [Option] {
+        options.filter { option in
+            option.daily != nil
+                || !option.isOfRun && ![.output, .connection, .other].contains(option.group)
+        }
+    }
+
     /// True if it works on a directory and its remote, whose arguments ``MirrorArguments`` reads.
     var isOfMirror: Bool { takes(ArgumentSpecification.directoryName) }
 

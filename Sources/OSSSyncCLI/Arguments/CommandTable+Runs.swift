@@ -22,7 +22,7 @@ extension CommandTable {
     static let watch = CommandSpecification(
         name: .watch,
         arguments: ["[DIR]"],
-        summary: "push changes in a directory as they happen",
+        summary: "push changes in a directory as they happen (one way only)",
         discussion: [
             "Pushes everything once, and then each file or directory that changes, after it has "
                 + "not changed for some seconds (--settle); one that keeps changing is pushed "
@@ -157,7 +157,7 @@ extension CommandTable {
     static let verify = CommandSpecification(
         name: .verify,
         arguments: ["[DIR]", "[PATH...]"],
-        summary: "read files and compare their content with the recorded checksums",
+        summary: "compare the content of files with the recorded checksums",
         discussion: [
             "Reports damaged files: those with the recorded size and modification time, but "
                 + "different content. Later runs also report a damaged file, and upload it only "

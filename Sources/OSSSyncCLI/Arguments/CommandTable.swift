@@ -3,19 +3,26 @@ enum CommandTable {
     static let rows: [CommandSpecification] = [
         initialize, pull, push, sync, apply, watch, shard, finish, status, explain, list, get, put,
         presign,
-        uploads, cancel, free, trash, restore, undo, verify, log, doctor, schedule, completions,
+        uploads, cancel, free, trash, restore, undo, verify, log, doctor, mirrors, schedule,
+        completions,
         help,
     ]
+
+    /// The first of the overview.
+    static let everyday: [CommandName] = [
+        .`init`, .pull, .push, .sync, .status, .restore, .log, .verify, .schedule, .watch, .doctor,
+    ]
+    /// What only mirrors of many millions of objects need, in a topic of its own.
+    static let ofScale: [CommandName] = [.shard, .finish]
+
+    static let introduction =
+        "osssync mirrors a directory and a bucket prefix, in either direction or both, and "
+        + "resumes interrupted transfers. " + note
 
     /// What the overview says of all of them.
     static let note =
         "Within a mirror, DIR can be omitted. REMOTE is oss://BUCKET or oss://BUCKET/PREFIX, or "
         + "the same with s3://."
-
-    /// What stands for the options of the connection, which are a topic of their own.
-    static let connectionNote =
-        "For the connection options, such as --profile, --region and --endpoint, see 'osssync "
-        + "help connection'."
 
     static func row(_ name: CommandName) -> CommandSpecification? {
         rows.first { $0.name == name }
@@ -83,9 +90,7 @@ enum CommandTable {
             ),
         ],
         optionHelp: [
-            .force: "replace local changes; the old versions are moved to the trash",
-            .backupDirectory: "move files to PATH, outside of DIR on the same file system, before "
-                + "they are deleted or replaced; osssync never removes them there",
+            .force: "replace local changes; the old versions are moved to the trash"
         ]
     )
 
@@ -111,16 +116,14 @@ enum CommandTable {
             ("osssync push ~/Photos/2026/a.jpg", "upload only that file"),
         ],
         optionHelp: [
-            .force: "upload files that --checksum reports as damaged",
-            .backupDirectory: "copy objects to REMOTE, another prefix of the same bucket, before "
-                + "they are deleted or replaced; osssync never removes them there",
+            .force: "upload files that --checksum reports as damaged"
         ]
     )
 
     private static let sync = CommandSpecification(
         name: .sync,
         arguments: ["[DIR]", "[REMOTE]", "[PATH...]"],
-        summary: "transfer changes in both directions",
+        summary: "transfer changes both ways (unlike 'rclone sync')",
         discussion: [
             "Downloads objects and uploads files under DIR that are new or changed since the last "
                 + "run. Interrupted transfers resume when the same command is run again.",
@@ -128,7 +131,7 @@ enum CommandTable {
                 + "is kept beside it; see --on-conflict. A file that was deleted on one side and "
                 + "changed on the other is restored. Nothing is deleted without --delete, and then "
                 + "only what has not changed since the last run. Files that were never mirrored "
-                + "count as new, even with --delete-extra.",
+                + "count as new, even with --delete=extra.",
             "REMOTE is needed only in the first run, if DIR was not linked with 'osssync init'.",
             pathsNote,
         ],
@@ -144,11 +147,11 @@ enum CommandTable {
     private static let status = CommandSpecification(
         name: .status,
         arguments: ["[DIR]", "[PATH...]"],
-        summary: "show what pull, push and sync would do, and interrupted transfers",
+        summary: "show what pull, push and sync would do",
         discussion: [
-            "Changes nothing under DIR or in the bucket. Shows the first items that each direction "
-                + "would change; -v shows all of them, -vv also the excluded files and the rules "
-                + "that exclude them.",
+            "Also shows interrupted transfers. Changes nothing under DIR or in the bucket. Shows "
+                + "the first items that each direction would change; -v shows all of them, -vv "
+                + "also the excluded files and the rules that exclude them.",
             pathsNote,
         ],
         examples: [
@@ -161,7 +164,7 @@ enum CommandTable {
     private static let explain = CommandSpecification(
         name: .explain,
         arguments: ["[DIR]", "PATH"],
-        summary: "show the state of one path, and what each direction would do with it",
+        summary: "show the state of one path, and what would be done with it",
         discussion: [
             "Shows the state of the path in the manifest, the directory and the bucket (with one "
                 + "HEAD request), the filter rule that applies and where it comes from, and what "
@@ -191,7 +194,7 @@ enum CommandTable {
     private static let doctor = CommandSpecification(
         name: .doctor,
         arguments: ["[DIR]"],
-        summary: "check configuration, credentials, clock, network, disk and timers",
+        summary: "check configuration, network, disk, timers and the last runs",
         discussion: [
             "Prints one line for each check, with the fix if it failed. Secrets are never shown. "
                 + "Changes nothing, except that --check-write starts an upload and aborts it. The "
@@ -205,6 +208,28 @@ enum CommandTable {
             ),
         ],
         optionHelp: [.maximumAge: "fail if the last complete run ended longer ago, such as 26h"]
+    )
+
+    private static let mirrors = CommandSpecification(
+        name: .mirrors,
+        arguments: [],
+        summary: "list the mirrors of this account, and how their last runs ended",
+        discussion: [
+            "Prints one line for each directory that was linked on this account: how the last run "
+                + "ended, when the last complete run of the whole mirror ended, what starts runs "
+                + "of it, and the remote. Makes no request. A directory that does not exist any "
+                + "more is shown as gone; 'osssync init --unlink' removes an entry.",
+            "The list is ~/.config/osssync/mirrors, which init and every run keep.",
+        ],
+        examples: [
+            ("osssync mirrors", "list all mirrors"),
+            ("osssync mirrors --max-age 26h", "fail if one has not had a complete run since"),
+            ("osssync doctor --all", "check each of them"),
+        ],
+        optionHelp: [
+            .maximumAge: "fail if the last complete run of one of them ended longer ago, such as "
+                + "26h"
+        ]
     )
 
     private static let completions = CommandSpecification(

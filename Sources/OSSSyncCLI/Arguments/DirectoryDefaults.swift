@@ -83,7 +83,7 @@ struct DirectoryDefaults: Sendable {
             value = isOn ? "" : nil
         } else if case .optional = option.value, let isOn = words[word] {
             value = isOn ? "" : nil
-        } else if option.isPath(entry.value), entry.value.utf8.first != UInt8(ascii: "/") {
+        } else if option.takesPath, entry.value.utf8.first != UInt8(ascii: "/") {
             value = directory + "/" + entry.value
         }
         let known = Default(option: option, value: value)
@@ -143,14 +143,6 @@ struct DirectoryDefaults: Sendable {
         for (option, opposite) in opposites where typed.has(option) {
             (filled.counts[opposite], filled.values[opposite]) = (nil, nil)
         }
-        if typed.values[.backupDirectory].map(MirrorArguments.isRemote) == true {
-            filled.values[.trash] = nil
-        }
-        if typed.values[.trash] == "remote",
-            filled.values[.backupDirectory].map(MirrorArguments.isRemote) == true
-        {
-            filled.values[.backupDirectory] = nil
-        }
         filled.values.merge(typed.values) { $1 }
         filled.counts.merge(typed.counts) { $1 }
         filled.repeated += typed.repeated
@@ -165,10 +157,6 @@ extension ParsedArguments {
                 counts[known.option] = known.value.map { _ in 1 }
                 if known.option == .emptyDirectories {
                     counts[.noEmptyDirectories] = known.value == nil ? 1 : nil
-                }
-                // Each of these includes it.
-                if known.option == .delete, known.value == nil {
-                    (counts[.deleteExtra], counts[.deleteExcluded]) = (nil, nil)
                 }
             } else if let value = known.value {
                 add(known.option, value)

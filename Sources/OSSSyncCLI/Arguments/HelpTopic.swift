@@ -8,6 +8,7 @@ enum HelpTopic: String, CaseIterable, Sendable {
     case exitCodes = "exit-codes"
     case filters
     case names
+    case scale
     case manual = "man"
 
     /// A piece of a topic's page.
@@ -28,6 +29,7 @@ enum HelpTopic: String, CaseIterable, Sendable {
         case .exitCodes: "what each exit status means"
         case .filters: "how to exclude files"
         case .names: "which names are skipped, and which are reserved"
+        case .scale: "very large mirrors: shards, for several machines"
         case .manual: "the manual page, with all commands and topics"
         }
     }
@@ -42,6 +44,7 @@ enum HelpTopic: String, CaseIterable, Sendable {
             [.rows(ExitCode.allCases.map { (String($0.rawValue), $0.meaning) })]
         case .filters: Self.filterBlocks
         case .names: Self.nameBlocks
+        case .scale: Self.scaleBlocks
         case .manual: []
         }
     }
@@ -99,9 +102,8 @@ enum HelpTopic: String, CaseIterable, Sendable {
 
     private static let deletionBlocks: [Block] = [
         .paragraph(
-            "Nothing is deleted without --delete, --delete-extra or --delete-excluded. With "
-                + "--delete, a file that was deleted on one side is deleted on the other, if it "
-                + "was mirrored and has not changed since."
+            "Nothing is deleted without --delete. With it, a file that was deleted on one side is "
+                + "deleted on the other, if it was mirrored and has not changed since."
         ),
         .paragraph(
             "Nothing is deleted if the listing or the walk was incomplete, if an item failed, if "
@@ -112,9 +114,9 @@ enum HelpTopic: String, CaseIterable, Sendable {
         .paragraph(
             "Local files that are deleted, or replaced with --force, are kept in "
                 + "DIR/.osssync/trash for \(RunOptions.standard.trashDays) days (--trash-days). "
-                + "Objects are deleted permanently, unless --trash remote or --backup-dir REMOTE "
-                + "copies them first, or the bucket keeps versions. 'osssync trash' lists what was "
-                + "removed, 'osssync restore' and 'osssync undo' restore it."
+                + "Objects are deleted permanently, unless --trash remote copies them first, or "
+                + "the bucket keeps versions. 'osssync trash' lists what was removed, 'osssync "
+                + "restore' and 'osssync undo' restore it."
         ),
         .paragraph("'--dry-run --delete' shows what would be deleted."),
     ]
@@ -138,7 +140,7 @@ enum HelpTopic: String, CaseIterable, Sendable {
         ),
         .code(["osssync pull --exclude '*' --include '*/' --include '*.jpg' DIR"]),
         .paragraph(
-            "Excluded files are skipped on both sides. Only --delete-excluded deletes them."
+            "Excluded files are skipped on both sides. Only --delete=excluded deletes them."
         ),
         .paragraph(
             "With -vv, a run or status names each excluded file and its rule; 'osssync explain DIR "
@@ -167,6 +169,24 @@ enum HelpTopic: String, CaseIterable, Sendable {
             "osssync uses the names .osssync, .osssync-names, and .osssync- with 32 hexadecimal "
                 + "digits for its own files. These names are reserved at any depth, in upper and "
                 + "lower case, and are never mirrored."
+        ),
+    ]
+
+    private static let scaleBlocks: [Block] = [
+        .paragraph(
+            "A mirror of many millions of objects can be divided into shards, ranges of keys with "
+                + "a manifest each, which several machines process at the same time. A smaller "
+                + "mirror needs none of this. See docs/scale.md."
+        ),
+        .rows(
+            CommandTable.ofScale.compactMap(CommandTable.row).map { ($0.name.rawValue, $0.summary) }
+                + Option.all.filter { $0.group == .shard && $0.isOfRun }.map {
+                    ($0.usage, $0.meaning)
+                }
+        ),
+        .paragraph("'osssync help shard' and 'osssync help finish' describe these commands."),
+        .code(
+            CommandTable.row(.shard)?.examples.map(\.line) ?? []
         ),
     ]
 }

@@ -63,29 +63,29 @@ extension Option {
 
     // MARK: - Shards
 
-    static let shard = Option("shard", "K/M", .run)
+    static let shard = Option("shard", "K/M", .shard)
         .of(.runs)
         .help(
             "process only the shards K, K+M, K+2M and so on, with K from 0 to M-1 (see 'osssync "
                 + "help shard'); requires --round; 'osssync finish' carries out the deletions"
         )
-    static let round = Option("round", "NAME", .run)
+    static let round = Option("round", "NAME", .shard)
         .of(.runs, [.finish])
         .help("the name of the round, such as a date; shards that are complete in it are skipped")
-    static let count = Option("count", "N", .run)
+    static let count = Option("count", "N", .shard)
         .of([.shard])
         .help(
             "create N shards, up to 1000 (default: one per million objects or per terabyte, and "
                 + "none for a smaller mirror); 1 joins them, so that the mirror has a single "
                 + "manifest again"
         )
-    static let cuts = Option("cuts", "FILE", .run)
+    static let cuts = Option("cuts", "FILE", .shard)
         .of([.shard])
         .help(
             "use the cut points in FILE, the keys at which shards begin: one per line, "
                 + "percent-encoded, in ascending order"
         )
-    static let tasks = Option("tasks", "M", .run)
+    static let tasks = Option("tasks", "M", .shard)
         .of([.shard])
         .help("estimate how long a first round takes with M concurrent tasks")
 
@@ -144,6 +144,7 @@ extension Option {
         .help("a URL signed for HEAD, in addition to a SOURCE signed for GET")
     static let storageClass = Option("storage-class", "CLASS", .object, .kept)
         .of(.writers)
+        .daily("write objects with this class, such as IA")
         .help("write objects with this storage class, such as IA (default: the bucket's)")
         .run(.text(\.properties.storageClass))
     static let sse = Option("sse", "aes256|kms[:KEY]", .object, .kept)
@@ -210,7 +211,8 @@ extension Option {
         .help("when to use colours; auto is on a terminal, unless NO_COLOR is set (default auto)")
         .output(.choice(\.color))
     static let json = Option("json", .output)
-        .of(.connected(except: .schedule))
+        .of(.connected(except: .schedule), [.mirrors])
+        .daily("write one JSON object per line to stdout")
         .help("write one JSON object per line to stdout")
         .output(.flag(\.isJSON))
     static let jsonInterval = Option("json-interval", "TIME", .output)
@@ -219,14 +221,17 @@ extension Option {
         .output(.value(\.jsonInterval, .time("1s or 5m")))
     static let quiet = Option("quiet", letter: "q", .output)
         .of(.connected)
+        .daily("show only warnings and errors")
         .help("show only warnings and errors")
         .output(.flag(\.isQuiet))
     static let verbose = Option("verbose", letter: "v", .output)
         .of(.connected(except: .trash, .restore, .undo, .schedule))
+        .daily("show each item; -vv also why some are skipped")
         .help("show each item; -vv also shows why items were skipped")
         .output(.verbosity)
     static let logFile = Option("log-file", "FILE", .output, .typed, .writes)
         .of(.runners, [.apply])
+        .daily("append a log to FILE, outside of DIR")
         .help(
             "append a log to FILE, outside of DIR, with the time of each line, as with --verbose"
         )
@@ -329,6 +334,7 @@ extension Option {
         )
         .connection(.optional(\.retryWait, .seconds(from: "0", "20, 90s or 2m")))
     static let help = Option("help", letter: "h", .other)
-        .of(.connected, [.completions])
-        .help("show this help")
+        .of(.connected, [.completions, .mirrors])
+        .daily("show this help")
+        .help("show a short help; 'osssync help COMMAND' shows all")
 }

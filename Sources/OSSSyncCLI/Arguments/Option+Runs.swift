@@ -3,12 +3,12 @@ internal import OSSSync
 /// What runs do, and what they skip and limit.
 extension Option {
     static let ofMirrors: [Option] = [
-        .dryRun, .savePlan, .delete, .deleteExtra, .maxDelete, .allowEmpty, .rebind, .force,
-        .checkWrite, .unlink, .onConflict, .checksum, .ifLocked, .exitCode, .links, .names,
+        .dryRun, .savePlan, .delete, .maxDelete, .allowEmpty, .rebind, .force,
+        .allMirrors, .checkWrite, .unlink, .onConflict, .checksum, .ifLocked, .exitCode, .links,
+        .names,
         .noMetadata, .noEmptyDirectories, .emptyDirectories, .restore, .summary, .trashDays,
         .trash, .backupDirectory, .exclude, .include, .excludeFrom, .filesFrom, .excludeIfPresent,
         .excludeCaches, .oneFileSystem, .minimumSize, .maximumSize, .minimumAge, .maximumAge,
-        .deleteExcluded,
     ]
 
     static let ofTransfers: [Option] = [
@@ -17,6 +17,7 @@ extension Option {
 
     static let dryRun = Option("dry-run", letter: "n", .run)
         .of(.runs, [.shard, .free, .trash, .restore, .undo])
+        .daily("show what would be done, and change nothing")
         .help("show what would be done, without transferring, writing or deleting anything")
         .run(.flag(\.isDryRun))
     static let savePlan = Option("save-plan", "FILE", .run, .typed, .writes)
@@ -26,22 +27,19 @@ extension Option {
                 + "FILE'"
         )
         .refused(withShard: "a saved plan is of a whole mirror; save it without --shard")
-    static let delete = Option("delete", .run, .kept)
+    static let delete = Option("delete", .optional("deleted|extra|excluded"), .run, .kept)
         .of(.planners)
+        .daily("delete what was deleted on the other side")
         .help(
             "delete what was deleted on the other side, if it was mirrored and has not changed "
-                + "since"
+                + "since; with =extra, also what was never mirrored (a sync transfers that "
+                + "instead); with =excluded, also excluded files at the destination that are "
+                + "recorded and unchanged"
         )
-        .run(.flag(\.deletesKnown))
-    static let deleteExtra = Option("delete-extra", .run, .kept)
-        .of(.planners)
-        .help(
-            "like --delete, and also delete what was never mirrored (a sync transfers that "
-                + "instead)"
-        )
-        .run(.flag(\.deletesExtra))
+        .run(.deletions)
     static let maxDelete = Option("max-delete", "N|P%", .run, .kept)
         .of(.runners, [.finish, .status])
+        .daily("delete nothing if more would be (default 50%)")
         .help(
             "delete nothing if more than N items, or P percent of the mirrored ones, would be "
                 + "deleted; a percentage never applies to 10 deletions or fewer (default 50%)"
@@ -63,9 +61,13 @@ extension Option {
         .refused(withShard: "run once without --shard")
     static let force = Option("force", .run, .kept)
         .of(.runners, [.get, .put, .restore, .undo])
+        .daily("replace an existing file or object")
         .help("replace an existing file or object")
         .run(.flag(\.replacesLocalChanges))
         .single(.flag(\.replaces))
+    static let allMirrors = Option("all", .run)
+        .of([.status, .doctor])
+        .help("do it for each mirror of this account, as 'osssync mirrors' lists them")
     static let checkWrite = Option("check-write", .run)
         .of([.`init`, .doctor])
         .help("also check that objects can be written, by starting and aborting an upload")
@@ -74,10 +76,12 @@ extension Option {
         .help("remove the link of DIR; files, trash and manifest are kept")
     static let onConflict = Option("on-conflict", .one(of: ConflictPolicy.self), .run, .kept)
         .of(.planners)
+        .daily("which version a conflict keeps (default both)")
         .help("how to resolve changes on both sides (default keep-both)")
         .run(.choice(\.conflictPolicy))
     static let checksum = Option("checksum", .run, .kept)
         .of(.planners)
+        .daily("find local changes by content, not by time")
         .help(
             "detect local changes by content instead of size and modification time; a file of "
                 + "which only the content changed is reported as damaged and uploaded only with "
@@ -93,9 +97,11 @@ extension Option {
         .run(.value(\.lockTimeout, .lockTimeout))
     static let exitCode = Option("exit-code", .run)
         .of([.status])
+        .daily("exit with 1 if the two sides differ")
         .help("exit with status 1 if the two sides differ or may differ")
     static let links = Option("links", .one(of: LinkPolicy.self), .run, .kept)
         .of(.planners, [.restore])
+        .daily("skip, follow or store symbolic links")
         .help(
             "how to handle symbolic links: skip them (default), mirror links to files in DIR as "
                 + "these files, or store the target of each as an object NAME.rclonelink, from "
@@ -131,36 +137,42 @@ extension Option {
         .run(.optional(\.restoreDays, .restoreDays))
     static let summary = Option("summary", .output)
         .of([.status, .ls])
+        .daily("show totals")
         .help(
             "show totals: with status, for each directory at the top of DIR or PATH; with ls, for "
                 + "each storage class"
         )
     static let trashDays = Option("trash-days", "N", .run, .kept)
         .of(.runners)
+        .daily("keep trash for N days (default 7)")
         .help(
-            "keep removed files, and with --trash remote objects, in the trash for N days; 0 "
-                + "deletes them at once (default \(RunOptions.standard.trashDays))"
+            "keep what is in the trash for N days; 0 deletes it at once (default "
+                + "\(RunOptions.standard.trashDays))"
         )
         .run(.value(\.trashDays, .count(0...36_500, of: "days")))
-    static let trash = Option("trash", .choice(["none", "remote"]), .run, .kept)
-        .of([.push, .sync, .watch, .schedule])
-        .help(
-            "with remote, copy objects to .osssync/trash/ beneath REMOTE before they are deleted "
-                + "or replaced (default none)"
-        )
-        .run(.value(\.remoteTrash, .remoteTrash))
-    static let backupDirectory = Option("backup-dir", "PATH|REMOTE", .run, .kept, .writes)
+    static let trash = Option("trash", .one(of: TrashPlace.self), .run, .kept)
         .of(.runners)
+        .daily("where removed versions go (default local)")
+        .help(
+            "where to keep what is deleted or replaced: nowhere; files in DIR/.osssync/trash and "
+                + "objects nowhere (default local); or files there and objects, copied first, in "
+                + ".osssync/trash/ beneath REMOTE"
+        )
+        .run(.choice(\.trash))
+    static let backupDirectory = Option("backup-dir", "PATH", .run, .kept, .writes)
+        .of([.pull, .schedule])
         .help(
             "move files to PATH, outside of DIR on the same file system, before they are deleted "
-                + "or replaced, or copy objects to REMOTE, another prefix of the same bucket; "
-                + "osssync never removes them there"
+                + "or replaced; osssync never removes them there"
         )
+        .refused(elsewhere: "'--trash remote' keeps objects in the bucket")
+        .run(.backupDirectory)
 
     // MARK: - What is skipped
 
     static let exclude = Option("exclude", "GLOB", .filter, .kept, .repeats)
         .of(.planners)
+        .daily("skip files matching GLOB (gitignore syntax)")
         .help(
             "skip files matching GLOB (gitignore syntax; applied after DIR/.osssyncignore); "
                 + "repeatable, the last match wins"
@@ -168,6 +180,7 @@ extension Option {
         .run(.exclude)
     static let include = Option("include", "GLOB", .filter, .kept, .repeats)
         .of(.planners)
+        .daily("include files that --exclude matches")
         .help("include files matching GLOB even if an earlier --exclude matches them")
         .run(.include)
     static let excludeFrom = Option("exclude-from", "FILE", .filter, .kept, .repeats)
@@ -206,6 +219,7 @@ extension Option {
         .run(.optional(\.filter.bounds.minimumSize, .size("10K or 1G")))
     static let maximumSize = Option("max-size", "SIZE", .filter, .kept)
         .of(.planners)
+        .daily("skip files larger than SIZE, such as 1G")
         .help("skip files larger than SIZE, such as 1G, on both sides")
         .run(.optional(\.filter.bounds.maximumSize, .size("10K or 1G")))
     static let minimumAge = Option("min-age", "TIME", .filter, .kept)
@@ -213,21 +227,15 @@ extension Option {
         .help("skip files changed less than TIME ago, such as 15m, on both sides")
         .run(.optional(\.filter.bounds.minimumAge, .time("15m, 12h or 30d")))
     static let maximumAge = Option("max-age", "TIME", .filter, .kept)
-        .of(.planners, [.doctor])
+        .of(.planners, [.doctor, .mirrors])
         .help("skip files changed more than TIME ago, such as 30d, on both sides")
         .run(.optional(\.filter.bounds.maximumAge, .time("15m, 12h or 30d")))
-    static let deleteExcluded = Option("delete-excluded", .filter, .kept)
-        .of(.runners, [.explain])
-        .help(
-            "like --delete, and also delete excluded files at the destination, if they are "
-                + "recorded and unchanged"
-        )
-        .run(.flag(\.deletesExcluded))
 
     // MARK: - Transfers
 
     static let jobs = Option("jobs", letter: "j", "N", .transfer)
         .of(.runners, [.apply, .shard, .finish, .status, .free, .get, .put])
+        .daily("make at most N requests at once")
         .help(
             "make at most N requests at once (default auto: adapt to the connection and the "
                 + "service; 16 for get to a file, 4 for put and streams)"
@@ -245,6 +253,7 @@ extension Option {
         .single(.optional(\.partSize, .partSize))
     static let bandwidthLimit = Option("bwlimit", "RATE", .transfer)
         .of(.runners, [.apply])
+        .daily("transfer at most RATE per second, such as 2M")
         .help(
             "transfer at most RATE bytes per second, such as 2M, or by local time, such as "
                 + "'08:00,1M 19:00,off'"
@@ -256,6 +265,7 @@ extension Option {
         .run(.optional(\.maximumTransfer, .size("10G")))
     static let maximumDuration = Option("max-duration", "TIME", .transfer)
         .of(.runners, [.apply])
+        .daily("stop after TIME, such as 6h")
         .help("stop after TIME, such as 6h; the next run continues")
         .run(.optional(\.maximumDuration, .time("30m or 6h")))
 }

@@ -16,8 +16,12 @@ struct Option: Sendable {
     private(set) var commands: [CommandName] = []
     /// Continues the sentence "this option …", without a full stop.
     private(set) var meaning = ""
+    /// The same in a few words, for the short help; nil for an option of rare use.
+    private(set) var daily: String?
     /// Why a task of a round refuses it; nil if it does not.
     private(set) var shardRefusal: String?
+    /// What other commands have instead; nil if there is nothing.
+    private(set) var alternative: String?
     private(set) var setters = Setters()
 
     /// Where its value goes, by the struct that keeps it; nil if only its command reads it.
@@ -66,7 +70,11 @@ struct Option: Sendable {
 
     func help(_ meaning: String) -> Self { with(\.meaning, meaning) }
 
+    func daily(_ text: String) -> Self { with(\.daily, text) }
+
     func refused(withShard reason: String) -> Self { with(\.shardRefusal, reason) }
+
+    func refused(elsewhere alternative: String) -> Self { with(\.alternative, alternative) }
 
     func run(_ setter: Setter<RunOptions>) -> Self { with(\.setters.run, setter) }
 
@@ -117,6 +125,7 @@ enum OptionGroup: String, CaseIterable, Sendable {
     case run = "Options"
     case filter = "Filters"
     case schedule = "Schedules"
+    case shard = "Shards"
     case object = "Objects"
     case transfer = "Transfers"
     case output = "Output"
@@ -153,11 +162,6 @@ extension Option {
     /// True if its value is the path of a file or directory.
     var takesPath: Bool { value == "FILE" || value == "PATH" }
 
-    /// True if this value of it is one.
-    func isPath(_ text: String) -> Bool {
-        takesPath || self == .backupDirectory && !MirrorArguments.isRemote(text)
-    }
-
     /// True if its value is the next word.
     var needsValue: Bool {
         switch value {
@@ -187,6 +191,13 @@ extension Option {
         case .text(let word): return beginning + " " + word
         case .optional(let word): return beginning + "[=\(word)]"
         }
+    }
+
+    /// The same for the short help, which says less of long values.
+    var shortUsage: String {
+        guard usage.count > 26 else { return usage }
+        let end = usage.lastIndex { $0 == " " || $0 == "[" } ?? usage.endIndex
+        return usage[..<end] + (usage[end] == "[" ? "[=...]" : " ...")
     }
 
     static func named(_ name: String) -> Option? { all.first { $0.name == name } }

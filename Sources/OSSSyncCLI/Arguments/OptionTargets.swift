@@ -5,7 +5,6 @@ extension RunOptions {
     init(_ arguments: ParsedArguments) throws(UsageError) {
         self = .standard
         try arguments.set(&self, by: \.run)
-        if deletesExtra || deletesExcluded { deletesKnown = true }
         namesExcluded = arguments.counts[.verbose, default: 0] >= 2
         try check(arguments)
     }
@@ -19,11 +18,9 @@ extension RunOptions {
             throw .reversed("--min-age", "--max-age")
         }
         if restoreDays != nil, asOf != nil { throw .contradiction("--restore", "--as-of") }
-        guard remoteTrash == .ownPrefix else { return }
-        if let place = arguments.values[.backupDirectory], MirrorArguments.isRemote(place) {
-            throw .contradiction("--trash remote", "--backup-dir")
+        guard trash != .remote || trashDays > 0 else {
+            throw .contradiction("--trash remote", "--trash-days 0")
         }
-        guard trashDays > 0 else { throw .contradiction("--trash remote", "--trash-days 0") }
     }
 
     static let future = "expected a time that is not in the future"

@@ -75,7 +75,7 @@ struct ParsedArguments: Sendable, Hashable {
             return switch option.value {
             case .none: [option.name]
             case .optional: [option.name + (value.isEmpty ? "" : "=" + value)]
-            case .choice, .text: [option.name, option.isPath(value) ? absolutePath(value) : value]
+            case .choice, .text: [option.name, option.takesPath ? absolutePath(value) : value]
             }
         }
     }
@@ -92,6 +92,8 @@ enum Invocation: Sendable, Hashable {
 /// What `help` is asked about.
 enum HelpSubject: Sendable, Hashable {
     case command(CommandName)
+    /// The same on a screen.
+    case brief(CommandName)
     case topic(HelpTopic)
 }
 
@@ -103,7 +105,12 @@ enum UsageError: Error, Hashable {
     case unknownOption(String, suggestion: String?, command: CommandName?)
     case optionOfPeers(String, advice: String)
     case removedDurability
-    case optionOfOtherCommands(String, command: CommandName, accepting: [CommandName])
+    case optionOfOtherCommands(
+        String,
+        command: CommandName,
+        accepting: [CommandName],
+        alternative: String? = nil
+    )
     case missingValue(String)
     case unexpectedValue(String)
     case missingArgument(String, command: CommandName)
@@ -143,9 +150,10 @@ enum UsageError: Error, Hashable {
         case .optionOfPeers(let name, let advice): "unknown option '\(name)'; \(advice)"
         case .removedDurability:
             "'--durability' was removed: every run now waits for the disk, as with 'full'; omit it"
-        case .optionOfOtherCommands(let name, let command, let accepting):
+        case .optionOfOtherCommands(let name, let command, let accepting, let alternative):
             "'\(name)' is not an option of \(command.rawValue), only of "
                 + accepting.map(\.rawValue).joined(separator: ", ")
+                + (alternative.map { "; " + $0 } ?? "")
         case .missingValue(let name): "'\(name)' needs a value"
         case .unexpectedValue(let name): "'\(name)' takes no value"
         case .missingArgument(let name, let command):

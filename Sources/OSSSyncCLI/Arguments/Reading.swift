@@ -79,12 +79,6 @@ extension Reading<DeletionLimit> {
     }
 }
 
-extension Reading<RemoteTrash> {
-    static var remoteTrash: Self {
-        Self("none or remote") { $0 == "remote" ? .ownPrefix : RemoteTrash.none }
-    }
-}
-
 extension Reading<ObjectProperties.Encryption> {
     static var encryption: Self { Self("aes256, kms or kms:KEY", ObjectProperties.encryption) }
 }

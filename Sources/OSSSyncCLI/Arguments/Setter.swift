@@ -65,6 +65,29 @@ extension Setter<OutputOptions> {
 }
 
 extension Setter<RunOptions> {
+    /// Each of the words includes the first one, which no word means, too.
+    static var deletions: Self {
+        Self { options, text in
+            guard ["", "deleted", "extra", "excluded"].contains(text) else {
+                return "expected deleted, extra or excluded"
+            }
+            options.deletesKnown = true
+            options.deletesExtra = text == "extra"
+            options.deletesExcluded = text == "excluded"
+            return nil
+        }
+    }
+
+    static var backupDirectory: Self {
+        Self { options, path in
+            guard !path.isEmpty, !MirrorArguments.isRemote(path) else {
+                return "expected a directory; '--trash remote' keeps objects in the bucket"
+            }
+            options.backupDirectory = absolutePath(path)
+            return nil
+        }
+    }
+
     static var header: Self { Self { $0.properties.add(header: $1) } }
 
     /// The time of a bucket's past.

@@ -28,6 +28,13 @@ enum CommandRunner {
     }
 
     private static func run(_ context: CommandContext) async throws -> ExitCode {
+        if context.arguments.has(.allMirrors) {
+            return try await AllMirrors(context: context).run { try await run($0) }
+        }
+        return try await runOne(context)
+    }
+
+    private static func runOne(_ context: CommandContext) async throws -> ExitCode {
         switch context.arguments.command {
         case .`init`: try await InitCommand(context: context).run()
         case .pull: try await RunCommand(context: context, direction: .pull).run()
@@ -51,6 +58,7 @@ enum CommandRunner {
         case .verify: try await VerifyCommand(context: context).run()
         case .log: try await LogCommand(context: context).run()
         case .doctor: try await DoctorCommand(context: context).run()
+        case .mirrors: try await MirrorsCommand(context: context).run()
         case .schedule:
             try await ScheduleCommand(context: context, environment: context.sources.environment)
                 .run()

@@ -39,7 +39,7 @@ struct DoctorCommand: Sendable {
             DoctorFinding(subject: "last success", state: .bad, message: message)
         }
         let limit = elapsedText(age / .seconds(1))
-        guard context.place != nil else { return finding("--max-age needs DIR") }
+        guard context.place != nil else { return finding("--max-age needs DIR or --all") }
         do {
             let last = try await context.localMirror().lastSuccess().values.max()
             guard let last else { return finding("no complete run of the whole mirror yet") }
@@ -72,24 +72,16 @@ struct DoctorCommand: Sendable {
     /// What starts runs of the directory.
     private func timers() -> [DoctorFinding] {
         guard let directory = context.place?.directory else { return [] }
-        let schedules = [CommandName.pull, .push, .sync].map { direction in
-            Schedule(
-                direction: direction,
-                directory: absolutePath(directory),
-                program: "",
-                stateDirectory: context.sources.options.stateDirectory.map(absolutePath)
-            )
-        }
+        let schedules = Schedule.all(
+            of: absolutePath(directory),
+            context.sources.options.stateDirectory.map(absolutePath)
+        )
         var findings: [DoctorFinding] = []
         func add(_ state: DoctorFinding.State, _ message: String) {
             findings.append(DoctorFinding(subject: "timer", state: state, message: message))
         }
         for format in ScheduleFormat.allCases {
-            let installer = ScheduleInstaller(
-                format: format,
-                environment: context.sources.environment,
-                homeDirectory: context.sources.homeDirectory
-            )
+            let installer = ScheduleInstaller(format, context)
             do throws(SyncError) {
                 for timer in try installer.timers(of: schedules) {
                     let what = "\(timer.direction.rawValue) by \(timer.name)"

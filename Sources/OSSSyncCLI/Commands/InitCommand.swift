@@ -14,6 +14,7 @@ struct InitCommand: Sendable {
             try await client.checkWriteAccess(prefix: mirror.remote.prefix)
         }
         try mirror.writeLink(confirms: true)
+        context.listMirror()
         tell("linked", mirror.directory, mirror.remote)
         return .success
     }
@@ -24,6 +25,7 @@ struct InitCommand: Sendable {
             throw UsageError.contradiction("--unlink", "--check-write")
         }
         let directory = try context.directory()
+        context.unlistMirror()
         let remote = try DirectoryMirror.unlink(
             directory: directory,
             stateDirectory: context.arguments.values[.stateDirectory]

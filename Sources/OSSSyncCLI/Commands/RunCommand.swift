@@ -54,16 +54,7 @@ struct RunCommand: Sendable {
     ) async throws -> RunSummary {
         if options.shard != nil { try DirectoryMirror.requireMirror(in: context.directory()) }
         let mirror = try context.mirror()
-        var options = options
-        if let text = context.arguments.values[.backupDirectory] {
-            try Self.set(
-                backup: text,
-                direction,
-                of: mirror,
-                isTyped: context.typed.values[.backupDirectory] != nil,
-                &options
-            )
-        }
+        defer { if !options.isDryRun { context.listMirror() } }
         let reporter = context.reporter
         reporter.startTicking()
         defer { reporter.finish() }
@@ -72,37 +63,6 @@ struct RunCommand: Sendable {
             record.handle(event)
             notification?.handle(event)
             onEvent?(event)
-        }
-    }
-
-    /// Sets where old versions go; a default of the directory may be for the other direction.
-    static func set(
-        backup text: String,
-        _ direction: SyncDirection,
-        of mirror: DirectoryMirror,
-        isTyped: Bool = true,
-        _ options: inout RunOptions
-    ) throws {
-        if let problem = problem(of: text, direction) {
-            guard !isTyped else { throw problem }
-        } else if MirrorArguments.isRemote(text) {
-            options.remoteTrash = try mirror.backup(in: BucketLocation(parsing: text))
-        } else {
-            options.backupDirectory = absolutePath(text)
-        }
-    }
-
-    /// Why old versions cannot go to this place in a run of this direction.
-    static func problem(of backup: String, _ direction: SyncDirection) -> UsageError? {
-        func refusal(_ expected: String) -> UsageError {
-            .badValue(.backupDirectory, backup, expected)
-        }
-        if backup.isEmpty { return refusal("expected a directory, or a prefix") }
-        return switch (direction, MirrorArguments.isRemote(backup)) {
-        case (.pull, true): refusal("a pull changes files; specify a directory outside of DIR")
-        case (.push, false):
-            refusal("a push changes objects; specify a prefix of the same bucket")
-        default: nil
         }
     }
 

@@ -17,11 +17,7 @@ struct ScheduleCommand: Sendable {
     func run() async throws -> ExitCode {
         let action = try onlyOne(of: Self.actions)
         let format = format
-        let installer = ScheduleInstaller(
-            format: format,
-            environment: environment,
-            homeDirectory: context.sources.homeDirectory
-        )
+        let installer = ScheduleInstaller(format, context)
         if action == .list {
             list(try installer.list(), format)
             return .success
@@ -124,12 +120,6 @@ struct ScheduleCommand: Sendable {
         // What the run would refuse.
         _ = try RunOptions(context.typed)
         try RunRecording.check(context.typed, context)
-        if let backup = context.typed.values[.backupDirectory],
-            let direction = SyncDirection(rawValue: direction.rawValue),
-            let problem = RunCommand.problem(of: backup, direction)
-        {
-            throw problem
-        }
         if context.typed.values[.filesFrom] == "-" {
             throw .badValue(.filesFrom, "-", "expected a file")
         }

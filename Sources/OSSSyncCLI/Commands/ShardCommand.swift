@@ -186,9 +186,6 @@ struct FinishCommand: Sendable {
             )
         }
         var options = try RunOptions(arguments)
-        if let text = arguments.values[.backupDirectory] {
-            try RunCommand.set(backup: text, round.direction, of: mirror, &options)
-        }
         options.connectionLimit = DescriptorLimit.raised().requests(of: options.connectionLimit)
         let reporter = context.reporter
         reporter.startTicking()

@@ -19,17 +19,6 @@ enum ShellCompletions: String, CaseIterable, Sendable {
     private static let topics = HelpTopic.allCases.map(\.rawValue)
     private static let shells = allCases.map(\.rawValue)
 
-    /// What an option of a command does, on one line.
-    private static func help(
-        _ option: Option,
-        _ command: CommandSpecification
-    ) -> String {
-        let text = command.help(of: option)
-        let end = text.firstIndex { $0 == ";" || $0 == "(" } ?? text.endIndex
-        let short = text[..<end]
-        return String(short.last == " " ? short.dropLast() : short)
-    }
-
     /// Gives up soon, since somebody waits at a prompt.
     ///
     /// A key begins in column 43 of its lines.
@@ -192,7 +181,7 @@ enum ShellCompletions: String, CaseIterable, Sendable {
         _ option: Option,
         _ row: CommandSpecification
     ) -> [String] {
-        let help = zshQuoted(self.help(option, row))
+        let help = zshQuoted(row.shortHelp(of: option))
         var value = ""
         if !option.choices.isEmpty {
             value = ":value:(\(option.choices.joined(separator: " ")))"
@@ -264,7 +253,7 @@ enum ShellCompletions: String, CaseIterable, Sendable {
         } else if option.needsValue {
             line += option.takesPath ? " -r -F" : " -x"
         }
-        return line + " -d " + fishQuoted(help(option, row))
+        return line + " -d " + fishQuoted(row.shortHelp(of: option))
     }
 
     private static func fishQuoted(_ text: String) -> String {

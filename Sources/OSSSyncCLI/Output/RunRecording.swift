@@ -59,9 +59,7 @@ final class RunRecording: Sendable {
         _ context: CommandContext
     ) throws(UsageError) {
         for option in Option.all where option.traits.contains(.writes) {
-            guard let path = arguments.values[option], !MirrorArguments.isRemote(path) else {
-                continue
-            }
+            guard let path = arguments.values[option] else { continue }
             func refusal(_ reason: String) -> UsageError {
                 .badValue(option, path, reason)
             }
@@ -150,13 +148,22 @@ extension CommandContext {
         if let typed = arguments.mirror.remote {
             return (try? BucketLocation(parsing: typed))?.display ?? String(terminalSafe: typed)
         }
-        guard let directory = try? directory() else { return "" }
+        return linkedRemote ?? ""
+    }
+
+    /// The remote that the directory is linked with; nil if it is not.
+    var linkedRemote: String? {
+        guard let directory = try? directory() else { return nil }
+        return Self.linkedRemote(directory, sources.options.stateDirectory)
+    }
+
+    static func linkedRemote(_ directory: String, _ stateDirectory: String?) -> String? {
         let link = try? DirectoryConfiguration(
             directory: directory,
-            stateDirectory: sources.options.stateDirectory
+            stateDirectory: stateDirectory
         )
         let lines = link?.sections.flatMap(\.entries).filter(\.isOfLink) ?? []
         let text = lines.last { $0.key == "remote" }?.value ?? ""
-        return (try? BucketLocation(parsing: text))?.display ?? ""
+        return (try? BucketLocation(parsing: text))?.display
     }
 }

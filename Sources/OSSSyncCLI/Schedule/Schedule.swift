@@ -64,6 +64,18 @@ struct Schedule: Sendable, Hashable {
             + (stateDirectory.map { ["--state-dir", $0] } ?? []) + options + [directory]
     }
 
+    /// Those that can be of a directory, to be found by their names.
+    static func all(of directory: String, _ stateDirectory: String?) -> [Schedule] {
+        [CommandName.pull, .push, .sync].map { direction in
+            Schedule(
+                direction: direction,
+                directory: directory,
+                program: "",
+                stateDirectory: stateDirectory
+            )
+        }
+    }
+
     /// What all names of scheduled runs begin with.
     static let namePrefix = "osssync-"
 

@@ -12,6 +12,12 @@ struct ScheduleInstaller: Sendable {
     let environment: [String: String]
     let homeDirectory: String?
 
+    init(_ format: ScheduleFormat, _ context: CommandContext) {
+        self.format = format
+        environment = context.sources.environment
+        homeDirectory = context.sources.homeDirectory
+    }
+
     /// - Returns: What was installed, and warnings.
     func install(
         _ schedule: Schedule,

@@ -126,7 +126,7 @@ struct Housekeeping: Sendable {
     /// tried again by the next run.
     func sweepRemoteTrash() async throws {
         let days = Int64(context.options.trashDays)
-        guard context.options.remoteTrash == .ownPrefix, context.tracker.direction != .pull,
+        guard context.options.trash == .remote, context.tracker.direction != .pull,
             !context.paths.isLimited, let now = context.clocks.earlier
         else { return }
         let limit = Timestamp(seconds: now.seconds - days * 86_400)

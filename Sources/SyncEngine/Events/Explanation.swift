@@ -50,7 +50,7 @@ public struct Explanation: Sendable, Hashable {
         public var reason: String
         /// The filter rule that decides, and where it is written, safe to print; nil if none does.
         public var rule: String?
-        /// True if a filter leaves the path out, which `--delete-excluded` deletes.
+        /// True if a filter leaves the path out, which `--delete=excluded` deletes.
         public var isExcluded: Bool
     }
 }

@@ -1,31 +1,24 @@
 internal import LocalStorage
 internal import SyncModel
 
-/// Where a push or sync copies objects, within the bucket, before it deletes or replaces them.
+/// Where a run keeps what it deletes or replaces.
 @nonexhaustive
-public enum RemoteTrash: Sendable, Hashable {
-    /// Nowhere: only versioning of the bucket can bring them back.
+public enum TrashPlace: String, Sendable, CaseIterable {
+    /// Nowhere: only versioning of the bucket can bring it back.
     case none
-    /// Beneath `.osssync/trash/` of the remote's prefix, which no run mirrors.
-    case ownPrefix
-    /// Beneath this prefix of the bucket, which is outside of the remote's and ends in "/".
-    case prefix(String)
+    /// Files in `.osssync/trash/` of the directory; objects nowhere.
+    case local
+    /// Files as with ``local``, and objects, by a copy within the bucket that is made before,
+    /// beneath `.osssync/trash/` of the remote's prefix, which no run mirrors.
+    case remote
 }
 
-extension RemoteTrash {
-    /// As the command line says it.
-    var text: String {
-        switch self {
-        case .none: "none"
-        case .ownPrefix: "remote"
-        case .prefix(let prefix): prefix
-        }
-    }
-
-    /// What the keys of ``ownPrefix`` begin with, without the remote's prefix.
+/// The trash in the bucket.
+enum RemoteTrash {
+    /// What its keys begin with, without the remote's prefix.
     static let keys = ObjectKey(RelativePath.stateDirectoryName + "/trash/")
 
-    /// True for the key of a copy in ``ownPrefix``, without the remote's prefix.
+    /// True for the key of a copy in it, without the remote's prefix.
     static func contains(_ key: ObjectKey) -> Bool { key.hasPrefix(keys) }
 
     /// True for what is in the trash of this mirror, or of one beneath it.
@@ -40,14 +33,9 @@ extension RemoteTrash {
     /// Behind all keys that runs put there: their names begin with the year.
     static let lastKey = ObjectKey(keys.bytes + [UInt8(ascii: "~")])
 
-    /// Where the copies of the run of this name go; nil if there are none.
-    func place(of run: String, prefix: ObjectKey) -> ObjectKey? {
-        let name = [UInt8]((run + "/").utf8)
-        return switch self {
-        case .none: nil
-        case .ownPrefix: ObjectKey(prefix.bytes + Self.keys.bytes + name)
-        case .prefix(let text): ObjectKey([UInt8](text.utf8) + name)
-        }
+    /// Where the copies of the run of this name go.
+    static func place(of run: String, prefix: ObjectKey) -> ObjectKey {
+        ObjectKey(prefix.bytes + keys.bytes + [UInt8]((run + "/").utf8))
     }
 }
 

@@ -28,10 +28,10 @@ public struct RunOptions: Sendable, Hashable {
     public var partSize: Int64 = 8 << 20
     /// How long the trash keeps what runs removed, in days; 0 removes at once.
     public var trashDays = 7
-    /// Where a push or sync copies objects before it deletes or replaces them; nowhere unless set.
+    /// Where the run keeps what it deletes or replaces; ``TrashPlace/local`` unless set.
     ///
-    /// If the copy cannot be made and proven, the item fails and its object stays.
-    public var remoteTrash = RemoteTrash.none
+    /// If the copy of an object cannot be made and proven, the item fails and its object stays.
+    public var trash = TrashPlace.local
     /// The path of a directory on the mirror's file system, outside of it, to which a pull or sync
     /// moves files before it deletes or replaces them; nil: the trash, and only what is deleted.
     ///
@@ -105,7 +105,9 @@ public struct RunOptions: Sendable, Hashable {
     public var shard: ShardSelection?
 
     /// True if files that are removed are kept.
-    var keepsRemoved: Bool { trashDays > 0 || backupDirectory != nil }
+    var keepsRemoved: Bool {
+        trashDays > 0 && trash != .none || backupDirectory != nil
+    }
 
     /// The plan that the run is limited to; nil for any other run.
     var appliedPlan: SavedPlan? {
@@ -127,14 +129,12 @@ extension RunOptions {
     /// Everything else, such as the number of connections, each of them may have for itself.
     package var deciding: [(name: String, value: String)] {
         [
-            ("--delete", "\(deletesKnown)"),
-            ("--delete-extra", "\(deletesExtra)"),
-            ("--delete-excluded", "\(deletesExcluded)"),
+            ("--delete", "\([deletesKnown, deletesExtra, deletesExcluded])"),
             ("--force", "\(replacesLocalChanges)"),
             ("--on-conflict", conflictPolicy.rawValue),
             ("--checksum", "\(comparesContent)"),
             ("--trash-days", "\(trashDays)"),
-            ("--trash", remoteTrash.text),
+            ("--trash", trash.rawValue),
             ("--backup-dir", backupDirectory ?? ""),
             ("filters", String(decoding: filter.text, as: UTF8.self)),
             ("--no-metadata", "\(!keepsFileMetadata)"),

@@ -146,7 +146,7 @@ struct FileUploads: ItemWorker {
             size: finished.source.size,
             transfer,
             replaced: entry.remote.map { _ in
-                context.options.remoteTrash == .none ? .object : .objectKept
+                context.options.trash == .remote ? .objectKept : .object
             }
         )
     }

@@ -14,17 +14,14 @@ internal import SyncModel
 struct ObjectKeeper: Sendable {
     let context: RunContext
 
-    var isNeeded: Bool { context.options.remoteTrash != .none }
+    var isNeeded: Bool { context.options.trash == .remote }
 
     /// Makes sure that there is a copy of this version, if the run keeps any.
     ///
     /// - Throws: Why there is none; `alreadyExists` if the object is another version by now.
     func keep(_ key: ObjectKey, _ etag: ETag, size: Int64) async throws(ItemFailure) {
-        let place = context.options.remoteTrash.place(
-            of: context.remoteTrashName,
-            prefix: context.prefix
-        )
-        guard let place else { return }
+        guard isNeeded else { return }
+        let place = RemoteTrash.place(of: context.remoteTrashName, prefix: context.prefix)
         let copy = ObjectKey(place.bytes + key.bytes)
         let longest = context.store.dialect.maximumKeyLength
         guard copy.bytes.count <= longest else {

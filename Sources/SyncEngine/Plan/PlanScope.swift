@@ -3,7 +3,7 @@ internal import SyncModel
 internal import SyncPlanner
 internal import Synchronization
 
-/// What a plan looks at: what the filter leaves, and with `--delete-excluded` what it hides on the
+/// What a plan looks at: what the filter leaves, and with `--delete=excluded` what it hides on the
 /// side that is changed.
 struct PlanScope: Sendable {
     private let filter: FileFilter
@@ -222,7 +222,7 @@ struct PlanScope: Sendable {
             onExcluded?(entry.key, "--names \(names.rawValue)")
             return nil
         }
-        // Not even --delete-excluded, which is about names, deletes what is outside the bounds.
+        // Not even --delete=excluded, which is about names, deletes what is outside the bounds.
         if let option = filter.bounds.exclusion(of: entry, at: now) {
             countExcluded()
             onExcluded?(entry.key, "\(option)")
@@ -244,7 +244,7 @@ struct PlanScope: Sendable {
         }
     }
 
-    /// What `--delete-excluded` takes from what the filter hides.
+    /// What `--delete=excluded` takes from what the filter hides.
     private func chooseExcluded(_ entry: JoinedEntry) -> JoinedEntry? {
         guard deletesExcluded else { return nil }
         // The user names what is excluded, whatever earlier runs saw of it.

@@ -3,7 +3,7 @@ package import ObjectStorage
 package import ObjectTransfer
 package import SyncModel
 
-/// The trash in the bucket, which pushes and syncs fill with `RemoteTrash.ownPrefix`.
+/// The trash in the bucket, which pushes and syncs fill with `TrashPlace.remote`.
 extension MirrorEngine {
     /// Hands each copy of runs that began at least `age` seconds ago to `onFile`, the oldest run's
     /// first, until that returns false.

@@ -318,7 +318,7 @@ extension MirrorRun {
         }
         try forgetFreed()
         let coverage = try await transfer(parts, rows: rows)
-        if coverage.hasRemoteTrash || options.remoteTrash == .ownPrefix {
+        if coverage.hasRemoteTrash || options.trash == .remote {
             try await RemoteTrash.note(in: session.directory, parts.context.disk)
         }
         try await parts.executor.markers.sendWaitingMarkers()

@@ -40,8 +40,8 @@ extension ObjectRestorer {
                 message: "the store gives no ETag, so it cannot be replaced safely"
             )
         }
-        let place = RemoteTrash.ownPrefix.place(of: trashName, prefix: trash.prefix)
-        let kept = ObjectKey((place ?? trash.prefix).bytes + key.bytes)
+        let place = RemoteTrash.place(of: trashName, prefix: trash.prefix)
+        let kept = ObjectKey(place.bytes + key.bytes)
         let keeping = BucketCopy(
             context: transfer,
             source: whole,

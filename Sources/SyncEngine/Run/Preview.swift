@@ -163,7 +163,7 @@ struct Preview {
         }
     }
 
-    /// Why it is deleted: for what `--delete-excluded` deletes, the rule.
+    /// Why it is deleted: for what `--delete=excluded` deletes, the rule.
     private func message(
         _ reason: DeletionReason,
         _ entry: JoinedEntry,

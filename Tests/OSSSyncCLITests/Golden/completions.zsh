@@ -36,13 +36,13 @@ _osssync() {
         'init:link a directory with a bucket prefix'
         'pull:download what changed in the bucket to the directory'
         'push:upload what changed in the directory to the bucket'
-        'sync:transfer changes in both directions'
+        'sync:transfer changes both ways (unlike '\''rclone sync'\'')'
         'apply:carry out a plan that --save-plan saved'
-        'watch:push changes in a directory as they happen'
+        'watch:push changes in a directory as they happen (one way only)'
         'shard:divide a mirror into shards for several machines'
         'finish:end a round over all shards\: check that it is complete, then delete'
-        'status:show what pull, push and sync would do, and interrupted transfers'
-        'explain:show the state of one path, and what each direction would do with it'
+        'status:show what pull, push and sync would do'
+        'explain:show the state of one path, and what would be done with it'
         'ls:list objects'
         'get:download one object'
         'put:upload one file'
@@ -53,9 +53,10 @@ _osssync() {
         'trash:list or delete what runs moved to the trash'
         'restore:restore deleted or replaced files from the trash'
         'undo:restore everything that a run deleted or replaced'
-        'verify:read files and compare their content with the recorded checksums'
+        'verify:compare the content of files with the recorded checksums'
         'log:show past runs, or the items of one run'
-        'doctor:check configuration, credentials, clock, network, disk and timers'
+        'doctor:check configuration, network, disk, timers and the last runs'
+        'mirrors:list the mirrors of this account, and how their last runs ended'
         'schedule:run pull, push or sync regularly, with systemd, cron or launchd'
         'completions:print completions for a shell'
         'help:show this overview, or the help of a command or a topic'
@@ -73,8 +74,8 @@ _osssync() {
                 '*--json[write one JSON object per line to stdout]' \
                 '*--quiet[show only warnings and errors]' \
                 '*-q[show only warnings and errors]' \
-                '*--verbose[show each item]' \
-                '*-v[show each item]' \
+                '*--verbose[show each item; -vv also why some are skipped]' \
+                '*-v[show each item; -vv also why some are skipped]' \
                 '*--profile[use profile NAME of the configuration file]:value: ' \
                 '*--config[read profiles from FILE instead of ~/.config/osssync/config]:file:_files' \
                 '*--region[the region of the bucket, such as cn-hangzhou or eu-central-1]:value: ' \
@@ -94,45 +95,44 @@ _osssync() {
             ;;
         pull)
             _arguments -s \
-                '*--dry-run[show what would be done, without transferring, writing or deleting anything]' \
-                '*-n[show what would be done, without transferring, writing or deleting anything]' \
+                '*--dry-run[show what would be done, and change nothing]' \
+                '*-n[show what would be done, and change nothing]' \
                 '*--save-plan[like --dry-run, and also save the plan in FILE, outside of DIR, for '\''osssync apply FILE'\'']:file:_files' \
-                '*--delete[delete what was deleted on the other side, if it was mirrored and has not changed since]' \
-                '*--delete-extra[like --delete, and also delete what was never mirrored]' \
-                '*--max-delete[delete nothing if more than N items, or P percent of the mirrored ones, would be deleted]:value: ' \
+                '*--delete[delete what was deleted on the other side]' \
+                '*--max-delete[delete nothing if more would be (default 50%)]:value: ' \
                 '*--allow-empty[accept a listing or directory that is empty, but was not before]' \
                 '*--rebind[confirm a different remote or directory, deletions with a rebuilt manifest, or missing mounts]' \
                 '*--force[replace local changes]' \
-                '*--on-conflict[how to resolve changes on both sides]:value:(keep-both local remote skip fail)' \
-                '*--checksum[detect local changes by content instead of size and modification time]' \
+                '*--on-conflict[which version a conflict keeps (default both)]:value:(keep-both local remote skip fail)' \
+                '*--checksum[find local changes by content, not by time]' \
                 '*--if-locked[while another run uses DIR\: fail with status 75]:value: ' \
-                '*--links[how to handle symbolic links\: skip them]:value:(skip follow store)' \
+                '*--links[skip, follow or store symbolic links]:value:(skip follow store)' \
                 '*--names[how to handle keys that cannot be file names, such as those with '\''//'\''\: skip them]:value:(skip escape)' \
                 '*--no-metadata[do not store modification times and permissions in objects, and do not restore them]' \
                 '*--no-empty-dirs[ignore empty directories\: create neither them nor the objects that represent them]' \
                 '*--empty-dirs[mirror empty directories, whatever DIR/.osssync/config says]' \
                 '*--restore[request that the store restores archived objects for DAYS]' \
-                '*--trash-days[keep removed files, and with --trash remote objects, in the trash for N days]:value: ' \
-                '*--backup-dir[move files to PATH, outside of DIR on the same file system, before they are deleted or replaced]:value: ' \
-                '*--exclude[skip files matching GLOB]:value: ' \
-                '*--include[include files matching GLOB even if an earlier --exclude matches them]:value: ' \
+                '*--trash-days[keep trash for N days (default 7)]:value: ' \
+                '*--trash[where removed versions go (default local)]:value:(none local remote)' \
+                '*--backup-dir[move files to PATH, outside of DIR on the same file system, before they are deleted or replaced]:file:_files' \
+                '*--exclude[skip files matching GLOB (gitignore syntax)]:value: ' \
+                '*--include[include files that --exclude matches]:value: ' \
                 '*--exclude-from[read patterns from FILE, one per line, in gitignore syntax]:file:_files' \
                 '*--files-from[limit the run to the files and directories listed in FILE]:file:_files' \
                 '*--exclude-if-present[skip directories of this machine that contain a file NAME, on both sides]:value: ' \
                 '*--exclude-caches[skip directories of this machine that contain a valid CACHEDIR.TAG, on both sides]' \
                 '*--one-file-system[skip directories of this machine in which another file system is mounted, on both sides]' \
                 '*--min-size[skip files smaller than SIZE, such as 10K, on both sides]:value: ' \
-                '*--max-size[skip files larger than SIZE, such as 1G, on both sides]:value: ' \
+                '*--max-size[skip files larger than SIZE, such as 1G]:value: ' \
                 '*--min-age[skip files changed less than TIME ago, such as 15m, on both sides]:value: ' \
                 '*--max-age[skip files changed more than TIME ago, such as 30d, on both sides]:value: ' \
-                '*--delete-excluded[like --delete, and also delete excluded files at the destination, if they are recorded and unchanged]' \
                 '*--as-of[download a versioned bucket as it was at TIME, to an empty directory or one with the same --as-of]:value: ' \
                 '*--shard[process only the shards K, K+M, K+2M and so on, with K from 0 to M-1]:value: ' \
                 '*--round[the name of the round, such as a date]:value: ' \
                 '*--jobs[make at most N requests at once]:value: ' \
                 '*-j[make at most N requests at once]:value: ' \
                 '*--part-size[transfer large files in parts of SIZE, such as 8M]:value: ' \
-                '*--bwlimit[transfer at most RATE bytes per second, such as 2M, or by local time, such as '\''08\:00,1M 19\:00,off'\'']:value: ' \
+                '*--bwlimit[transfer at most RATE per second, such as 2M]:value: ' \
                 '*--max-transfer[stop once SIZE was transferred, such as 10G]:value: ' \
                 '*--max-duration[stop after TIME, such as 6h]:value: ' \
                 '*--progress[how to show progress]:value:(auto bar plain none)' \
@@ -141,9 +141,9 @@ _osssync() {
                 '*--json-interval[with --json, report the progress at most every TIME, such as 10s]:value: ' \
                 '*--quiet[show only warnings and errors]' \
                 '*-q[show only warnings and errors]' \
-                '*--verbose[show each item]' \
-                '*-v[show each item]' \
-                '*--log-file[append a log to FILE, outside of DIR, with the time of each line, as with --verbose]:file:_files' \
+                '*--verbose[show each item; -vv also why some are skipped]' \
+                '*-v[show each item; -vv also why some are skipped]' \
+                '*--log-file[append a log to FILE, outside of DIR]:file:_files' \
                 '*--metrics-file[write metrics of the run to FILE, outside of DIR, in the Prometheus text format]:file:_files' \
                 '*--notify-url[post the summary as JSON to URL when the run ends]:value: ' \
                 '*--notify-on[when to notify\: always]:value:(always failure)' \
@@ -166,48 +166,45 @@ _osssync() {
             ;;
         push)
             _arguments -s \
-                '*--dry-run[show what would be done, without transferring, writing or deleting anything]' \
-                '*-n[show what would be done, without transferring, writing or deleting anything]' \
+                '*--dry-run[show what would be done, and change nothing]' \
+                '*-n[show what would be done, and change nothing]' \
                 '*--save-plan[like --dry-run, and also save the plan in FILE, outside of DIR, for '\''osssync apply FILE'\'']:file:_files' \
-                '*--delete[delete what was deleted on the other side, if it was mirrored and has not changed since]' \
-                '*--delete-extra[like --delete, and also delete what was never mirrored]' \
-                '*--max-delete[delete nothing if more than N items, or P percent of the mirrored ones, would be deleted]:value: ' \
+                '*--delete[delete what was deleted on the other side]' \
+                '*--max-delete[delete nothing if more would be (default 50%)]:value: ' \
                 '*--allow-empty[accept a listing or directory that is empty, but was not before]' \
                 '*--rebind[confirm a different remote or directory, deletions with a rebuilt manifest, or missing mounts]' \
                 '*--force[upload files that --checksum reports as damaged]' \
-                '*--on-conflict[how to resolve changes on both sides]:value:(keep-both local remote skip fail)' \
-                '*--checksum[detect local changes by content instead of size and modification time]' \
+                '*--on-conflict[which version a conflict keeps (default both)]:value:(keep-both local remote skip fail)' \
+                '*--checksum[find local changes by content, not by time]' \
                 '*--if-locked[while another run uses DIR\: fail with status 75]:value: ' \
-                '*--links[how to handle symbolic links\: skip them]:value:(skip follow store)' \
+                '*--links[skip, follow or store symbolic links]:value:(skip follow store)' \
                 '*--names[how to handle keys that cannot be file names, such as those with '\''//'\''\: skip them]:value:(skip escape)' \
                 '*--no-metadata[do not store modification times and permissions in objects, and do not restore them]' \
                 '*--no-empty-dirs[ignore empty directories\: create neither them nor the objects that represent them]' \
                 '*--empty-dirs[mirror empty directories, whatever DIR/.osssync/config says]' \
-                '*--trash-days[keep removed files, and with --trash remote objects, in the trash for N days]:value: ' \
-                '*--trash[with remote, copy objects to .osssync/trash/ beneath REMOTE before they are deleted or replaced]:value:(none remote)' \
-                '*--backup-dir[copy objects to REMOTE, another prefix of the same bucket, before they are deleted or replaced]:value: ' \
-                '*--exclude[skip files matching GLOB]:value: ' \
-                '*--include[include files matching GLOB even if an earlier --exclude matches them]:value: ' \
+                '*--trash-days[keep trash for N days (default 7)]:value: ' \
+                '*--trash[where removed versions go (default local)]:value:(none local remote)' \
+                '*--exclude[skip files matching GLOB (gitignore syntax)]:value: ' \
+                '*--include[include files that --exclude matches]:value: ' \
                 '*--exclude-from[read patterns from FILE, one per line, in gitignore syntax]:file:_files' \
                 '*--files-from[limit the run to the files and directories listed in FILE]:file:_files' \
                 '*--exclude-if-present[skip directories of this machine that contain a file NAME, on both sides]:value: ' \
                 '*--exclude-caches[skip directories of this machine that contain a valid CACHEDIR.TAG, on both sides]' \
                 '*--one-file-system[skip directories of this machine in which another file system is mounted, on both sides]' \
                 '*--min-size[skip files smaller than SIZE, such as 10K, on both sides]:value: ' \
-                '*--max-size[skip files larger than SIZE, such as 1G, on both sides]:value: ' \
+                '*--max-size[skip files larger than SIZE, such as 1G]:value: ' \
                 '*--min-age[skip files changed less than TIME ago, such as 15m, on both sides]:value: ' \
                 '*--max-age[skip files changed more than TIME ago, such as 30d, on both sides]:value: ' \
-                '*--delete-excluded[like --delete, and also delete excluded files at the destination, if they are recorded and unchanged]' \
                 '*--shard[process only the shards K, K+M, K+2M and so on, with K from 0 to M-1]:value: ' \
                 '*--round[the name of the round, such as a date]:value: ' \
-                '*--storage-class[write objects with this storage class, such as IA]:value: ' \
+                '*--storage-class[write objects with this class, such as IA]:value: ' \
                 '*--sse[let the store encrypt objects that are written]:value: ' \
                 '*--acl[write objects with this access control list, such as private]:value: ' \
                 '*--header[write objects with this header\: Cache-Control, Content-Disposition, Content-Encoding, Content-Language, Content-Type, Expires or metadata]:value: ' \
                 '*--jobs[make at most N requests at once]:value: ' \
                 '*-j[make at most N requests at once]:value: ' \
                 '*--part-size[transfer large files in parts of SIZE, such as 8M]:value: ' \
-                '*--bwlimit[transfer at most RATE bytes per second, such as 2M, or by local time, such as '\''08\:00,1M 19\:00,off'\'']:value: ' \
+                '*--bwlimit[transfer at most RATE per second, such as 2M]:value: ' \
                 '*--max-transfer[stop once SIZE was transferred, such as 10G]:value: ' \
                 '*--max-duration[stop after TIME, such as 6h]:value: ' \
                 '*--progress[how to show progress]:value:(auto bar plain none)' \
@@ -216,9 +213,9 @@ _osssync() {
                 '*--json-interval[with --json, report the progress at most every TIME, such as 10s]:value: ' \
                 '*--quiet[show only warnings and errors]' \
                 '*-q[show only warnings and errors]' \
-                '*--verbose[show each item]' \
-                '*-v[show each item]' \
-                '*--log-file[append a log to FILE, outside of DIR, with the time of each line, as with --verbose]:file:_files' \
+                '*--verbose[show each item; -vv also why some are skipped]' \
+                '*-v[show each item; -vv also why some are skipped]' \
+                '*--log-file[append a log to FILE, outside of DIR]:file:_files' \
                 '*--metrics-file[write metrics of the run to FILE, outside of DIR, in the Prometheus text format]:file:_files' \
                 '*--notify-url[post the summary as JSON to URL when the run ends]:value: ' \
                 '*--notify-on[when to notify\: always]:value:(always failure)' \
@@ -241,49 +238,46 @@ _osssync() {
             ;;
         sync)
             _arguments -s \
-                '*--dry-run[show what would be done, without transferring, writing or deleting anything]' \
-                '*-n[show what would be done, without transferring, writing or deleting anything]' \
+                '*--dry-run[show what would be done, and change nothing]' \
+                '*-n[show what would be done, and change nothing]' \
                 '*--save-plan[like --dry-run, and also save the plan in FILE, outside of DIR, for '\''osssync apply FILE'\'']:file:_files' \
-                '*--delete[delete what was deleted on the other side, if it was mirrored and has not changed since]' \
-                '*--delete-extra[like --delete, and also delete what was never mirrored]' \
-                '*--max-delete[delete nothing if more than N items, or P percent of the mirrored ones, would be deleted]:value: ' \
+                '*--delete[delete what was deleted on the other side]' \
+                '*--max-delete[delete nothing if more would be (default 50%)]:value: ' \
                 '*--allow-empty[accept a listing or directory that is empty, but was not before]' \
                 '*--rebind[confirm a different remote or directory, deletions with a rebuilt manifest, or missing mounts]' \
                 '*--force[upload files that --checksum reports as damaged]' \
-                '*--on-conflict[how to resolve changes on both sides]:value:(keep-both local remote skip fail)' \
-                '*--checksum[detect local changes by content instead of size and modification time]' \
+                '*--on-conflict[which version a conflict keeps (default both)]:value:(keep-both local remote skip fail)' \
+                '*--checksum[find local changes by content, not by time]' \
                 '*--if-locked[while another run uses DIR\: fail with status 75]:value: ' \
-                '*--links[how to handle symbolic links\: skip them]:value:(skip follow store)' \
+                '*--links[skip, follow or store symbolic links]:value:(skip follow store)' \
                 '*--names[how to handle keys that cannot be file names, such as those with '\''//'\''\: skip them]:value:(skip escape)' \
                 '*--no-metadata[do not store modification times and permissions in objects, and do not restore them]' \
                 '*--no-empty-dirs[ignore empty directories\: create neither them nor the objects that represent them]' \
                 '*--empty-dirs[mirror empty directories, whatever DIR/.osssync/config says]' \
                 '*--restore[request that the store restores archived objects for DAYS]' \
-                '*--trash-days[keep removed files, and with --trash remote objects, in the trash for N days]:value: ' \
-                '*--trash[with remote, copy objects to .osssync/trash/ beneath REMOTE before they are deleted or replaced]:value:(none remote)' \
-                '*--backup-dir[move files to PATH, outside of DIR on the same file system, before they are deleted or replaced, or copy objects to REMOTE, another prefix of the same bucket]:value: ' \
-                '*--exclude[skip files matching GLOB]:value: ' \
-                '*--include[include files matching GLOB even if an earlier --exclude matches them]:value: ' \
+                '*--trash-days[keep trash for N days (default 7)]:value: ' \
+                '*--trash[where removed versions go (default local)]:value:(none local remote)' \
+                '*--exclude[skip files matching GLOB (gitignore syntax)]:value: ' \
+                '*--include[include files that --exclude matches]:value: ' \
                 '*--exclude-from[read patterns from FILE, one per line, in gitignore syntax]:file:_files' \
                 '*--files-from[limit the run to the files and directories listed in FILE]:file:_files' \
                 '*--exclude-if-present[skip directories of this machine that contain a file NAME, on both sides]:value: ' \
                 '*--exclude-caches[skip directories of this machine that contain a valid CACHEDIR.TAG, on both sides]' \
                 '*--one-file-system[skip directories of this machine in which another file system is mounted, on both sides]' \
                 '*--min-size[skip files smaller than SIZE, such as 10K, on both sides]:value: ' \
-                '*--max-size[skip files larger than SIZE, such as 1G, on both sides]:value: ' \
+                '*--max-size[skip files larger than SIZE, such as 1G]:value: ' \
                 '*--min-age[skip files changed less than TIME ago, such as 15m, on both sides]:value: ' \
                 '*--max-age[skip files changed more than TIME ago, such as 30d, on both sides]:value: ' \
-                '*--delete-excluded[like --delete, and also delete excluded files at the destination, if they are recorded and unchanged]' \
                 '*--shard[process only the shards K, K+M, K+2M and so on, with K from 0 to M-1]:value: ' \
                 '*--round[the name of the round, such as a date]:value: ' \
-                '*--storage-class[write objects with this storage class, such as IA]:value: ' \
+                '*--storage-class[write objects with this class, such as IA]:value: ' \
                 '*--sse[let the store encrypt objects that are written]:value: ' \
                 '*--acl[write objects with this access control list, such as private]:value: ' \
                 '*--header[write objects with this header\: Cache-Control, Content-Disposition, Content-Encoding, Content-Language, Content-Type, Expires or metadata]:value: ' \
                 '*--jobs[make at most N requests at once]:value: ' \
                 '*-j[make at most N requests at once]:value: ' \
                 '*--part-size[transfer large files in parts of SIZE, such as 8M]:value: ' \
-                '*--bwlimit[transfer at most RATE bytes per second, such as 2M, or by local time, such as '\''08\:00,1M 19\:00,off'\'']:value: ' \
+                '*--bwlimit[transfer at most RATE per second, such as 2M]:value: ' \
                 '*--max-transfer[stop once SIZE was transferred, such as 10G]:value: ' \
                 '*--max-duration[stop after TIME, such as 6h]:value: ' \
                 '*--progress[how to show progress]:value:(auto bar plain none)' \
@@ -292,9 +286,9 @@ _osssync() {
                 '*--json-interval[with --json, report the progress at most every TIME, such as 10s]:value: ' \
                 '*--quiet[show only warnings and errors]' \
                 '*-q[show only warnings and errors]' \
-                '*--verbose[show each item]' \
-                '*-v[show each item]' \
-                '*--log-file[append a log to FILE, outside of DIR, with the time of each line, as with --verbose]:file:_files' \
+                '*--verbose[show each item; -vv also why some are skipped]' \
+                '*-v[show each item; -vv also why some are skipped]' \
+                '*--log-file[append a log to FILE, outside of DIR]:file:_files' \
                 '*--metrics-file[write metrics of the run to FILE, outside of DIR, in the Prometheus text format]:file:_files' \
                 '*--notify-url[post the summary as JSON to URL when the run ends]:value: ' \
                 '*--notify-on[when to notify\: always]:value:(always failure)' \
@@ -320,7 +314,7 @@ _osssync() {
                 '*--if-locked[while another run uses DIR\: fail with status 75]:value: ' \
                 '*--jobs[make at most N requests at once]:value: ' \
                 '*-j[make at most N requests at once]:value: ' \
-                '*--bwlimit[transfer at most RATE bytes per second, such as 2M, or by local time, such as '\''08\:00,1M 19\:00,off'\'']:value: ' \
+                '*--bwlimit[transfer at most RATE per second, such as 2M]:value: ' \
                 '*--max-transfer[stop once SIZE was transferred, such as 10G]:value: ' \
                 '*--max-duration[stop after TIME, such as 6h]:value: ' \
                 '*--progress[how to show progress]:value:(auto bar plain none)' \
@@ -329,9 +323,9 @@ _osssync() {
                 '*--json-interval[with --json, report the progress at most every TIME, such as 10s]:value: ' \
                 '*--quiet[show only warnings and errors]' \
                 '*-q[show only warnings and errors]' \
-                '*--verbose[show each item]' \
-                '*-v[show each item]' \
-                '*--log-file[append a log to FILE, outside of DIR, with the time of each line, as with --verbose]:file:_files' \
+                '*--verbose[show each item; -vv also why some are skipped]' \
+                '*-v[show each item; -vv also why some are skipped]' \
+                '*--log-file[append a log to FILE, outside of DIR]:file:_files' \
                 '*--metrics-file[write metrics of the run to FILE, outside of DIR, in the Prometheus text format]:file:_files' \
                 '*--notify-url[post the summary as JSON to URL when the run ends]:value: ' \
                 '*--notify-on[when to notify\: always]:value:(always failure)' \
@@ -353,41 +347,38 @@ _osssync() {
             ;;
         watch)
             _arguments -s \
-                '*--delete[delete what was deleted on the other side, if it was mirrored and has not changed since]' \
-                '*--delete-extra[like --delete, and also delete what was never mirrored]' \
-                '*--max-delete[delete nothing if more than N items, or P percent of the mirrored ones, would be deleted]:value: ' \
+                '*--delete[delete what was deleted on the other side]' \
+                '*--max-delete[delete nothing if more would be (default 50%)]:value: ' \
                 '*--force[upload files that --checksum reports as damaged]' \
-                '*--on-conflict[how to resolve changes on both sides]:value:(keep-both local remote skip fail)' \
-                '*--checksum[detect local changes by content instead of size and modification time]' \
-                '*--links[how to handle symbolic links\: skip them]:value:(skip follow store)' \
+                '*--on-conflict[which version a conflict keeps (default both)]:value:(keep-both local remote skip fail)' \
+                '*--checksum[find local changes by content, not by time]' \
+                '*--links[skip, follow or store symbolic links]:value:(skip follow store)' \
                 '*--names[how to handle keys that cannot be file names, such as those with '\''//'\''\: skip them]:value:(skip escape)' \
                 '*--no-metadata[do not store modification times and permissions in objects, and do not restore them]' \
                 '*--no-empty-dirs[ignore empty directories\: create neither them nor the objects that represent them]' \
                 '*--empty-dirs[mirror empty directories, whatever DIR/.osssync/config says]' \
-                '*--trash-days[keep removed files, and with --trash remote objects, in the trash for N days]:value: ' \
-                '*--trash[with remote, copy objects to .osssync/trash/ beneath REMOTE before they are deleted or replaced]:value:(none remote)' \
-                '*--backup-dir[move files to PATH, outside of DIR on the same file system, before they are deleted or replaced, or copy objects to REMOTE, another prefix of the same bucket]:value: ' \
-                '*--exclude[skip files matching GLOB]:value: ' \
-                '*--include[include files matching GLOB even if an earlier --exclude matches them]:value: ' \
+                '*--trash-days[keep trash for N days (default 7)]:value: ' \
+                '*--trash[where removed versions go (default local)]:value:(none local remote)' \
+                '*--exclude[skip files matching GLOB (gitignore syntax)]:value: ' \
+                '*--include[include files that --exclude matches]:value: ' \
                 '*--exclude-from[read patterns from FILE, one per line, in gitignore syntax]:file:_files' \
                 '*--exclude-if-present[skip directories of this machine that contain a file NAME, on both sides]:value: ' \
                 '*--exclude-caches[skip directories of this machine that contain a valid CACHEDIR.TAG, on both sides]' \
                 '*--one-file-system[skip directories of this machine in which another file system is mounted, on both sides]' \
                 '*--min-size[skip files smaller than SIZE, such as 10K, on both sides]:value: ' \
-                '*--max-size[skip files larger than SIZE, such as 1G, on both sides]:value: ' \
+                '*--max-size[skip files larger than SIZE, such as 1G]:value: ' \
                 '*--min-age[skip files changed less than TIME ago, such as 15m, on both sides]:value: ' \
                 '*--max-age[skip files changed more than TIME ago, such as 30d, on both sides]:value: ' \
-                '*--delete-excluded[like --delete, and also delete excluded files at the destination, if they are recorded and unchanged]' \
                 '*--every[push everything at this interval, such as 15m or 1d]:value: ' \
                 '*--settle[push a path once it has not changed for TIME]:value: ' \
-                '*--storage-class[write objects with this storage class, such as IA]:value: ' \
+                '*--storage-class[write objects with this class, such as IA]:value: ' \
                 '*--sse[let the store encrypt objects that are written]:value: ' \
                 '*--acl[write objects with this access control list, such as private]:value: ' \
                 '*--header[write objects with this header\: Cache-Control, Content-Disposition, Content-Encoding, Content-Language, Content-Type, Expires or metadata]:value: ' \
                 '*--jobs[make at most N requests at once]:value: ' \
                 '*-j[make at most N requests at once]:value: ' \
                 '*--part-size[transfer large files in parts of SIZE, such as 8M]:value: ' \
-                '*--bwlimit[transfer at most RATE bytes per second, such as 2M, or by local time, such as '\''08\:00,1M 19\:00,off'\'']:value: ' \
+                '*--bwlimit[transfer at most RATE per second, such as 2M]:value: ' \
                 '*--max-transfer[stop once SIZE was transferred, such as 10G]:value: ' \
                 '*--max-duration[stop after TIME, such as 6h]:value: ' \
                 '*--progress[how to show progress]:value:(auto bar plain none)' \
@@ -395,9 +386,9 @@ _osssync() {
                 '*--json[write one JSON object per line to stdout]' \
                 '*--quiet[show only warnings and errors]' \
                 '*-q[show only warnings and errors]' \
-                '*--verbose[show each item]' \
-                '*-v[show each item]' \
-                '*--log-file[append a log to FILE, outside of DIR, with the time of each line, as with --verbose]:file:_files' \
+                '*--verbose[show each item; -vv also why some are skipped]' \
+                '*-v[show each item; -vv also why some are skipped]' \
+                '*--log-file[append a log to FILE, outside of DIR]:file:_files' \
                 '*--metrics-file[write metrics of the run to FILE, outside of DIR, in the Prometheus text format]:file:_files' \
                 '*--notify-url[post the summary as JSON to URL when the run ends]:value: ' \
                 '*--notify-on[when to notify\: always]:value:(always failure)' \
@@ -430,8 +421,8 @@ _osssync() {
                 '*--json[write one JSON object per line to stdout]' \
                 '*--quiet[show only warnings and errors]' \
                 '*-q[show only warnings and errors]' \
-                '*--verbose[show each item]' \
-                '*-v[show each item]' \
+                '*--verbose[show each item; -vv also why some are skipped]' \
+                '*-v[show each item; -vv also why some are skipped]' \
                 '*--profile[use profile NAME of the configuration file]:value: ' \
                 '*--config[read profiles from FILE instead of ~/.config/osssync/config]:file:_files' \
                 '*--region[the region of the bucket, such as cn-hangzhou or eu-central-1]:value: ' \
@@ -451,7 +442,7 @@ _osssync() {
             ;;
         finish)
             _arguments -s \
-                '*--max-delete[delete nothing if more than N items, or P percent of the mirrored ones, would be deleted]:value: ' \
+                '*--max-delete[delete nothing if more would be (default 50%)]:value: ' \
                 '*--allow-empty[accept a listing or directory that is empty, but was not before]' \
                 '*--if-locked[while another run uses DIR\: fail with status 75]:value: ' \
                 '*--round[the round to end]:value: ' \
@@ -463,8 +454,8 @@ _osssync() {
                 '*--json-interval[with --json, report the progress at most every TIME, such as 10s]:value: ' \
                 '*--quiet[show only warnings and errors]' \
                 '*-q[show only warnings and errors]' \
-                '*--verbose[show each item]' \
-                '*-v[show each item]' \
+                '*--verbose[show each item; -vv also why some are skipped]' \
+                '*-v[show each item; -vv also why some are skipped]' \
                 '*--profile[use profile NAME of the configuration file]:value: ' \
                 '*--config[read profiles from FILE instead of ~/.config/osssync/config]:file:_files' \
                 '*--region[the region of the bucket, such as cn-hangzhou or eu-central-1]:value: ' \
@@ -484,25 +475,25 @@ _osssync() {
             ;;
         status)
             _arguments -s \
-                '*--delete[delete what was deleted on the other side, if it was mirrored and has not changed since]' \
-                '*--delete-extra[like --delete, and also delete what was never mirrored]' \
-                '*--max-delete[delete nothing if more than N items, or P percent of the mirrored ones, would be deleted]:value: ' \
+                '*--delete[delete what was deleted on the other side]' \
+                '*--max-delete[delete nothing if more would be (default 50%)]:value: ' \
                 '*--allow-empty[accept a listing or directory that is empty, but was not before]' \
-                '*--on-conflict[how to resolve changes on both sides]:value:(keep-both local remote skip fail)' \
-                '*--checksum[detect local changes by content instead of size and modification time]' \
-                '*--exit-code[exit with status 1 if the two sides differ or may differ]' \
-                '*--links[how to handle symbolic links\: skip them]:value:(skip follow store)' \
+                '*--all[do it for each mirror of this account, as '\''osssync mirrors'\'' lists them]' \
+                '*--on-conflict[which version a conflict keeps (default both)]:value:(keep-both local remote skip fail)' \
+                '*--checksum[find local changes by content, not by time]' \
+                '*--exit-code[exit with 1 if the two sides differ]' \
+                '*--links[skip, follow or store symbolic links]:value:(skip follow store)' \
                 '*--names[how to handle keys that cannot be file names, such as those with '\''//'\''\: skip them]:value:(skip escape)' \
-                '*--summary[show totals\: with status, for each directory at the top of DIR or PATH]' \
-                '*--exclude[skip files matching GLOB]:value: ' \
-                '*--include[include files matching GLOB even if an earlier --exclude matches them]:value: ' \
+                '*--summary[show totals]' \
+                '*--exclude[skip files matching GLOB (gitignore syntax)]:value: ' \
+                '*--include[include files that --exclude matches]:value: ' \
                 '*--exclude-from[read patterns from FILE, one per line, in gitignore syntax]:file:_files' \
                 '*--files-from[limit the run to the files and directories listed in FILE]:file:_files' \
                 '*--exclude-if-present[skip directories of this machine that contain a file NAME, on both sides]:value: ' \
                 '*--exclude-caches[skip directories of this machine that contain a valid CACHEDIR.TAG, on both sides]' \
                 '*--one-file-system[skip directories of this machine in which another file system is mounted, on both sides]' \
                 '*--min-size[skip files smaller than SIZE, such as 10K, on both sides]:value: ' \
-                '*--max-size[skip files larger than SIZE, such as 1G, on both sides]:value: ' \
+                '*--max-size[skip files larger than SIZE, such as 1G]:value: ' \
                 '*--min-age[skip files changed less than TIME ago, such as 15m, on both sides]:value: ' \
                 '*--max-age[skip files changed more than TIME ago, such as 30d, on both sides]:value: ' \
                 '*--jobs[make at most N requests at once]:value: ' \
@@ -510,8 +501,8 @@ _osssync() {
                 '*--json[write one JSON object per line to stdout]' \
                 '*--quiet[show only warnings and errors]' \
                 '*-q[show only warnings and errors]' \
-                '*--verbose[show each item]' \
-                '*-v[show each item]' \
+                '*--verbose[show each item; -vv also why some are skipped]' \
+                '*-v[show each item; -vv also why some are skipped]' \
                 '*--profile[use profile NAME of the configuration file]:value: ' \
                 '*--config[read profiles from FILE instead of ~/.config/osssync/config]:file:_files' \
                 '*--region[the region of the bucket, such as cn-hangzhou or eu-central-1]:value: ' \
@@ -531,28 +522,26 @@ _osssync() {
             ;;
         explain)
             _arguments -s \
-                '*--delete[delete what was deleted on the other side, if it was mirrored and has not changed since]' \
-                '*--delete-extra[like --delete, and also delete what was never mirrored]' \
-                '*--on-conflict[how to resolve changes on both sides]:value:(keep-both local remote skip fail)' \
-                '*--checksum[detect local changes by content instead of size and modification time]' \
-                '*--links[how to handle symbolic links\: skip them]:value:(skip follow store)' \
+                '*--delete[delete what was deleted on the other side]' \
+                '*--on-conflict[which version a conflict keeps (default both)]:value:(keep-both local remote skip fail)' \
+                '*--checksum[find local changes by content, not by time]' \
+                '*--links[skip, follow or store symbolic links]:value:(skip follow store)' \
                 '*--names[how to handle keys that cannot be file names, such as those with '\''//'\''\: skip them]:value:(skip escape)' \
-                '*--exclude[skip files matching GLOB]:value: ' \
-                '*--include[include files matching GLOB even if an earlier --exclude matches them]:value: ' \
+                '*--exclude[skip files matching GLOB (gitignore syntax)]:value: ' \
+                '*--include[include files that --exclude matches]:value: ' \
                 '*--exclude-from[read patterns from FILE, one per line, in gitignore syntax]:file:_files' \
                 '*--exclude-if-present[skip directories of this machine that contain a file NAME, on both sides]:value: ' \
                 '*--exclude-caches[skip directories of this machine that contain a valid CACHEDIR.TAG, on both sides]' \
                 '*--one-file-system[skip directories of this machine in which another file system is mounted, on both sides]' \
                 '*--min-size[skip files smaller than SIZE, such as 10K, on both sides]:value: ' \
-                '*--max-size[skip files larger than SIZE, such as 1G, on both sides]:value: ' \
+                '*--max-size[skip files larger than SIZE, such as 1G]:value: ' \
                 '*--min-age[skip files changed less than TIME ago, such as 15m, on both sides]:value: ' \
                 '*--max-age[skip files changed more than TIME ago, such as 30d, on both sides]:value: ' \
-                '*--delete-excluded[like --delete, and also delete excluded files at the destination, if they are recorded and unchanged]' \
                 '*--json[write one JSON object per line to stdout]' \
                 '*--quiet[show only warnings and errors]' \
                 '*-q[show only warnings and errors]' \
-                '*--verbose[show each item]' \
-                '*-v[show each item]' \
+                '*--verbose[show each item; -vv also why some are skipped]' \
+                '*-v[show each item; -vv also why some are skipped]' \
                 '*--profile[use profile NAME of the configuration file]:value: ' \
                 '*--config[read profiles from FILE instead of ~/.config/osssync/config]:file:_files' \
                 '*--region[the region of the bucket, such as cn-hangzhou or eu-central-1]:value: ' \
@@ -572,7 +561,7 @@ _osssync() {
             ;;
         ls)
             _arguments -s \
-                '*--summary[show totals\: with status, for each directory at the top of DIR or PATH]' \
+                '*--summary[show totals]' \
                 '*--long[also show the ETag and the storage class, and for a single object its CRC-64]' \
                 '*-l[also show the ETag and the storage class, and for a single object its CRC-64]' \
                 '*--human-readable[show sizes in units, such as 1.5 MiB]' \
@@ -582,8 +571,8 @@ _osssync() {
                 '*--json[write one JSON object per line to stdout]' \
                 '*--quiet[show only warnings and errors]' \
                 '*-q[show only warnings and errors]' \
-                '*--verbose[show each item]' \
-                '*-v[show each item]' \
+                '*--verbose[show each item; -vv also why some are skipped]' \
+                '*-v[show each item; -vv also why some are skipped]' \
                 '*--profile[use profile NAME of the configuration file]:value: ' \
                 '*--config[read profiles from FILE instead of ~/.config/osssync/config]:file:_files' \
                 '*--region[the region of the bucket, such as cn-hangzhou or eu-central-1]:value: ' \
@@ -613,8 +602,8 @@ _osssync() {
                 '*--json-interval[with --json, report the progress at most every TIME, such as 10s]:value: ' \
                 '*--quiet[show only warnings and errors]' \
                 '*-q[show only warnings and errors]' \
-                '*--verbose[show each item]' \
-                '*-v[show each item]' \
+                '*--verbose[show each item; -vv also why some are skipped]' \
+                '*-v[show each item; -vv also why some are skipped]' \
                 '*--profile[use profile NAME of the configuration file]:value: ' \
                 '*--config[read profiles from FILE instead of ~/.config/osssync/config]:file:_files' \
                 '*--region[the region of the bucket, such as cn-hangzhou or eu-central-1]:value: ' \
@@ -635,7 +624,7 @@ _osssync() {
         put)
             _arguments -s \
                 '*--force[replace an existing object]' \
-                '*--storage-class[write objects with this storage class, such as IA]:value: ' \
+                '*--storage-class[write objects with this class, such as IA]:value: ' \
                 '*--sse[let the store encrypt objects that are written]:value: ' \
                 '*--acl[write objects with this access control list, such as private]:value: ' \
                 '*--header[write objects with this header\: Cache-Control, Content-Disposition, Content-Encoding, Content-Language, Content-Type, Expires or metadata]:value: ' \
@@ -650,8 +639,8 @@ _osssync() {
                 '*--json-interval[with --json, report the progress at most every TIME, such as 10s]:value: ' \
                 '*--quiet[show only warnings and errors]' \
                 '*-q[show only warnings and errors]' \
-                '*--verbose[show each item]' \
-                '*-v[show each item]' \
+                '*--verbose[show each item; -vv also why some are skipped]' \
+                '*-v[show each item; -vv also why some are skipped]' \
                 '*--profile[use profile NAME of the configuration file]:value: ' \
                 '*--config[read profiles from FILE instead of ~/.config/osssync/config]:file:_files' \
                 '*--region[the region of the bucket, such as cn-hangzhou or eu-central-1]:value: ' \
@@ -676,8 +665,8 @@ _osssync() {
                 '*--json[write one JSON object per line to stdout]' \
                 '*--quiet[show only warnings and errors]' \
                 '*-q[show only warnings and errors]' \
-                '*--verbose[show each item]' \
-                '*-v[show each item]' \
+                '*--verbose[show each item; -vv also why some are skipped]' \
+                '*-v[show each item; -vv also why some are skipped]' \
                 '*--profile[use profile NAME of the configuration file]:value: ' \
                 '*--config[read profiles from FILE instead of ~/.config/osssync/config]:file:_files' \
                 '*--region[the region of the bucket, such as cn-hangzhou or eu-central-1]:value: ' \
@@ -701,8 +690,8 @@ _osssync() {
                 '*--json[write one JSON object per line to stdout]' \
                 '*--quiet[show only warnings and errors]' \
                 '*-q[show only warnings and errors]' \
-                '*--verbose[show each item]' \
-                '*-v[show each item]' \
+                '*--verbose[show each item; -vv also why some are skipped]' \
+                '*-v[show each item; -vv also why some are skipped]' \
                 '*--profile[use profile NAME of the configuration file]:value: ' \
                 '*--config[read profiles from FILE instead of ~/.config/osssync/config]:file:_files' \
                 '*--region[the region of the bucket, such as cn-hangzhou or eu-central-1]:value: ' \
@@ -724,8 +713,8 @@ _osssync() {
                 '*--json[write one JSON object per line to stdout]' \
                 '*--quiet[show only warnings and errors]' \
                 '*-q[show only warnings and errors]' \
-                '*--verbose[show each item]' \
-                '*-v[show each item]' \
+                '*--verbose[show each item; -vv also why some are skipped]' \
+                '*-v[show each item; -vv also why some are skipped]' \
                 '*--profile[use profile NAME of the configuration file]:value: ' \
                 '*--config[read profiles from FILE instead of ~/.config/osssync/config]:file:_files' \
                 '*--region[the region of the bucket, such as cn-hangzhou or eu-central-1]:value: ' \
@@ -754,8 +743,8 @@ _osssync() {
                 '*--json[write one JSON object per line to stdout]' \
                 '*--quiet[show only warnings and errors]' \
                 '*-q[show only warnings and errors]' \
-                '*--verbose[show each item]' \
-                '*-v[show each item]' \
+                '*--verbose[show each item; -vv also why some are skipped]' \
+                '*-v[show each item; -vv also why some are skipped]' \
                 '*--profile[use profile NAME of the configuration file]:value: ' \
                 '*--config[read profiles from FILE instead of ~/.config/osssync/config]:file:_files' \
                 '*--region[the region of the bucket, such as cn-hangzhou or eu-central-1]:value: ' \
@@ -804,7 +793,7 @@ _osssync() {
                 '*--dry-run[show what would be restored]' \
                 '*-n[show what would be restored]' \
                 '*--force[replace existing files and objects, which are moved to the trash]' \
-                '*--links[how to handle symbolic links\: skip them]:value:(skip follow store)' \
+                '*--links[skip, follow or store symbolic links]:value:(skip follow store)' \
                 '*--names[how to handle keys that cannot be file names, such as those with '\''//'\''\: skip them]:value:(skip escape)' \
                 '*--run[restore the version that run N removed]:value: ' \
                 '*--at[restore the version that existed at TIME\: 2026-01-31, 2026-01-31T20\:15]:value: ' \
@@ -862,8 +851,8 @@ _osssync() {
                 '*--json[write one JSON object per line to stdout]' \
                 '*--quiet[show only warnings and errors]' \
                 '*-q[show only warnings and errors]' \
-                '*--verbose[show each item]' \
-                '*-v[show each item]' \
+                '*--verbose[show each item; -vv also why some are skipped]' \
+                '*-v[show each item; -vv also why some are skipped]' \
                 '*--profile[use profile NAME of the configuration file]:value: ' \
                 '*--config[read profiles from FILE instead of ~/.config/osssync/config]:file:_files' \
                 '*--region[the region of the bucket, such as cn-hangzhou or eu-central-1]:value: ' \
@@ -887,8 +876,8 @@ _osssync() {
                 '*--json[write one JSON object per line to stdout]' \
                 '*--quiet[show only warnings and errors]' \
                 '*-q[show only warnings and errors]' \
-                '*--verbose[show each item]' \
-                '*-v[show each item]' \
+                '*--verbose[show each item; -vv also why some are skipped]' \
+                '*-v[show each item; -vv also why some are skipped]' \
                 '*--profile[use profile NAME of the configuration file]:value: ' \
                 '*--config[read profiles from FILE instead of ~/.config/osssync/config]:file:_files' \
                 '*--region[the region of the bucket, such as cn-hangzhou or eu-central-1]:value: ' \
@@ -908,13 +897,14 @@ _osssync() {
             ;;
         doctor)
             _arguments -s \
+                '*--all[do it for each mirror of this account, as '\''osssync mirrors'\'' lists them]' \
                 '*--check-write[also check that objects can be written, by starting and aborting an upload]' \
                 '*--max-age[fail if the last complete run ended longer ago, such as 26h]:value: ' \
                 '*--json[write one JSON object per line to stdout]' \
                 '*--quiet[show only warnings and errors]' \
                 '*-q[show only warnings and errors]' \
-                '*--verbose[show each item]' \
-                '*-v[show each item]' \
+                '*--verbose[show each item; -vv also why some are skipped]' \
+                '*-v[show each item; -vv also why some are skipped]' \
                 '*--profile[use profile NAME of the configuration file]:value: ' \
                 '*--config[read profiles from FILE instead of ~/.config/osssync/config]:file:_files' \
                 '*--region[the region of the bucket, such as cn-hangzhou or eu-central-1]:value: ' \
@@ -932,36 +922,42 @@ _osssync() {
                 '*-h[show this help]' \
                 '*:place:_osssync_place'
             ;;
+        mirrors)
+            _arguments -s \
+                '*--max-age[fail if the last complete run of one of them ended longer ago, such as 26h]:value: ' \
+                '*--json[write one JSON object per line to stdout]' \
+                '*--help[show this help]' \
+                '*-h[show this help]' \
+                '*:place:_osssync_place'
+            ;;
         schedule)
             _arguments -s \
-                '*--delete[delete what was deleted on the other side, if it was mirrored and has not changed since]' \
-                '*--delete-extra[like --delete, and also delete what was never mirrored]' \
-                '*--max-delete[delete nothing if more than N items, or P percent of the mirrored ones, would be deleted]:value: ' \
+                '*--delete[delete what was deleted on the other side]' \
+                '*--max-delete[delete nothing if more would be (default 50%)]:value: ' \
                 '*--force[pull\: replace local changes]' \
-                '*--on-conflict[how to resolve changes on both sides]:value:(keep-both local remote skip fail)' \
-                '*--checksum[detect local changes by content instead of size and modification time]' \
+                '*--on-conflict[which version a conflict keeps (default both)]:value:(keep-both local remote skip fail)' \
+                '*--checksum[find local changes by content, not by time]' \
                 '*--if-locked[while another run uses DIR\: fail with status 75]:value: ' \
-                '*--links[how to handle symbolic links\: skip them]:value:(skip follow store)' \
+                '*--links[skip, follow or store symbolic links]:value:(skip follow store)' \
                 '*--names[how to handle keys that cannot be file names, such as those with '\''//'\''\: skip them]:value:(skip escape)' \
                 '*--no-metadata[do not store modification times and permissions in objects, and do not restore them]' \
                 '*--no-empty-dirs[ignore empty directories\: create neither them nor the objects that represent them]' \
                 '*--empty-dirs[mirror empty directories, whatever DIR/.osssync/config says]' \
                 '*--restore[request that the store restores archived objects for DAYS]' \
-                '*--trash-days[keep removed files, and with --trash remote objects, in the trash for N days]:value: ' \
-                '*--trash[with remote, copy objects to .osssync/trash/ beneath REMOTE before they are deleted or replaced]:value:(none remote)' \
-                '*--backup-dir[move files to PATH, outside of DIR on the same file system, before they are deleted or replaced, or copy objects to REMOTE, another prefix of the same bucket]:value: ' \
-                '*--exclude[skip files matching GLOB]:value: ' \
-                '*--include[include files matching GLOB even if an earlier --exclude matches them]:value: ' \
+                '*--trash-days[keep trash for N days (default 7)]:value: ' \
+                '*--trash[where removed versions go (default local)]:value:(none local remote)' \
+                '*--backup-dir[move files to PATH, outside of DIR on the same file system, before they are deleted or replaced]:file:_files' \
+                '*--exclude[skip files matching GLOB (gitignore syntax)]:value: ' \
+                '*--include[include files that --exclude matches]:value: ' \
                 '*--exclude-from[read patterns from FILE, one per line, in gitignore syntax]:file:_files' \
                 '*--files-from[limit the run to the files and directories listed in FILE]:file:_files' \
                 '*--exclude-if-present[skip directories of this machine that contain a file NAME, on both sides]:value: ' \
                 '*--exclude-caches[skip directories of this machine that contain a valid CACHEDIR.TAG, on both sides]' \
                 '*--one-file-system[skip directories of this machine in which another file system is mounted, on both sides]' \
                 '*--min-size[skip files smaller than SIZE, such as 10K, on both sides]:value: ' \
-                '*--max-size[skip files larger than SIZE, such as 1G, on both sides]:value: ' \
+                '*--max-size[skip files larger than SIZE, such as 1G]:value: ' \
                 '*--min-age[skip files changed less than TIME ago, such as 15m, on both sides]:value: ' \
                 '*--max-age[skip files changed more than TIME ago, such as 30d, on both sides]:value: ' \
-                '*--delete-excluded[like --delete, and also delete excluded files at the destination, if they are recorded and unchanged]' \
                 '*--pull[schedule a pull]' \
                 '*--push[schedule a push]' \
                 '*--sync[schedule a sync]' \
@@ -972,19 +968,19 @@ _osssync() {
                 '*--list[list the schedules of this user]' \
                 '*--test[start the run now, in the same way as the schedule]' \
                 '*--format[the system that starts the run]:value:(systemd cron launchd)' \
-                '*--storage-class[write objects with this storage class, such as IA]:value: ' \
+                '*--storage-class[write objects with this class, such as IA]:value: ' \
                 '*--sse[let the store encrypt objects that are written]:value: ' \
                 '*--acl[write objects with this access control list, such as private]:value: ' \
                 '*--header[write objects with this header\: Cache-Control, Content-Disposition, Content-Encoding, Content-Language, Content-Type, Expires or metadata]:value: ' \
                 '*--jobs[make at most N requests at once]:value: ' \
                 '*-j[make at most N requests at once]:value: ' \
                 '*--part-size[transfer large files in parts of SIZE, such as 8M]:value: ' \
-                '*--bwlimit[transfer at most RATE bytes per second, such as 2M, or by local time, such as '\''08\:00,1M 19\:00,off'\'']:value: ' \
+                '*--bwlimit[transfer at most RATE per second, such as 2M]:value: ' \
                 '*--max-transfer[stop once SIZE was transferred, such as 10G]:value: ' \
                 '*--max-duration[stop after TIME, such as 6h]:value: ' \
                 '*--quiet[show only warnings and errors]' \
                 '*-q[show only warnings and errors]' \
-                '*--log-file[append a log to FILE, outside of DIR, with the time of each line, as with --verbose]:file:_files' \
+                '*--log-file[append a log to FILE, outside of DIR]:file:_files' \
                 '*--metrics-file[write metrics of the run to FILE, outside of DIR, in the Prometheus text format]:file:_files' \
                 '*--notify-url[post the summary as JSON to URL when the run ends]:value: ' \
                 '*--notify-on[when to notify\: always]:value:(always failure)' \
@@ -1013,7 +1009,7 @@ _osssync() {
             ;;
         help)
             _arguments -s \
-                '2:topic:(init pull push sync apply watch shard finish status explain ls get put presign uploads cancel free trash restore undo verify log doctor schedule completions help configuration connection deletions exit-codes filters names man)'
+                '2:topic:(init pull push sync apply watch shard finish status explain ls get put presign uploads cancel free trash restore undo verify log doctor mirrors schedule completions help configuration connection deletions exit-codes filters names scale man)'
             ;;
     esac
 }

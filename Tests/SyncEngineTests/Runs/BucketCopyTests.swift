@@ -105,7 +105,7 @@ extension EngineRuns {
             case .restoration:
                 try fixture.remove("a/film")
                 try await fixture.run("a", .push) { options in
-                    (options.deletesKnown, options.remoteTrash) = (true, .ownPrefix)
+                    (options.deletesKnown, options.trash) = (true, .remote)
                 }
                 return { engine in
                     let request = RestoreRequest(
@@ -126,7 +126,7 @@ extension EngineRuns {
             return { engine in
                 let summary = try await engine.run(
                     .push,
-                    options: Self.options { $0.remoteTrash = copy == .trash ? .ownPrefix : .none },
+                    options: Self.options { $0.trash = copy == .trash ? .remote : .local },
                     onEvent: { _ in }
                 )
                 if !summary.isComplete { throw CancellationError() }
@@ -159,7 +159,7 @@ extension EngineRuns {
             if copy == .restoration { try fixture.write("a/film", Self.content) }
             let summary = try await fixture.engine("a").run(
                 .push,
-                options: Self.options { $0.remoteTrash = copy == .trash ? .ownPrefix : .none },
+                options: Self.options { $0.trash = copy == .trash ? .remote : .local },
                 onEvent: { _ in }
             )
             #expect(summary.isComplete && summary.isInStep, "\(summary)")

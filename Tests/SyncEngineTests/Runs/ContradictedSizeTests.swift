@@ -63,7 +63,7 @@ extension EngineRuns {
             let summary = try await fixture.run("a", .push) { options in
                 options.deletesKnown = true
                 options.allowsEmpty = true
-                options.remoteTrash = .ownPrefix
+                options.trash = .remote
             }
             #expect(summary.deleted == 1 && summary.failed == 0 && summary.isInStep)
         }

@@ -184,7 +184,7 @@ extension EngineRuns {
             #expect(try await fixture.object("f") == fixture.content("a/f"))
         }
 
-        @Test func `delete-extra deletes what was never synced, delete does not`() async throws {
+        @Test func `delete=extra deletes what was never synced, delete does not`() async throws {
             let fixture = try MirrorFixture()
             try fixture.write("a/f", ramp(10))
             try await fixture.run("a", .push)

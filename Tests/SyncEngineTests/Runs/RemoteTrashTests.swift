@@ -21,7 +21,7 @@ struct RemoteTrashTests {
 
     private static func options(_ change: (inout RunOptions) -> Void = { _ in }) -> RunOptions {
         MirrorFixture.options { options in
-            options.remoteTrash = .ownPrefix
+            options.trash = .remote
             options.deletesKnown = true
             change(&options)
         }

@@ -145,7 +145,7 @@ struct RestoredDirectoryModeTests {
         try await fixture.run("a", .push)
         for name in ["private", "closed"] { try fixture.remove("a/" + name) }
         var options = RunOptions.standard
-        (options.deletesKnown, options.remoteTrash) = (true, .ownPrefix)
+        (options.deletesKnown, options.trash) = (true, .remote)
         _ = try await fixture.engine("a").run(.push, options: options, onEvent: { _ in })
         #expect(!(try await fixture.objects().contains("private/")))
         let request = RestoreRequest(

@@ -25,7 +25,7 @@ extension EngineRuns {
 
         private func push(_ change: (inout RunOptions) -> Void = { _ in }) async throws {
             var options = MirrorFixture.options()
-            (options.deletesKnown, options.remoteTrash) = (true, .ownPrefix)
+            (options.deletesKnown, options.trash) = (true, .remote)
             change(&options)
             _ = try await engine().run(.push, options: options, onEvent: { _ in })
         }

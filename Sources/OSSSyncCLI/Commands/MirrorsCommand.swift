@@ -1,0 +1,176 @@
+internal import OSSSync
+
+/// `osssync mirrors`: the directories that were linked on this account.
+///
+/// It makes no request.
+struct MirrorsCommand: Sendable {
+    let context: CommandContext
+
+    func run() async throws -> ExitCode {
+        let limit = try context.arguments.value(of: .maximumAge, .time("26h or 2d"))
+        let now = WallClock.now().seconds
+        var rows: [Row] = []
+        for entry in context.mirrorList?.entries() ?? [] {
+            rows.append(await row(entry, now))
+        }
+        let isOld = { (row: Row) in
+            limit.map { row.age.map { Int64($0) } ?? .max > $0.components.seconds } ?? false
+        }
+        if context.output.isJSON {
+            for row in rows { context.say(row.json(isOld: limit == nil ? nil : isOld(row))) }
+        } else if rows.isEmpty {
+            context.say("no directory was linked on this account; 'osssync help init' shows how")
+        } else {
+            for line in Row.table(rows, isOld) { context.say(line) }
+        }
+        return rows.contains(where: isOld) ? .incomplete : .success
+    }
+
+    /// What is known of a mirror here.
+    struct Row: Sendable {
+        let entry: MirrorList.Entry
+        /// In a word or two: how the last run ended, or why nothing is known.
+        var state: String
+        var remote: String?
+        var lastSuccess: StoreTime?
+        /// Seconds since then.
+        var age: Int64?
+        /// What starts runs of it.
+        var timers: [ScheduleInstaller.Timer] = []
+
+        func json(isOld: Bool?) -> JSONLine {
+            [
+                "event": "mirror",
+                "directory": entry.directory,
+                "state_directory": entry.stateDirectory,
+                "remote": remote,
+                "state": state,
+                "last_success": lastSuccess?.text,
+                "age": age,
+                "timers": timers.map { "\($0.direction.rawValue) by \($0.name)" },
+                "too_old": isOld,
+            ]
+        }
+
+        /// Columns, of which the last two can be long.
+        static func table(_ rows: [Row], _ isOld: (Row) -> Bool) -> [String] {
+            let titles = ["last run", "complete", "timer", "directory"]
+            let lines = rows.map { row in
+                let age = row.age.map { Row.text(ofAge: $0) + (isOld(row) ? " (old)" : "") }
+                let timer = row.timers.map { timer in
+                    timer.direction.rawValue + (timer.problem == nil ? "" : " (off)")
+                }
+                let remote = row.remote.map { " -> " + $0 } ?? ""
+                return [
+                    row.state, age ?? "never",
+                    timer.isEmpty ? "none" : timer.joined(separator: ","),
+                    String(terminalSafe: row.entry.directory) + remote,
+                ]
+            }
+            let widths = titles.indices.map { column in
+                ([titles] + lines).map { $0[column].count }.max() ?? 0
+            }
+            return ([titles] + lines).map { fields in
+                fields.indices.dropLast().map { column in
+                    let field = fields[column]
+                    let blanks = widths[column] - field.count + 2
+                    return field + String(repeating: " ", count: blanks)
+                }.joined() + fields[fields.count - 1]
+            }
+        }
+
+        /// `5 min ago`, `3 h ago`, `12 days ago`.
+        static func text(ofAge seconds: Int64) -> String {
+            switch max(0, seconds) {
+            case ..<3_600: "\(max(0, seconds) / 60) min ago"
+            case ..<172_800: "\(seconds / 3_600) h ago"
+            default: "\(seconds / 86_400) days ago"
+            }
+        }
+    }
+
+    private func row(_ entry: MirrorList.Entry, _ now: Int64) async -> Row {
+        var row = Row(entry: entry, state: "gone")
+        guard isDirectory(entry.directory) else { return row }
+        row.remote = CommandContext.linkedRemote(entry.directory, entry.stateDirectory)
+        guard row.remote != nil else {
+            row.state = "not linked"
+            return row
+        }
+        row.timers = timers(entry)
+        var sources = context.sources
+        sources.options.stateDirectory = entry.stateDirectory
+        do {
+            let mirror = try DirectoryMirror(
+                directory: entry.directory,
+                remote: nil,
+                allowsRebinding: false,
+                sources: sources
+            )
+            let last = try await mirror.pastRuns(limit: 1).first
+            row.state =
+                last.map { $0.end?.outcome ?? ($0.isRunning ? "running" : "did not end") }
+                ?? "no run"
+            let local = LocalMirror(
+                directory: entry.directory,
+                deviceName: sources.hostName,
+                stateDirectory: entry.stateDirectory,
+                homeDirectory: sources.homeDirectory
+            )
+            row.lastSuccess = try await local.lastSuccess().values.max()
+            row.age = row.lastSuccess.map { now - $0.secondsSince1970 }
+        } catch {
+            row.state = "unreadable"
+            context.complain(
+                "'\(String(terminalSafe: entry.directory))': \(EventText.failure(error))"
+            )
+        }
+        return row
+    }
+
+    private func timers(_ entry: MirrorList.Entry) -> [ScheduleInstaller.Timer] {
+        ScheduleFormat.allCases.flatMap { format in
+            let installer = ScheduleInstaller(format, context)
+            let schedules = Schedule.all(of: entry.directory, entry.stateDirectory)
+            return (try? installer.timers(of: schedules)) ?? []
+        }
+    }
+}
+
+/// `--all`: a command on each mirror of this account, after a line with its directory.
+struct AllMirrors: Sendable {
+    let context: CommandContext
+
+    /// The status: 1 if the command failed for one of them.
+    func run(_ command: (CommandContext) async throws -> ExitCode) async throws -> ExitCode {
+        if let directory = context.typed.positionals.first {
+            throw UsageError.contradiction("--all", String(terminalSafe: directory))
+        }
+        var isGood = true
+        for entry in context.mirrorList?.entries() ?? [] {
+            let shown = String(terminalSafe: entry.directory)
+            if context.output.isJSON {
+                context.say(["event": "mirror", "directory": entry.directory])
+            } else {
+                context.say("\(shown):")
+            }
+            do {
+                guard isDirectory(entry.directory) else {
+                    throw SyncError(code: .localState, message: "'\(shown)' is gone")
+                }
+                var typed = context.typed
+                typed.counts[.allMirrors] = nil
+                typed.positionals = [entry.directory]
+                typed.values[.stateDirectory] = entry.stateDirectory
+                let code = try await command(
+                    CommandContext(typed, environment: context.sources.environment)
+                )
+                isGood = isGood && code == .success
+            } catch let error where ExitCode(ending: error) != .interrupted {
+                context.complain(EventText.failure(error))
+                isGood = false
+            }
+        }
+        return isGood ? .success : .incomplete
+    }
+}

@@ -1,0 +1,130 @@
+internal import OSSSync
+
+#if canImport(Glibc)
+internal import Glibc
+#else
+internal import Darwin
+#endif
+
+/// The directories that were linked on this account, for `osssync mirrors`: a line for each in
+/// `~/.config/osssync/mirrors`.
+///
+/// No run needs it: what cannot be written is added by the next run, and of two lines for one
+/// directory only one is read.
+struct MirrorList: Sendable {
+    struct Entry: Sendable, Hashable {
+        /// The real path.
+        var directory: String
+        /// Nil if the state is in the directory.
+        var stateDirectory: String?
+    }
+
+    private static let greatestSize = 1 << 20
+
+    private let folder: String
+
+    /// Nil for a user without a home.
+    init?(homeDirectory: String?) {
+        guard let homeDirectory else { return nil }
+        folder = homeDirectory + "/.config/osssync"
+    }
+
+    private var path: String { folder + "/mirrors" }
+
+    /// In the order in which they were linked; none if there is no list.
+    func entries() -> [Entry] {
+        guard let bytes = try? InputFile(limit: Self.greatestSize).content(of: path) else {
+            return []
+        }
+        var known: Set<Entry> = []
+        return String(decoding: bytes, as: UTF8.self).split(separator: "\n").compactMap { line in
+            let fields = line.split(separator: "\t").map { Self.decoded($0) }
+            guard let directory = fields.first, directory.utf8.first == UInt8(ascii: "/") else {
+                return nil
+            }
+            let entry = Entry(
+                directory: directory,
+                stateDirectory: fields.count > 1 ? fields[1] : nil
+            )
+            return known.insert(entry).inserted ? entry : nil
+        }
+    }
+
+    /// Adds an entry that is missing.
+    func add(_ entry: Entry) {
+        guard !entries().contains(entry) else { return }
+        for path in [String(folder.dropLast("/osssync".count)), folder] {
+            _ = unsafe mkdir(path, 0o700)
+        }
+        let flags = O_WRONLY | O_APPEND | O_CREAT | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC
+        let descriptor = unsafe open(path, flags, mode_t(0o600))
+        guard descriptor >= 0 else { return }
+        defer { _ = close(descriptor) }
+        _ = OutputStream(descriptor: descriptor).write(Self.line(entry))
+    }
+
+    /// Removes what was unlinked.
+    func remove(_ entry: Entry) {
+        let all = entries()
+        guard all.contains(entry) else { return }
+        let rest = all.filter { $0 != entry }.map(Self.line).joined()
+        _ = replaceFile(path, with: rest, mode: 0o600)
+    }
+
+    private static func line(_ entry: Entry) -> String {
+        ([entry.directory] + [entry.stateDirectory].compactMap(\.self)).map(encoded)
+            .joined(separator: "\t") + "\n"
+    }
+
+    /// A path in which no byte ends a field or a line.
+    private static func encoded(_ path: String) -> String {
+        path.unicodeScalars.map { scalar in
+            guard scalar.value < 0x20 || scalar.value == 0x7F || scalar == "%" else {
+                return String(scalar)
+            }
+            return "%" + String(0x100 + scalar.value, radix: 16).dropFirst()
+        }.joined()
+    }
+
+    private static func decoded(_ field: Substring) -> String {
+        var (bytes, rest) = ([UInt8](), [UInt8](field.utf8)[...])
+        while let byte = rest.popFirst() {
+            let digits = String(decoding: rest.prefix(2), as: UTF8.self)
+            if byte == UInt8(ascii: "%"), digits.utf8.count == 2,
+                let code = UInt8(digits, radix: 16)
+            {
+                bytes.append(code)
+                rest = rest.dropFirst(2)
+            } else {
+                bytes.append(byte)
+            }
+        }
+        return String(decoding: bytes, as: UTF8.self)
+    }
+}
+
+extension CommandContext {
+    var mirrorList: MirrorList? { MirrorList(homeDirectory: sources.homeDirectory) }
+
+    /// The directory as the list has it.
+    private var listed: MirrorList.Entry? {
+        guard let directory = place.flatMap({ MirrorPlace.realPath($0.directory) }) else {
+            return nil
+        }
+        return MirrorList.Entry(
+            directory: directory,
+            stateDirectory: sources.options.stateDirectory.map(absolutePath)
+        )
+    }
+
+    /// Adds the directory to the list if it is linked by now.
+    func listMirror() {
+        guard let entry = listed, linkedRemote != nil else { return }
+        mirrorList?.add(entry)
+    }
+
+    func unlistMirror() {
+        guard let entry = listed else { return }
+        mirrorList?.remove(entry)
+    }
+}
