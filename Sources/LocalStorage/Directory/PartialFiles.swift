@@ -256,6 +256,23 @@ package final class PartialFiles: Sendable {
         return names
     }
 
+    /// Removes the empty files that were to show whether the disk takes a name, left by a kill.
+    package func removeTriedNames() throws(LocalError) {
+        guard !areBeside, work.refusal == nil else { return }
+        let directory = try directory
+        var tried: [PathBytes] = []
+        try unsafe calls.names(in: directory.descriptor) { name, type in
+            let isOwn = unsafe PartialName(String(decoding: name, as: UTF8.self)) != nil
+            if !isOwn, type != .directory { unsafe tried.append(PathBytes(name)) }
+        }
+        for name in tried {
+            guard let status = try calls.status(at: directory.descriptor, name),
+                status.kind == .file, status.identity.size == 0
+            else { continue }
+            try calls.unlink(at: directory.descriptor, name)
+        }
+    }
+
     /// Removes the temporary files of a single file but that of the name `kept`.
     ///
     /// - Returns: How many were removed.

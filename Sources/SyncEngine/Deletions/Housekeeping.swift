@@ -85,6 +85,7 @@ struct Housekeeping: Sendable {
                 attempt { () throws(LocalError) in try directory.partials.remove(name) }
             }
         }
+        attempt { () throws(LocalError) in try directory.partials.removeTriedNames() }
         attempt { () throws(LocalError) in try directory.sweepStateFiles() }
         guard !keepsTrash else { return failures }
         attempt { () throws(LocalError) in

@@ -47,6 +47,8 @@ actor OwnUploads {
     /// A token that no other upload has; the manifest knows whose it is before it is used.
     func token(of key: ObjectKey, size: Int64) async throws(ManifestError) -> String {
         if !isNoted {
+            // A backup of the directory made before has none of what this run sends.
+            try await manifest.takeNumber()
             try await record(earlier + [name])
             isNoted = true
         }

@@ -87,6 +87,8 @@ extension World {
             item.message?.contains("is where a directory is needed") == true
         }
         if isBlocked { return true }
+        // What the rules that it brought do not hide is for the next one.
+        if run.items.contains(where: { $0.displayKey == Self.ignoreFile.display }) { return true }
         // A version that was put aside is a new file, which goes to the remote.
         if run.options.direction == .sync, let summary = run.summary,
             summary.conflicts + summary.skipped > 0

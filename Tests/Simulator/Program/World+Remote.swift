@@ -191,6 +191,10 @@ extension World {
         {
             return
         }
+        // Neither service deletes on condition: what came after the last look is lost.
+        if what == "deleted", atStart != nil, sawAnother(than: object, at: path, run, what) {
+            return
+        }
         // Without conditions, what comes after the listing is not seen.
         if setup.hasNoConditions == true, atStart == nil, what == "overwrote" { return }
         let content = model.contents.identify(object.bytes)

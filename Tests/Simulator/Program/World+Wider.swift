@@ -154,7 +154,16 @@ extension World {
         _ run: RunState,
         _ what: String
     ) -> Bool {
-        guard setup.has(.writers) else { return true }
+        !setup.has(.writers) || sawAnother(than: object, at: path, run, what)
+    }
+
+    /// True if the run has asked for what is about to go, and was told of another version.
+    func sawAnother(
+        than object: VirtualBucket.Object,
+        at path: ObjectKey,
+        _ run: RunState,
+        _ what: String
+    ) -> Bool {
         let listed = what == "deleted" ? run.lastListed[path] : nil
         return (run.lastSeen[path] ?? listed).map { $0 != object.serial } ?? false
     }
@@ -171,6 +180,8 @@ extension World {
         for (content, time) in trashedAt.sorted(by: { $0.key < $1.key })
         where !tree.trash.contains(content) {
             trashedAt[content] = nil
+            // A second name in the trash goes if the file could not be replaced.
+            if tree.entries.values.contains(.file(content)) { continue }
             let age = scheduler.elapsed - time
             guard age < .seconds(run.options.trashDays * 86_400) else { continue }
             report(.trash, "content \(content.number) left the trash after \(age)")

@@ -48,6 +48,17 @@ extension EngineRuns {
             try await manifest.checkpointAndClose()
         }
 
+        @Test func `leaves no name that was tried`() async throws {
+            let fixture = try MirrorFixture()
+            try await fixture.put("f", ramp(10))
+            try await fixture.run("b", .pull)
+            for name in ["C:", "\u{1}x"] {
+                try fixture.write("b/.osssync/partial/" + name, Data())
+            }
+            try await fixture.run("b", .pull)
+            #expect(try fixture.names(in: "b/.osssync/partial") == [])
+        }
+
         @Test func `directories that killed deletions emptied go with the next run`() async throws {
             let fixture = try MirrorFixture()
             for key in ["x/y/z", "x/kept", "u/v/w"] { try await fixture.put(key, ramp(10)) }

@@ -164,6 +164,36 @@ extension EngineRuns {
             #expect(try await fixture.object("f") == MirrorFixture.ramp(2_500, 4))
         }
 
+        @Test func `in a backup of the directory from before it is a conflict`() async throws {
+            let fixture = try MirrorFixture()
+            func engine(
+                through: (any ObjectStore) -> any ObjectStore = { $0 }
+            ) throws -> MirrorEngine {
+                var engine = try fixture.engine("a", through: through)
+                engine.settings.stateDirectory = fixture.directory("state")
+                return engine
+            }
+            try fixture.write("a/other", MirrorFixture.ramp(10))
+            _ = try await engine().run(.sync, options: MirrorFixture.options()) { _ in }
+            try fixture.copy("a", "backup")
+            try fixture.write("a/f", MirrorFixture.ramp(2_000, 2))
+            let cutOff = try engine { store in
+                HookedStore(store) { call throws(StorageError) in
+                    guard call.operation == "PutObject", call.moment == .after else { return }
+                    throw StorageError(kind: .cancelled, operation: call.operation)
+                }
+            }
+            await #expect(throws: SyncError.self) {
+                try await cutOff.run(.sync, options: MirrorFixture.options()) { _ in }
+            }
+            for name in try fixture.names(in: "a") { try fixture.remove("a/" + name) }
+            try fixture.copy("backup/.", "a")
+            try fixture.write("a/f", MirrorFixture.ramp(3_000, 3))
+            let next = try await engine().run(.sync, options: MirrorFixture.options()) { _ in }
+            #expect(next.conflicts == 1)
+            #expect(try await fixture.object("f") == MirrorFixture.ramp(2_000, 2))
+        }
+
         @Test func `in a copy of the directory it is a conflict`() async throws {
             let fixture = try MirrorFixture()
             try await cutOff(fixture)
