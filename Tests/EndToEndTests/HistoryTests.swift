@@ -269,4 +269,52 @@ struct HistoryTests {
         #expect(try workplace.run("log", tree.path, "99").status == 1)
         #expect(try workplace.run("log", tree.path, "last").status == 2)
     }
+
+    @Test func `verify writes its figures and its log`() throws {
+        let workplace = try Workplace()
+        let tree = try workplace.makeDirectory("tree")
+        try tree.write("a", ramp(10))
+        try #require(try workplace.run("push", tree.path, workplace.remote).status == 0)
+        let figures = workplace.folder.path + "/verify.prom"
+        let log = workplace.folder.path + "/verify.log"
+        let files = ["--metrics-file", figures, "--log-file", log]
+        let good = try workplace.start(["verify", tree.path] + files).finish()
+        #expect(good.status == 0, "\(good.diagnostics)")
+        let text = try String(contentsOfFile: figures, encoding: .utf8)
+        for line in ["files", "recorded_files", "finished"] {
+            let start = "\nosssync_verify_\(line){dir=\"\(tree.path)\","
+            let found = text.split(separator: "\n").contains {
+                ("\n" + $0).hasPrefix(start) && $0.hasSuffix("} 1")
+            }
+            #expect(found, "\(line): \(text)")
+        }
+        #expect(
+            try String(contentsOfFile: log, encoding: .utf8).hasSuffix("Z verified 1 file (10 B)\n")
+        )
+        let inside = ["verify", tree.path, "--log-file", tree.path + "/log"]
+        #expect(try workplace.start(inside).finish().status == 2)
+    }
+
+    @Test func `the history of a path is that of all runs whose items are kept`() throws {
+        let workplace = try Workplace()
+        let tree = try workplace.makeDirectory("tree")
+        for name in ["d/a", "d/b", "dd"] { try tree.write(name, ramp(10)) }
+        try #require(try workplace.run("push", tree.path, workplace.remote).status == 0)
+        try FileManager.default.removeItem(atPath: tree.path + "/d/a")
+        try #require(try workplace.run("push", tree.path, "--delete").status == 0)
+        let one = try workplace.run("log", tree.path, "--path", "d/a")
+        let lines = one.output.split(separator: "\n")
+        #expect(one.status == 0 && lines.count == 3, "\(one.output)")
+        #expect(lines[1].hasPrefix("     1  ") && lines[1].hasSuffix("  uploaded: d/a"))
+        #expect(
+            lines[2].hasPrefix("     2  ") && lines[2].contains("  deleted in the bucket: d/a")
+        )
+        #expect(
+            try workplace.run("log", tree.path, "--path", "d/", "--json").output
+                .split(separator: "\n").count == 3
+        )
+        #expect(try workplace.run("log", tree.path, "--path", "d/c").status == 1)
+        #expect(try workplace.run("log", tree.path, "--since", "1h").output.contains("1 deleted"))
+        #expect(try workplace.run("log", tree.path, "--since", "0s", "2").status == 2)
+    }
 }

@@ -95,7 +95,14 @@ struct ScheduleTests {
         #expect(content.contains("\nOnCalendar=0/1:00\n"))
         #expect(try schedule("--push", "--test").status == 0)
         let list = try schedule("--list")
-        #expect(list.output == "no schedules of this user are installed with systemd\n")
+        #expect(
+            list.output == """
+                not active  push of \(tree.path)
+                    "\(BuiltProducts.osssync.resolvingSymlinksInPath().path)" "push" "--quiet" \
+                "--if-locked" "skip" "\(tree.path)"
+
+                """
+        )
         let removed = try schedule("--push", "--remove")
         #expect(removed.output == "removed \(timer.dropLast(6))\n")
         #expect(try units().isEmpty)
@@ -105,7 +112,7 @@ struct ScheduleTests {
                 --user daemon-reload
                 --user enable --now \(timer)
                 --user start --wait \(service)
-                --user list-timers --all --no-pager osssync-*
+                --user show --property=NextElapseUSecRealtime --value \(timer)
                 --user disable --now \(timer)
                 --user daemon-reload
 
@@ -214,12 +221,11 @@ struct ScheduleTests {
         }
         let none = try list()
         #expect(none.status == 0)
-        #expect(none.output.hasPrefix("no schedules of this user are installed"))
+        #expect(none.output.hasPrefix("no schedules are installed"))
         try #require(try schedule("--push", "--every", "1h", "--install").status == 0)
-        let timer = try #require(try units().last)
         let listed = try list()
         #expect(listed.status == 0)
-        #expect(listed.output.hasPrefix(timer + "  (when it starts is not known: "))
+        #expect(listed.output.hasPrefix("not known  push of \(tree.path)\n"))
     }
 
     @Test func `units that cannot be started are not left behind`() throws {
@@ -247,7 +253,7 @@ struct ScheduleTests {
         let lines = try String(contentsOfFile: table, encoding: .utf8).split(separator: "\n")
         #expect(lines.count == 3)
         #expect(lines.first == "5 4 * * * other")
-        #expect(lines.last?.hasPrefix("0 */6 * * * '") == true)
+        #expect(lines.last?.hasPrefix("0 */6 * * * sleep $(( ") == true)
         #expect(lines.last?.hasSuffix(#"my 100\% photos'"#) == true)
         let list = try schedule("--list", "--format", "cron")
         let listed = list.output.split(separator: "\n")
@@ -349,10 +355,27 @@ struct ScheduleTests {
         #expect(try String(contentsOfFile: table, encoding: .utf8) == "5 4 * * * other\n")
     }
 
+    @Test func `verify is scheduled with its options, also for the system`() throws {
+        let verify = ["--verify", "--budget", "5%", "--on-calendar", "Sat,Sun 04:00"]
+        let files = ["--metrics-file", "/m/o.prom", "--log-file", "/m/o.log"]
+        let units = try schedule(verify + files + ["--system=backup"])
+        #expect(units.status == 0, "\(units.diagnostics)")
+        #expect(units.output.hasPrefix("# /etc/systemd/system/osssync-verify-"))
+        for part in [
+            "User=backup\n", "\"verify\" \"--quiet\" ", "\"--budget\" \"5%%\"",
+            "\"--metrics-file\" \"/m/o.prom\"", "OnCalendar=Sun,Sat *-*-* 04:00:00\n",
+        ] {
+            #expect(units.output.contains(part), "\(units.output)")
+        }
+        for wrong in [verify + ["--delete"], verify + ["--system", "--format", "cron"]] {
+            #expect(try schedule(wrong).status == 2, "\(wrong)")
+        }
+    }
+
     @Test func `what cannot be scheduled is refused`() throws {
         for (arguments, part) in [
-            (["--daily", "02:30"], "--pull, --push or --sync is missing"),
-            (["--push"], "--every or --daily is missing"),
+            (["--daily", "02:30"], "--pull, --push, --sync or --verify is missing"),
+            (["--push"], "--every, --daily or --on-calendar is missing"),
             (["--push", "--pull", "--every", "1h"], "cannot be used together"),
             (["--push", "--every", "1h", "--daily", "02:30"], "cannot be used together"),
             (["--push", "--every", "7m"], "expected 5m"),

@@ -128,7 +128,7 @@ struct RunFilesTests {
         func isInStep(_ exit: ExitCode, _ change: (inout RunSummary) -> Void = { _ in }) -> Bool {
             var summary = RunSummary(direction: .pull)
             change(&summary)
-            return Self.figures(summary, exit).text.contains("\"pull\"} 1\n")
+            return Self.figures(summary, exit).text.hasSuffix("\"pull\"} 1\n")
         }
         #expect(isInStep(.success))
         #expect(!isInStep(.success, { $0.onlyRemote = 1 }))

@@ -39,6 +39,39 @@ struct ScheduleTests {
         #expect(ScheduleTime(every: text) == time)
     }
 
+    @Test(
+        arguments: [
+            ("Mon..Fri 02:30", .weekly([1, 2, 3, 4, 5], 150)),
+            ("Sat,Sun 4:00", .weekly([0, 6], 240)),
+            ("fri..mon 00:00", .weekly([0, 1, 5, 6], 0)), ("Wed 23:59", .weekly([3], 1_439)),
+            ("Mon", nil), ("02:30", nil), ("Mon.Fri 2:30", nil), ("Mon..Fri 24:00", nil),
+            ("Mon..Tue..Fri 2:30", nil), (", 2:30", nil), ("Monday 2:30", nil), ("", nil),
+        ] as [(String, ScheduleTime?)]
+    )
+    func `days of the week are read as systemd reads them`(text: String, time: ScheduleTime?) {
+        #expect(ScheduleTime(onCalendar: text) == time)
+    }
+
+    @Test(arguments: [
+        ("*/15 * * * * x", 15 * 60), ("0 */6 * * * x", 6 * 3_600), ("30 2 * * * x", 86_400),
+    ])
+    func `the next start of a line of cron is known`(line: String, period: Int) throws {
+        let now = Int64(1_800_000_000)
+        let next = try #require(CronLine.next(line[...], after: now))
+        #expect(next > now && next <= now + Int64(period) && next % 60 == 0)
+        #expect(CronLine.next(line[...], after: next) == next + Int64(period))
+        #expect(CronLine.next("30 2 1 * * x", after: now) == nil)
+        let weekly = try #require(CronLine.next("30 2 * * 1,3 x", after: now))
+        #expect([1, 3].contains(WallClock.civil(weekly).weekday))
+    }
+
+    @Test func `a service of the system has its user`() {
+        let user = SystemdUnits(schedule: Self.plain, time: .hours(1), user: "backup")
+        #expect(user.service.contains("\nType=exec\nUser=backup\nExecStart="))
+        let own = SystemdUnits(schedule: Self.plain, time: .hours(1))
+        #expect(!own.service.contains("User="))
+    }
+
     @Test func `a name is safe for units, and differs by directory, state and direction`() {
         let names = Self.odd.map { Self.schedule($0).name } + [Self.plain.name]
         #expect(Set(names).count == names.count)
@@ -65,7 +98,9 @@ struct ScheduleTests {
 
     @Test(arguments: ScheduleFormat.allCases)
     func `the text of a format is the recorded one`(format: ScheduleFormat) throws {
-        let times: [ScheduleTime] = [.daily(150), .hours(6), .minutes(15)]
+        let times: [ScheduleTime] = [
+            .daily(150), .hours(6), .minutes(15), .weekly([1, 2, 3, 4, 5], 150),
+        ]
         let texts = times.map { time in
             switch format {
             case .systemd:
@@ -145,7 +180,7 @@ struct ScheduleTests {
             stateDirectory: word
         )
         var paths: [String] = []
-        for time: ScheduleTime in [.minutes(20), .hours(1), .hours(6), .daily(150)] {
+        for time: ScheduleTime in [.minutes(20), .hours(6), .daily(150), .weekly([0, 6], 9)] {
             let units = SystemdUnits(schedule: schedule, time: time)
             for (name, text) in [
                 (units.serviceName, units.service), (units.timerName, units.timer),
@@ -184,7 +219,10 @@ struct ScheduleTests {
         let process = Process()
         let pipe = Pipe()
         process.executableURL = URL(fileURLWithPath: "/bin/sh")
-        let shown = command.replacing("\u{1}", with: "%")
+        let parts = command.replacing("\u{1}", with: "%").split(separator: "; ", maxSplits: 1)
+        try #require(parts.count == 2 && parts[0].hasPrefix("sleep $(( "))
+        let delay = parts[0].dropFirst("sleep ".count)
+        let shown = parts[1] + "; test \(delay) -lt 900 || echo later"
         process.arguments = ["-c", "printf '%s\\n' " + shown]
         process.standardOutput = pipe
         try process.run()
@@ -235,7 +273,7 @@ struct ScheduleTests {
         )
         let other = String(CronLine(schedule: pull, time: .hours(1)).text.split(separator: "\n")[1])
         #expect(CronLine.removing(Self.plain, from: mark + other) == .foreign(other))
-        #expect(CronLine.all(in: mark + backup + "\n" + mine) == [String(lines[1])])
+        #expect(CronLine.all(in: mark + backup + "\n" + mine).map(\.command).count == 1)
     }
 
     @Test func `options of the run are passed on, with whole paths`() throws {
@@ -274,8 +312,11 @@ struct ScheduleTests {
             try unsafe PropertyListSerialization.propertyList(from: Data(text.utf8), format: nil)
                 as? [String: Any]
         )
-        #expect(list["ProgramArguments"] as? [String] == schedule.words)
-        #expect(list["StartCalendarInterval"] as? [String: Int] == ["Hour": 2, "Minute": 30])
+        let words = try #require(list["ProgramArguments"] as? [String])
+        #expect(
+            words.prefix(2) == ["/bin/sh", "-c"] && [String](words.dropFirst(3)) == schedule.words
+        )
+        #expect(list["StartCalendarInterval"] as? [[String: Int]] == [["Hour": 2, "Minute": 30]])
         #expect(list["Label"] as? String == schedule.name)
     }
 }

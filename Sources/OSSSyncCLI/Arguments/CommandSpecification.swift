@@ -54,7 +54,8 @@ struct CommandSpecification: Sendable {
     var dailyOptions: [Option] {
         options.filter { option in
             option.daily != nil
-                || !option.isOfRun && ![.output, .connection, .other].contains(option.group)
+                || !option.isOfRun && !option.isPassedOn
+                    && ![.output, .connection, .other].contains(option.group)
         }
     }
 

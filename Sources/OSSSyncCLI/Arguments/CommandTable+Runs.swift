@@ -51,16 +51,17 @@ extension CommandTable {
     static let schedule = CommandSpecification(
         name: .schedule,
         arguments: ["[DIR]"],
-        summary: "run pull, push or sync regularly, with systemd, cron or launchd",
+        summary: "run pull, push, sync or verify regularly, by systemd, cron or launchd",
         discussion: [
             "Prints a systemd timer, a crontab line or a launchd file that runs osssync for DIR at "
-                + "these times; --install installs it for this user. --remove and --test need "
-                + "--pull, --push or --sync; --list needs no other option. Times are in the local "
-                + "time of the machine.",
+                + "these times; --install installs it for this user, or with --system for the "
+                + "machine. --remove and --test need --pull, --push, --sync or --verify; --list "
+                + "needs no other option. Times are in the local time of the machine.",
             "Options of the run, such as --delete, --bwlimit or --log-file, are passed on to it; "
                 + "set other options in DIR/.osssync/config, see 'osssync help configuration'.",
-            "A run is skipped while another one uses DIR. With systemd, a run that could not reach "
-                + "the remote is repeated after 5 minutes.",
+            "Starts are put off by a random time, a tenth of the interval and at most 15 minutes. "
+                + "A run is skipped while another one uses DIR. With systemd, a run that could not "
+                + "reach the remote is repeated after 5 minutes.",
         ],
         examples: [
             ("osssync schedule --push --daily 02:30 ~/Photos", "print what would be installed"),
@@ -70,6 +71,10 @@ extension CommandTable {
                 "push every hour, with a log"
             ),
             ("osssync schedule --push --test ~/Photos", "test the installed run"),
+            (
+                "osssync schedule --verify --budget 5% --daily 04:00 ~/Photos",
+                "read all files in 20 nights"
+            ),
         ],
         optionHelp: [
             .force: "pull: replace local changes; push, sync: upload files that --checksum reports "
@@ -189,6 +194,8 @@ extension CommandTable {
         examples: [
             ("osssync log ~/Photos", "show past runs"),
             ("osssync log ~/Photos 12", "show what run 12 did, and what failed"),
+            ("osssync log --path 2026/a.jpg ~/Photos", "show what became of a file"),
+            ("osssync log --since 7d ~/Photos", "show the runs of a week"),
             ("osssync log --html ~/photos.html ~/Photos", "write a page for a browser"),
         ]
     )

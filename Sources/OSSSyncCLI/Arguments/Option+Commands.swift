@@ -4,8 +4,10 @@ internal import OSSSync
 extension Option {
     /// In the order of the help.
     static let ofSingleCommands: [Option] = [
-        .empty, .run, .at, .asOf, .html, .to, .remote, .budget, .repair, .shard, .round, .count,
-        .cuts, .tasks, .pull, .push, .sync, .every, .settle, .daily, .install, .remove, .list,
+        .empty, .run, .at, .asOf, .html, .since, .path, .to, .remote, .budget, .repair, .shard,
+        .round, .count,
+        .cuts, .tasks, .pull, .push, .sync, .verify, .every, .settle, .daily, .onCalendar, .system,
+        .install, .remove, .list,
         .test, .format, .long, .humanReadable, .versions, .top, .headURL, .storageClass, .sse,
         .acl, .header, .callbackURL, .callbackBody, .method, .expires, .abort, .olderThan, .until,
     ]
@@ -45,20 +47,26 @@ extension Option {
             "write an HTML page to FILE, outside of DIR: a calendar, all runs, failures and the "
                 + "largest files; an existing FILE is replaced only if it is such a page"
         )
+    static let since = Option("since", "TIME", .run)
+        .of([.log])
+        .help("show only runs that began at most TIME ago, such as 7d or 12h")
+    static let path = Option("path", "PATH", .run)
+        .of([.log])
+        .help("show what the runs did with PATH, relative to DIR, or with everything beneath it")
     static let to = Option("to", "PATH", .run)
         .of([.restore])
         .help("restore to PATH beneath DIR instead of the original path")
     static let remote = Option("remote", .run)
-        .of([.verify])
+        .of([.verify, .schedule])
         .help("also compare with the checksums in the bucket (one HEAD request for each object)")
     static let budget = Option("budget", "TIME|P%", .run)
-        .of([.verify])
+        .of([.verify, .schedule])
         .help(
             "stop after TIME, such as 30m, or after P percent of the recorded files; the next run "
                 + "with --budget continues there"
         )
     static let repair = Option("repair", .run)
-        .of([.verify])
+        .of([.verify, .schedule])
         .help("download damaged files again")
 
     // MARK: - Shards
@@ -100,6 +108,9 @@ extension Option {
     static let sync = Option("sync", .schedule)
         .of([.schedule])
         .help("schedule a sync")
+    static let verify = Option("verify", .schedule)
+        .of([.schedule])
+        .help("schedule a verify")
     static let every = Option("every", "TIME", .schedule)
         .of([.watch, .schedule])
         .help("run at this interval, such as 15m, 1h or 1d")
@@ -109,6 +120,15 @@ extension Option {
     static let daily = Option("daily", "HH:MM", .schedule)
         .of([.schedule])
         .help("run every day at HH:MM, local time")
+    static let onCalendar = Option("on-calendar", "'DAYS HH:MM'", .schedule)
+        .of([.schedule])
+        .help("run on these days of the week, such as 'Mon..Fri 02:30' or 'Sat,Sun 4:00'")
+    static let system = Option("system", .optional("USER"), .schedule)
+        .of([.schedule])
+        .help(
+            "use systemd's units of the system, which also run while USER is not logged in; needs "
+                + "root (default USER: the one who ran sudo)"
+        )
     static let install = Option("install", .schedule)
         .of([.schedule])
         .help("install or replace the schedule")
@@ -117,7 +137,7 @@ extension Option {
         .help("remove the schedule")
     static let list = Option("list", .schedule)
         .of([.schedule])
-        .help("list the schedules of this user")
+        .help("list the schedules: next start, directory, command")
     static let test = Option("test", .schedule)
         .of([.schedule])
         .help("start the run now, in the same way as the schedule")
@@ -230,26 +250,26 @@ extension Option {
         .help("show each item; -vv also shows why items were skipped")
         .output(.verbosity)
     static let logFile = Option("log-file", "FILE", .output, .typed, .writes)
-        .of(.runners, [.apply])
+        .of(.runners, [.apply, .verify])
         .daily("append a log to FILE, outside of DIR")
         .help(
             "append a log to FILE, outside of DIR, with the time of each line, as with --verbose"
         )
     static let metricsFile = Option("metrics-file", "FILE", .output, .typed, .writes)
-        .of(.runners, [.apply])
+        .of(.runners, [.apply, .verify])
         .help(
             "write metrics of the run to FILE, outside of DIR, in the Prometheus text format; a "
                 + "file with other content is refused"
         )
     static let notifyURL = Option("notify-url", "URL", .output, .typed)
-        .of(.runners, [.apply])
+        .of(.runners, [.apply, .verify])
         .help(
             "post the summary as JSON to URL when the run ends; {exit} in it becomes the exit "
                 + "status, {state} success or failure; a URL with a secret belongs in "
                 + "~/.config/osssync/config (notify-url), because other users can see arguments"
         )
     static let notifyOn = Option("notify-on", .one(of: NotificationChoice.self), .output, .typed)
-        .of(.runners, [.apply])
+        .of(.runners, [.apply, .verify])
         .help("when to notify: always (default), or on failure, if the exit status is not 0")
 
     // MARK: - Connections

@@ -154,7 +154,8 @@ extension Option {
 
     /// True if a run that is started later gets it as it was given.
     var isPassedOn: Bool {
-        isOfRun && commands.contains(.schedule) && ![.quiet, .stateDirectory, .help].contains(self)
+        (isOfRun || commands.contains(.verify)) && commands.contains(.schedule)
+            && ![.quiet, .stateDirectory, .help].contains(self)
     }
 
     var isOfRun: Bool { commands.contains(where: [CommandName].runs.contains) }

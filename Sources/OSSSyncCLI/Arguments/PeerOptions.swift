@@ -15,6 +15,8 @@ enum PeerOptions {
                     "--del", "--delete-removed", "--remove",
                 ]
             ),
+            ("--delete=extra", ["--delete-extra"]),
+            ("--delete=excluded", ["--delete-excluded"]),
             ("--max-size", ["--exclude-larger-than"]),
             ("--exclude-from", ["--filter-from", "--exclude-file"]),
             ("--exclude-if-present", ["--exclude-if"]),

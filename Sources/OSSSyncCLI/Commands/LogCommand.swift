@@ -19,10 +19,16 @@ struct LogCommand: Sendable {
         )
         if let path = context.arguments.values[.html] { return try await write(path, mirror) }
         guard let text = context.arguments.run else {
-            let runs = try await mirror.pastRuns(limit: Self.limit)
+            let runs = try await runs(of: mirror)
+            if let path = context.arguments.values[.path] {
+                return try await history(of: path, runs, mirror)
+            }
             if !runs.isEmpty { sayHeading() }
             for run in runs.reversed() { say(run) }
             return .success
+        }
+        for option in [Option.since, .path] where context.arguments.has(option) {
+            throw UsageError.contradiction(option.name, text)
         }
         guard let number = parseCount(text, in: 1...Int.max) else {
             throw UsageError.badArgument(
@@ -50,6 +56,45 @@ struct LogCommand: Sendable {
         sayHeading()
         say(run)
         return .success
+    }
+
+    /// The last runs, the latest first, that began since `--since`.
+    private func runs(of mirror: DirectoryMirror) async throws -> [PastRun] {
+        let runs = try await mirror.pastRuns(limit: Self.limit)
+        guard let age = try context.arguments.value(of: .since, .time("7d or 12h")) else {
+            return runs
+        }
+        let start = WallClock.now().seconds - age.components.seconds
+        return runs.filter { $0.started.secondsSince1970 >= start }
+    }
+
+    /// What the runs whose items are kept did with a path and with what is beneath it, the latest
+    /// last.
+    private func history(
+        of path: String,
+        _ runs: [PastRun],
+        _ mirror: DirectoryMirror
+    ) async throws -> ExitCode {
+        let key = String(path.utf8.last == UInt8(ascii: "/") ? path.dropLast() : path[...])
+        var isFound = false
+        for run in runs.prefix(Self.runsWithItems).reversed() {
+            _ = try await mirror.pastItems(ofRun: run.number) { item in
+                let rest = item.key.utf8.dropFirst(key.utf8.count)
+                guard item.key.utf8.starts(with: key.utf8),
+                    rest.isEmpty || rest.first == UInt8(ascii: "/")
+                else { return true }
+                if !isFound { sayHeading() }
+                isFound = true
+                return say(item, in: run)
+            }
+        }
+        guard !isFound else { return .success }
+        throw SyncError(
+            code: .notFound,
+            message:
+                "the last \(Self.runsWithItems) runs, of which the items are kept, did nothing "
+                + "with '\(String(terminalSafe: path))'"
+        )
     }
 
     /// Writes the page.
@@ -84,13 +129,22 @@ struct LogCommand: Sendable {
         if !context.output.isJSON { context.say("   run  \(CommandContext.zoneText)") }
     }
 
-    private func say(_ item: PastItem) -> Bool {
+    /// Says what became of an item, and if it is one of several runs, in which.
+    private func say(_ item: PastItem, in run: PastRun? = nil) -> Bool {
         guard context.output.isJSON else {
             let reason = item.message.map { ": " + $0 } ?? ""
-            return context.say("\(EventText.past(item)): \(item.displayKey)\(reason)")
+            let start = run.map { run in
+                let number = padded(String(run.number), to: 6, isNumber: true)
+                return "\(number)  \(context.timeText(run.started))  "
+            }
+            return context.say(
+                "\(start ?? "")\(EventText.past(item)): \(item.displayKey)\(reason)"
+            )
         }
         return context.say([
             "event": "past_item",
+            "run": run?.number,
+            "started": run?.started.text,
             "action": item.action,
             "state": item.state,
             "key": JSONKey(item.key, item.displayKey),

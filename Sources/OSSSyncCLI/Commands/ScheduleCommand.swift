@@ -11,13 +11,14 @@ struct ScheduleCommand: Sendable {
     let context: CommandContext
     let environment: [String: String]
 
-    private static let directions: [Option] = [.pull, .push, .sync]
+    private static let directions: [Option] = [.pull, .push, .sync, .verify]
     private static let actions: [Option] = [.install, .remove, .list, .test]
 
     func run() async throws -> ExitCode {
         let action = try onlyOne(of: Self.actions)
         let format = format
-        let installer = ScheduleInstaller(format, context)
+        let user = try user(format)
+        let installer = ScheduleInstaller(format, context, user: user)
         if action == .list {
             list(try installer.list(), format)
             return .success
@@ -42,7 +43,7 @@ struct ScheduleCommand: Sendable {
             }
         default:
             let time = try time()
-            show(try checked(schedule, format), time, format)
+            show(try checked(schedule, format), time, format, user)
             if !context.output.isQuiet { context.complain("it starts \(time.text) (\(zone))") }
             for warning in absence(schedule) { context.complain("warning: " + warning) }
         }
@@ -69,9 +70,11 @@ struct ScheduleCommand: Sendable {
     }
 
     private func list(_ lines: [String], _ format: ScheduleFormat) {
-        for line in lines { context.say(String(terminalSafe: line)) }
+        for line in lines.flatMap({ $0.split(separator: "\n") }) {
+            context.say(String(terminalSafe: String(line)))
+        }
         if lines.isEmpty {
-            say("no schedules of this user are installed with \(format.rawValue)")
+            say("no schedules are installed with \(format.rawValue)")
         } else if format == .cron {
             say("times: \(zone)")
         }
@@ -86,12 +89,18 @@ struct ScheduleCommand: Sendable {
         if !context.output.isQuiet { context.say(text) }
     }
 
-    private func show(_ schedule: Schedule, _ time: ScheduleTime, _ format: ScheduleFormat) {
+    private func show(
+        _ schedule: Schedule,
+        _ time: ScheduleTime,
+        _ format: ScheduleFormat,
+        _ user: String?
+    ) {
         switch format {
         case .systemd:
-            let units = SystemdUnits(schedule: schedule, time: time)
-            _ = context.write("# ~/.config/systemd/user/\(units.serviceName)\n\(units.service)\n")
-            _ = context.write("# ~/.config/systemd/user/\(units.timerName)\n\(units.timer)")
+            let units = SystemdUnits(schedule: schedule, time: time, user: user)
+            let folder = user == nil ? "~/.config/systemd/user" : "/etc/systemd/system"
+            _ = context.write("# \(folder)/\(units.serviceName)\n\(units.service)\n")
+            _ = context.write("# \(folder)/\(units.timerName)\n\(units.timer)")
         case .cron: _ = context.write(CronLine(schedule: schedule, time: time).text)
         case .launchd: _ = context.write(LaunchAgent(schedule: schedule, time: time).text)
         }
@@ -102,6 +111,28 @@ struct ScheduleCommand: Sendable {
             return given
         }
         return ShellCommand.isThere("systemctl", path: environment["PATH"]) ? .systemd : .cron
+    }
+
+    /// The user as whom a service of the system runs; nil without `--system`.
+    private func user(_ format: ScheduleFormat) throws(UsageError) -> String? {
+        guard let typed = context.arguments.values[.system] else { return nil }
+        guard format == .systemd else {
+            throw .contradiction("--system", "--format \(format.rawValue)")
+        }
+        let isName = { (name: String) in
+            !name.isEmpty
+                && name.utf8.allSatisfy { byte in
+                    UInt8(ascii: "a")...UInt8(ascii: "z") ~= byte | 0x20
+                        || UInt8(ascii: "0")...UInt8(ascii: "9") ~= byte
+                        || "._-".utf8.contains(byte)
+                }
+        }
+        guard typed.isEmpty else {
+            guard isName(typed) else { throw .badValue(.system, typed, "expected a user's name") }
+            return typed
+        }
+        let name = ["SUDO_USER", "USER", "LOGNAME"].lazy.compactMap { environment[$0] }.first
+        return name.flatMap { isName($0) ? $0 : nil } ?? "root"
     }
 
     private func onlyOne(of options: [Option]) throws(UsageError) -> Option? {
@@ -115,7 +146,7 @@ struct ScheduleCommand: Sendable {
     private func schedule() throws(UsageError) -> Schedule {
         let option = try onlyOne(of: Self.directions)
         guard let direction = option.flatMap({ CommandName(rawValue: $0.word) }) else {
-            throw .missingChoice("--pull, --push or --sync", command: .schedule)
+            throw .missingChoice("--pull, --push, --sync or --verify", command: .schedule)
         }
         // What the run would refuse.
         _ = try RunOptions(context.typed)
@@ -147,12 +178,18 @@ struct ScheduleCommand: Sendable {
                 ScheduleTime.init(every:)
             )
         )
-        switch (every, daily) {
-        case (let every?, nil): return every
-        case (nil, let daily?): return .daily(daily)
-        case (.some, .some): throw .contradiction("--every", "--daily")
-        case (nil, nil): throw .missingChoice("--every or --daily", command: .schedule)
+        let weekly = try context.arguments.value(
+            of: .onCalendar,
+            Reading(
+                "days and a time of day, such as 'Mon..Fri 02:30' or 'Sat,Sun 4:00'",
+                ScheduleTime.init(onCalendar:)
+            )
+        )
+        _ = try onlyOne(of: [.every, .daily, .onCalendar])
+        guard let time = every ?? daily.map(ScheduleTime.daily) ?? weekly else {
+            throw .missingChoice("--every, --daily or --on-calendar", command: .schedule)
         }
+        return time
     }
 
     /// Only systemd has a way to write a control character.

@@ -21,13 +21,25 @@ struct VerifyCommand: Sendable {
             allowsRebinding: false,
             sources: context.sources
         )
-        let report = try await mirror.verify(options) { say($0) }
-        if context.output.isJSON {
-            writeJSON(report)
-        } else if !context.output.isQuiet {
-            context.say(Self.text(report, comparesObjects: context.arguments.has(.remote)))
+        let record = try VerifyRecording(context)
+        do {
+            let report = try await mirror.verify(options) { finding in
+                say(finding)
+                record.note(Self.text(finding))
+            }
+            let text = Self.text(report, comparesObjects: arguments.has(.remote))
+            if context.output.isJSON {
+                context.say(Self.json(report))
+            } else if !context.output.isQuiet {
+                context.say(text)
+            }
+            record.note(text)
+            return await record.finish(report.isGood ? .success : .incomplete, report)
+        } catch {
+            record.note(EventText.failure(error))
+            _ = await record.finish(ExitCode(ending: error), nil, error)
+            throw error
         }
-        return report.isGood ? .success : .incomplete
     }
 
     static func budget(_ text: String) -> VerifyBudget? {
@@ -57,11 +69,13 @@ struct VerifyCommand: Sendable {
         return parts.joined(separator: ", ") + rest
     }
 
+    private static func text(_ finding: VerifyFinding) -> String {
+        "\(finding.kind.rawValue) \(finding.displayKey): \(finding.message)"
+    }
+
     private func say(_ finding: VerifyFinding) {
         guard context.output.isJSON else {
-            return context.complain(
-                "\(finding.kind.rawValue) \(finding.displayKey): \(finding.message)"
-            )
+            return context.complain(Self.text(finding))
         }
         context.say([
             "event": "verify_item",
@@ -72,8 +86,8 @@ struct VerifyCommand: Sendable {
         ])
     }
 
-    private func writeJSON(_ report: VerifyReport) {
-        context.say([
+    static func json(_ report: VerifyReport) -> JSONLine {
+        [
             "event": "verify",
             "verified": report.verified,
             "bytes": report.bytes,
@@ -87,6 +101,59 @@ struct VerifyCommand: Sendable {
             "unverifiable": report.unverifiable,
             "failed": report.failed,
             "finished": report.isFinished,
-        ])
+        ]
+    }
+}
+
+/// What a verification writes about itself, as ``RunRecording`` does for runs: `--log-file`,
+/// `--metrics-file` and `--notify-url`.
+struct VerifyRecording: Sendable {
+    let context: CommandContext
+    private let log: LogFile?
+    private let metrics: ReplacedFile?
+    private let notification: RunNotification?
+    private let start = ContinuousClock.now
+
+    /// - Throws: For a file or an address that cannot be used, before anything is read.
+    init(_ context: CommandContext) throws {
+        self.context = context
+        try RunRecording.check(context.arguments, context)
+        notification = try RunNotification(context, .pull)
+        log = try context.arguments.values[.logFile].map { try LogFile(path: $0) }
+        metrics = try context.arguments.values[.metricsFile].map { try ReplacedFile(metrics: $0) }
+    }
+
+    /// Appends a line to the log.
+    func note(_ text: String) {
+        guard let log, !log.append(text + "\n") else { return }
+        context.reportLoss("the log in \(log.shown) is not complete; check the disk that it is on")
+    }
+
+    /// The exit status, which is not 0 if something could not be written.
+    func finish(
+        _ code: ExitCode,
+        _ report: VerifyReport?,
+        _ error: (any Error)? = nil
+    ) async -> ExitCode {
+        var code = code
+        if let metrics {
+            var figures = VerifyFigures(
+                directory: absolutePath((try? context.directory()) ?? ""),
+                remote: context.remoteText,
+                exit: code,
+                report: report,
+                seconds: (ContinuousClock.now - start) / .seconds(1),
+                ended: WallClock.now().seconds
+            )
+            figures.totals = try? await context.localMirror().totals()
+            if let problem = metrics.replace(with: figures.text) {
+                context.reportLoss("the figures are not in \(metrics.shown): \(problem)")
+                if code == .success { code = .incomplete }
+            }
+        }
+        if code == .success, context.hasLostOutput { code = .incomplete }
+        let found = report.map(VerifyCommand.json) ?? ["event": "verify"]
+        await notification?.finish(found, code, error)
+        return code
     }
 }

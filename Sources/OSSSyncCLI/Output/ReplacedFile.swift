@@ -124,6 +124,7 @@ struct RunFigures: Sendable {
             summary.notMirrored,
             "Links, special files, reserved names and tagged files that no run mirrors."
         )
+        addRun("conflicts", summary.conflicts, "Conflicts that the last run left or resolved.")
         addRun("deleted_files", summary.deleted, "Files and objects that the last run deleted.")
         addRun(
             "retried_requests",
@@ -137,6 +138,18 @@ struct RunFigures: Sendable {
         )
         add("trash_files", trash?.files, "Files in the trash of the directory.")
         add("trash_bytes", trash?.bytes, "Bytes of the files in the trash of the directory.")
+        // A run limited to paths has not counted the rest.
+        let isWhole = summary.paths.isEmpty && [.success, .incomplete].contains(exit)
+        add(
+            "only_local_files",
+            isWhole ? summary.onlyLocal : nil,
+            "Files that only the directory had after the last run."
+        )
+        add(
+            "only_remote_files",
+            isWhole ? summary.onlyRemote : nil,
+            "Objects that only the bucket had after the last run."
+        )
         add("recorded_files", totals?.files, "Files that both sides had at the end of a run.")
         add("recorded_bytes", totals?.bytes, "Bytes of those files.")
         add(
@@ -159,11 +172,68 @@ struct RunFigures: Sendable {
         return figures
     }
 
-    /// In the text format of Prometheus.
     var text: String {
-        let labels =
-            "dir=\"\(Self.escaped(directory))\",remote=\"\(Self.escaped(remote))\","
-            + "direction=\"\(summary.direction.rawValue)\""
+        let labels = [
+            ("dir", directory), ("remote", remote), ("direction", summary.direction.rawValue),
+        ]
+        return Metrics.text(figures, labels)
+    }
+}
+
+/// What a metrics file says of a verification.
+struct VerifyFigures: Sendable {
+    var directory: String
+    var remote: String
+    var exit: ExitCode
+    /// Nil if it came to no end.
+    var report: VerifyReport?
+    var seconds: Double
+    var ended: Int64
+    /// What is recorded in all; nil if that is not known.
+    var totals: MirrorTotals?
+
+    private var figures: [(name: String, help: String, value: String)] {
+        var figures: [(name: String, help: String, value: String)] = []
+        func add(_ name: String, _ value: (some CustomStringConvertible)?, _ help: String) {
+            if let value { figures.append(("verify_" + name, help, value.description)) }
+        }
+        add("timestamp_seconds", ended, "When verify last ended, in seconds since 1970.")
+        add("exit_code", exit.rawValue, "Exit status of the last verify.")
+        add("duration_seconds", seconds, "How long the last verify took, in seconds.")
+        add("files", report?.verified, "Files that the last verify read.")
+        add("bytes", report?.bytes, "Bytes that the last verify read.")
+        add("recorded_files", totals?.files, "Files that there are to verify.")
+        add("damaged_files", report?.damaged, "Damaged files that the last verify found.")
+        add("repaired_files", report?.repaired, "Files that the last verify repaired.")
+        add(
+            "remote_damaged_objects",
+            report.map { $0.remoteDamaged + $0.remoteMissing },
+            "Objects that the last verify found damaged or missing."
+        )
+        add("failed_files", report?.failed, "Files that the last verify could not read.")
+        add(
+            "finished",
+            report.map { $0.isFinished ? 1 : 0 },
+            "0 if the budget ended the last verify before the last file, else 1."
+        )
+        add(
+            "complete_timestamp_seconds",
+            totals?.lastVerification?.secondsSince1970,
+            "When verify last came to the end of all files."
+        )
+        return figures
+    }
+
+    var text: String { Metrics.text(figures, [("dir", directory), ("remote", remote)]) }
+}
+
+/// The text format of Prometheus.
+private enum Metrics {
+    static func text(
+        _ figures: [(name: String, help: String, value: String)],
+        _ labels: [(name: String, value: String)]
+    ) -> String {
+        let labels = labels.map { "\($0.name)=\"\(escaped($0.value))\"" }.joined(separator: ",")
         return figures.map { figure in
             let name = "osssync_" + figure.name
             return """

@@ -21,6 +21,13 @@ enum WallClock {
         return StoreTime(secondsSince1970: seconds).text.dropLast(4) + digits + "Z"
     }
 
+    /// The local time of an instant; the weekday counts from 0 for Sunday.
+    static func civil(_ seconds: Int64) -> (weekday: Int, hour: Int, minute: Int) {
+        var (time, civil) = unsafe (time_t(seconds), tm())
+        guard unsafe localtime_r(&time, &civil) != nil else { return (0, 0, 0) }
+        return unsafe (Int(civil.tm_wday), Int(civil.tm_hour), Int(civil.tm_min))
+    }
+
     /// A civil time, local or UTC, in seconds since 1970; nil for a day that no month has.
     static func seconds(
         year: Int,

@@ -3,7 +3,10 @@ struct CronLine: Sendable {
     let schedule: Schedule
     let time: ScheduleTime
 
-    var text: String { "\(Self.mark(schedule))\n\(fields) \(Self.command(schedule.words))\n" }
+    var text: String {
+        let sleep = Self.escaped(time.sleep)
+        return "\(Self.mark(schedule))\n\(fields) \(sleep); \(Self.command(schedule.words))\n"
+    }
 
     private static func mark(_ schedule: Schedule) -> String { "# \(schedule.name)" }
 
@@ -12,10 +15,17 @@ struct CronLine: Sendable {
         case .minutes(let count): "*/\(count) * * * *"
         case .hours(let count): "0 */\(count) * * *"
         case .daily(let minute): "\(minute % 60) \(minute / 60) * * *"
+        case .weekly(let days, let minute):
+            "\(minute % 60) \(minute / 60) * * \(days.map(String.init).joined(separator: ","))"
         }
     }
 
-    /// The words in the quotes of the shell; cron itself takes a "%" for a new line.
+    /// Cron itself takes a "%" for a new line.
+    private static func escaped(_ text: String) -> String {
+        text.split(separator: "%", omittingEmptySubsequences: false).joined(separator: "\\%")
+    }
+
+    /// The words in the quotes of the shell.
     private static func command(_ words: [String]) -> String {
         words.map { word in
             var text = "'"
@@ -85,14 +95,35 @@ struct CronLine: Sendable {
         return text
     }
 
-    /// The lines of all schedules: when each starts, and the command with the directory at its end.
-    static func all(in table: String) -> [String] {
+    /// All schedules: when each starts next, and the command with the directory at its end.
+    static func all(in table: String) -> [(next: Int64?, command: String)] {
         let lines = table.split(separator: "\n", omittingEmptySubsequences: false)
         return lines.indices.dropLast().filter { index in
             lines[index].hasPrefix("# " + Schedule.namePrefix)
                 && lines[index + 1].hasPart(" '--quiet' ")
         }
-        .map { unescaped(lines[$0 + 1]) }
+        .map { index in
+            let line = lines[index + 1]
+            let start = line.firstIndex(of: "'") ?? line.startIndex
+            return (next(line, after: WallClock.now().seconds), unescaped(line[start...]))
+        }
+    }
+
+    /// When cron starts a line next, in seconds since 1970; nil for fields that are not of this
+    /// program, such as those of a line that was edited.
+    static func next(_ line: Substring, after now: Int64) -> Int64? {
+        let fields = line.split(separator: " ", maxSplits: 5).prefix(5)
+        guard fields.count == 5, fields[2] == "*", fields[3] == "*" else { return nil }
+        func matches(_ field: Substring, _ value: Int) -> Bool {
+            field == "*" || field.split(separator: ",").contains { Int($0) == value }
+                || field.hasPrefix("*/") && Int(field.dropFirst(2)).map { value % $0 == 0 } == true
+        }
+        let minute = now / 60 + 1
+        return (0...8 * 24 * 60).lazy.map { (minute + $0) * 60 }.first { time in
+            let civil = WallClock.civil(time)
+            return matches(fields[0], civil.minute) && matches(fields[1], civil.hour)
+                && matches(fields[4], civil.weekday)
+        }
     }
 
     /// True for a line that starts this run of the directory, whenever and with whatever options.

@@ -6,7 +6,8 @@ struct LaunchAgent: Sendable {
     var fileName: String { schedule.name + ".plist" }
 
     var text: String {
-        let words = schedule.words.map { "        <string>\(Self.escaped($0))</string>" }
+        let shell = ["/bin/sh", "-c", time.sleep + "; exec \"$0\" \"$@\""]
+        let words = (shell + schedule.words).map { "        <string>\(Self.escaped($0))</string>" }
         return """
             <?xml version="1.0" encoding="UTF-8"?>
             <!DOCTYPE plist PUBLIC "-//Apple//DTD PLIST 1.0//EN" \
@@ -29,20 +30,40 @@ struct LaunchAgent: Sendable {
     }
 
     private var start: String {
-        guard case .daily(let minute) = time else {
+        let starts: [(day: Int?, minute: Int)] =
+            switch time {
+            case .minutes, .hours: []
+            case .daily(let minute): [(nil, minute)]
+            case .weekly(let days, let minute): days.map { ($0, minute) }
+            }
+        guard !starts.isEmpty else {
             return """
                     <key>StartInterval</key>
                     <integer>\(time.seconds)</integer>
                 """
         }
+        let dictionaries = starts.map { start in
+            let weekday = start.day.map { day in
+                """
+
+                            <key>Weekday</key>
+                            <integer>\(day)</integer>
+                """
+            }
+            return """
+                        <dict>\(weekday ?? "")
+                            <key>Hour</key>
+                            <integer>\(start.minute / 60)</integer>
+                            <key>Minute</key>
+                            <integer>\(start.minute % 60)</integer>
+                        </dict>
+                """
+        }
         return """
                 <key>StartCalendarInterval</key>
-                <dict>
-                    <key>Hour</key>
-                    <integer>\(minute / 60)</integer>
-                    <key>Minute</key>
-                    <integer>\(minute % 60)</integer>
-                </dict>
+                <array>
+            \(dictionaries.joined(separator: "\n"))
+                </array>
             """
     }
 

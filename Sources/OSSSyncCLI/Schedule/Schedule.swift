@@ -6,6 +6,8 @@ enum ScheduleTime: Sendable, Hashable {
     case hours(Int)
     /// Each day, so many minutes after midnight.
     case daily(Int)
+    /// On these days of the week, from 0 for Sunday, so many minutes after midnight.
+    case weekly([Int], Int)
 
     /// Reads what `--every` takes: an interval that all clocks and formats can express.
     init?(every text: String) {
@@ -20,11 +22,45 @@ enum ScheduleTime: Sendable, Hashable {
         }
     }
 
+    /// Reads what `--on-calendar` takes, such as `Mon..Fri 02:30` or `Sat,Sun 4:00`.
+    init?(onCalendar text: String) {
+        let parts = text.split(separator: " ")
+        guard parts.count == 2, let minute = parseMinuteOfDay(String(parts[1])) else { return nil }
+        var days: Set<Int> = []
+        for part in parts[0].split(separator: ",", omittingEmptySubsequences: false) {
+            let ends = part.split(separator: ".", omittingEmptySubsequences: false)
+            let named = [ends.first, ends.last].map { Self.day($0 ?? "") }
+            guard ends.count == 1 || ends.count == 3 && ends[1].isEmpty,
+                let first = named[0], let last = named[1]
+            else { return nil }
+            // As in systemd, a week begins with Monday, and a range may end in the next one.
+            days.formUnion((0...(last - first + 7) % 7).map { (first + $0) % 7 })
+        }
+        self = .weekly(days.sorted(), minute)
+    }
+
+    private static let days = ["Sun", "Mon", "Tue", "Wed", "Thu", "Fri", "Sat"]
+
+    private static func day(_ name: Substring) -> Int? {
+        days.firstIndex { $0.lowercased() == name.lowercased() }
+    }
+
+    /// `Mon,Tue,Wed`.
+    static func names(_ days: [Int]) -> String {
+        days.map { Self.days[$0] }.joined(separator: ",")
+    }
+
+    /// What each start is put off by at most, so that not all machines start at once, in seconds.
+    var delay: Int { min(seconds / 10, 900) }
+
+    /// Sleeps for a random part of the delay, in the language of the shell.
+    var sleep: String { "sleep $(( $(od -An -N2 -tu2 /dev/urandom || echo 0) % \(delay) ))" }
+
     var seconds: Int {
         switch self {
         case .minutes(let count): count * 60
         case .hours(let count): count * 3_600
-        case .daily: 86_400
+        case .daily, .weekly: 86_400
         }
     }
 
@@ -34,6 +70,8 @@ enum ScheduleTime: Sendable, Hashable {
         case .minutes(let count): "every \(count) minutes"
         case .hours(let count): count == 1 ? "every hour" : "every \(count) hours"
         case .daily(let minute): "every day at \(clockText(minute))"
+        case .weekly(let days, let minute):
+            "on \(Self.names(days)) at \(clockText(minute))"
         }
     }
 }
@@ -60,13 +98,14 @@ struct Schedule: Sendable, Hashable {
     /// prints, which is to be failures.
     var words: [String] {
         [program, direction.rawValue, "--quiet"]
-            + (options.contains("--if-locked") ? [] : ["--if-locked", "skip"])
+            + (options.contains("--if-locked") || direction == .verify
+                ? [] : ["--if-locked", "skip"])
             + (stateDirectory.map { ["--state-dir", $0] } ?? []) + options + [directory]
     }
 
     /// Those that can be of a directory, to be found by their names.
     static func all(of directory: String, _ stateDirectory: String?) -> [Schedule] {
-        [CommandName.pull, .push, .sync].map { direction in
+        [CommandName.pull, .push, .sync, .verify].map { direction in
             Schedule(
                 direction: direction,
                 directory: directory,

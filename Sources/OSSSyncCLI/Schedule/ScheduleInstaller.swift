@@ -11,9 +11,11 @@ struct ScheduleInstaller: Sendable {
     let format: ScheduleFormat
     let environment: [String: String]
     let homeDirectory: String?
+    /// The user as whom services of the system run; nil for the services of this user.
+    let user: String?
 
-    init(_ format: ScheduleFormat, _ context: CommandContext) {
-        self.format = format
+    init(_ format: ScheduleFormat, _ context: CommandContext, user: String? = nil) {
+        (self.format, self.user) = (format, user)
         environment = context.sources.environment
         homeDirectory = context.sources.homeDirectory
     }
@@ -25,15 +27,15 @@ struct ScheduleInstaller: Sendable {
     ) throws(SyncError) -> (message: String, warnings: [String]) {
         switch format {
         case .systemd:
-            let units = SystemdUnits(schedule: schedule, time: time)
+            let units = SystemdUnits(schedule: schedule, time: time, user: user)
             let folder = try makeFolder()
             let files = [units.serviceName, units.timerName].map { folder + $0 }
             let new = files.filter { !isThere($0) }
             do throws(SyncError) {
                 try write(units.service, files[0])
                 try write(units.timer, files[1])
-                try run("systemctl --user daemon-reload")
-                try run("systemctl --user enable --now \(units.timerName)")
+                try run("\(systemctl) daemon-reload")
+                try run("\(systemctl) enable --now \(units.timerName)")
             } catch {
                 // A timer that was not started would start at the next login.
                 for file in new { _ = unsafe unlink(file) }
@@ -41,8 +43,7 @@ struct ScheduleInstaller: Sendable {
             }
             return (
                 "installed \(units.timerName) in \(String(terminalSafe: folder))",
-                [Self.lingerWarning]
-                    .compactMap(\.self)
+                [lingerWarning].compactMap(\.self)
             )
         case .cron:
             let table = try crontab()
@@ -64,9 +65,9 @@ struct ScheduleInstaller: Sendable {
             let folder = try folder()
             let files = [".timer", ".service"].map { folder + schedule.name + $0 }
             guard files.contains(where: isThere) else { throw absent(schedule) }
-            _ = ShellCommand(line: "systemctl --user disable --now \(schedule.name).timer").run()
+            _ = ShellCommand(line: "\(systemctl) disable --now \(schedule.name).timer").run()
             for file in files { _ = unsafe unlink(file) }
-            try run("systemctl --user daemon-reload")
+            try run("\(systemctl) daemon-reload")
         case .cron:
             guard let rest = try without(schedule, try crontab()) else {
                 throw absent(schedule)
@@ -81,20 +82,19 @@ struct ScheduleInstaller: Sendable {
         }
     }
 
-    /// Shows all schedules and when they start.
+    /// All schedules: when each starts next, and what it runs on which directory.
     func list() throws(SyncError) -> [String] {
         switch format {
         case .systemd:
-            let line = "systemctl --user list-timers --all --no-pager '\(Schedule.namePrefix)*'"
-            let listed = ShellCommand(line: line).output()
-            guard listed.status == 0 else { return try installedTimers(line) }
-            let lines = String(decoding: listed.bytes, as: UTF8.self).split(separator: "\n")
-            let isOurs = { (word: Substring) in word.hasPrefix(Schedule.namePrefix) }
-            let isAny = lines.contains { $0.split(separator: " ").contains(where: isOurs) }
-            guard isAny else { return [] }
-            return lines.map { String($0) } + ((try? commands()) ?? [])
+            return try installedNames(".service").map { service throws(SyncError) in
+                let name = String(service.dropLast(".service".count))
+                return "\(next(name))  \(try text(of: service))"
+            }
         case .cron:
-            return CronLine.all(in: try crontab())
+            return CronLine.all(in: try crontab()).map { line in
+                let next = line.next.map { StoreTime(secondsSince1970: $0).localText }
+                return "\(next ?? "not known")  \(line.command)"
+            }
         case .launchd:
             let lines = ShellCommand(line: "launchctl list").output().bytes
             return String(decoding: lines, as: UTF8.self).split(separator: "\n").map { String($0) }
@@ -104,27 +104,31 @@ struct ScheduleInstaller: Sendable {
         }
     }
 
-    /// The command and the directory of each timer's service: two of one name differ by a hash.
-    private func commands() throws(SyncError) -> [String] {
-        let folder = try folder()
-        return try installedNames(".service").compactMap { name in
-            let input = InputFile(limit: Self.longestUnit)
-            guard let bytes = try? input.content(of: folder + name) else { return nil }
-            let start = "ExecStart="
-            let lines = String(decoding: bytes, as: UTF8.self).split(separator: "\n")
-            let line = lines.first { $0.hasPrefix(start) }
-            return line.map { "\(name): \($0.dropFirst(start.count))" }
-        }
+    /// When a timer starts next, as systemd says it.
+    private func next(_ name: String) -> String {
+        let property = "--property=NextElapseUSecRealtime --value"
+        let shown = ShellCommand(line: "\(systemctl) show \(property) \(name).timer").output()
+        let text = String(decoding: shown.bytes, as: UTF8.self).split(separator: "\n").first
+        return shown.status == 0 ? text.map { String($0) } ?? "not active" : "not known"
+    }
+
+    /// The description of a service, which has the directory, and its command on the next line.
+    private func text(of service: String) throws(SyncError) -> String {
+        let input = InputFile(limit: Self.longestUnit)
+        guard let bytes = try? input.content(of: try folder() + service) else { return service }
+        let lines = String(decoding: bytes, as: UTF8.self).split(separator: "\n")
+        return ["Description=osssync ", "ExecStart="].compactMap { start in
+            lines.first { $0.hasPrefix(start) }.map { line in
+                // systemd takes a single "%" for its own.
+                line.dropFirst(start.count).split(separator: "%", omittingEmptySubsequences: true)
+                    .joined(separator: "%")
+            }
+        }.joined(separator: "\n    ")
     }
 
     private static let longestUnit = 1 << 20
 
-    /// The timers' files, where there is no manager that could tell when they start.
-    private func installedTimers(_ line: String) throws(SyncError) -> [String] {
-        try installedNames(".timer").map { name in
-            "\(name)  (when it starts is not known: '\(line)' failed)"
-        } + (try commands())
-    }
+    private var systemctl: String { user == nil ? "systemctl --user" : "systemctl" }
 
     /// The names of the files of schedules with this ending.
     private func installedNames(_ ending: String) throws(SyncError) -> [String] {
@@ -178,14 +182,14 @@ struct ScheduleInstaller: Sendable {
         guard format == .systemd else { return timer }
         timer.problem =
             isThere(folder + "timers.target.wants/" + name)
-            ? Self.lingerWarning : "it is not enabled; run: systemctl --user enable --now \(name)"
+            ? lingerWarning : "it is not enabled; run: \(systemctl) enable --now \(name)"
         return timer
     }
 
     /// Starts the installed run now, as the schedule does.
     func test(_ schedule: Schedule) throws(SyncError) {
         switch format {
-        case .systemd: try run("systemctl --user start --wait \(schedule.name).service")
+        case .systemd: try run("\(systemctl) start --wait \(schedule.name).service")
         case .cron:
             // The environment that cron gives.
             guard let command = CronLine.command(of: schedule, in: try crontab()) else {
@@ -200,6 +204,7 @@ struct ScheduleInstaller: Sendable {
 
     /// Where the files of schedules are, with a "/" at its end.
     private func folder() throws(SyncError) -> String {
+        if user != nil { return "/etc/systemd/system/" }
         guard let homeDirectory else {
             throw SyncError(code: .configuration, message: "HOME is not set; set it")
         }
@@ -223,7 +228,8 @@ struct ScheduleInstaller: Sendable {
 
     private func write(_ text: String, _ path: String) throws(SyncError) {
         guard let problem = replaceFile(path, with: text, mode: 0o644) else { return }
-        throw failure("'\(String(terminalSafe: path))' cannot be written: \(problem)")
+        let advice = user == nil ? "" : "; run the command with sudo"
+        throw failure("'\(String(terminalSafe: path))' cannot be written: \(problem)\(advice)")
     }
 
     private func run(_ line: String) throws(SyncError) {
@@ -272,7 +278,7 @@ struct ScheduleInstaller: Sendable {
         let lines = text.split(separator: "\n").map { String(terminalSafe: String($0)) }
         throw failure(
             "'crontab -l' failed (\(lines.joined(separator: "; "))), and nothing was changed; "
-                + "solve that, or use another --format"
+                + "install cron, or use --format systemd"
         )
     }
 
@@ -296,8 +302,8 @@ struct ScheduleInstaller: Sendable {
     }
 
     /// Without it, the user's timers end with the last session.
-    private static var lingerWarning: String? {
-        guard let user = unsafe getpwuid(getuid()), getuid() != 0 else { return nil }
+    private var lingerWarning: String? {
+        guard user == nil, let user = unsafe getpwuid(getuid()), getuid() != 0 else { return nil }
         let name = unsafe String(cString: user.pointee.pw_name)
         let shown = String(terminalSafe: name)
         guard unsafe access("/var/lib/systemd/linger/" + name, F_OK) != 0 else { return nil }

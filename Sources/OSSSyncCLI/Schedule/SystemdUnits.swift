@@ -1,9 +1,11 @@
 internal import OSSSync
 
-/// A user service of systemd and the timer that starts it.
+/// A service of systemd and the timer that starts it.
 struct SystemdUnits: Sendable {
     let schedule: Schedule
     let time: ScheduleTime
+    /// The user as whom a service of the system runs; nil for a service of a user.
+    var user: String?
 
     var serviceName: String { schedule.name + ".service" }
     var timerName: String { schedule.name + ".timer" }
@@ -18,7 +20,7 @@ struct SystemdUnits: Sendable {
         StartLimitIntervalSec=0
 
         [Service]
-        Type=exec
+        Type=exec\(user.map { "\nUser=" + $0 } ?? "")
         ExecStart=\(Self.commandLine(schedule.words))
         RestartForceExitStatus=6
         RestartSec=5min
@@ -44,7 +46,7 @@ struct SystemdUnits: Sendable {
         [Timer]
         OnCalendar=\(calendar)
         Persistent=true
-        RandomizedDelaySec=\(min(time.seconds / 10, 900))
+        RandomizedDelaySec=\(time.delay)
 
         [Install]
         WantedBy=timers.target
@@ -62,6 +64,8 @@ struct SystemdUnits: Sendable {
         case .minutes(let count): "*:0/\(count)"
         case .hours(let count): "0/\(count):00"
         case .daily(let minute): "*-*-* \(clockText(minute)):00"
+        case .weekly(let days, let minute):
+            "\(ScheduleTime.names(days)) *-*-* \(clockText(minute)):00"
         }
     }
 

@@ -76,6 +76,8 @@ _osssync() {
         --at) return ;;
         --as-of) return ;;
         --html) compopt -o default; return ;;
+        --since) return ;;
+        --path) compopt -o default; return ;;
         --to) compopt -o default; return ;;
         --budget) return ;;
         --shard) return ;;
@@ -86,6 +88,7 @@ _osssync() {
         --every) return ;;
         --settle) return ;;
         --daily) return ;;
+        --on-calendar) return ;;
         --format) mapfile -t COMPREPLY < <(compgen -W 'systemd cron launchd' -- "$cur"); return ;;
         --head-url) return ;;
         --storage-class) return ;;
@@ -148,11 +151,11 @@ _osssync() {
         trash:-*) mapfile -t COMPREPLY < <(compgen -W '--dry-run --empty --older-than --json --quiet --profile --config --region --endpoint --addressing --provider --signature --state-dir --ca-file --insecure-http --timeout --retries --retry-wait --help' -- "$cur") ;;
         restore:-*) mapfile -t COMPREPLY < <(compgen -W '--dry-run --force --links --names --run --at --to --json --quiet --profile --config --region --endpoint --addressing --provider --signature --state-dir --ca-file --insecure-http --timeout --retries --retry-wait --help' -- "$cur") ;;
         undo:-*) mapfile -t COMPREPLY < <(compgen -W '--dry-run --force --json --quiet --profile --config --region --endpoint --addressing --provider --signature --state-dir --ca-file --insecure-http --timeout --retries --retry-wait --help' -- "$cur") ;;
-        verify:-*) mapfile -t COMPREPLY < <(compgen -W '--remote --budget --repair --json --quiet --verbose --profile --config --region --endpoint --addressing --provider --signature --state-dir --ca-file --insecure-http --timeout --retries --retry-wait --help' -- "$cur") ;;
-        log:-*) mapfile -t COMPREPLY < <(compgen -W '--html --json --quiet --verbose --profile --config --region --endpoint --addressing --provider --signature --state-dir --ca-file --insecure-http --timeout --retries --retry-wait --help' -- "$cur") ;;
+        verify:-*) mapfile -t COMPREPLY < <(compgen -W '--remote --budget --repair --json --quiet --verbose --log-file --metrics-file --notify-url --notify-on --profile --config --region --endpoint --addressing --provider --signature --state-dir --ca-file --insecure-http --timeout --retries --retry-wait --help' -- "$cur") ;;
+        log:-*) mapfile -t COMPREPLY < <(compgen -W '--html --since --path --json --quiet --verbose --profile --config --region --endpoint --addressing --provider --signature --state-dir --ca-file --insecure-http --timeout --retries --retry-wait --help' -- "$cur") ;;
         doctor:-*) mapfile -t COMPREPLY < <(compgen -W '--all --check-write --max-age --json --quiet --verbose --profile --config --region --endpoint --addressing --provider --signature --state-dir --ca-file --insecure-http --timeout --retries --retry-wait --help' -- "$cur") ;;
         mirrors:-*) mapfile -t COMPREPLY < <(compgen -W '--max-age --json --help' -- "$cur") ;;
-        schedule:-*) mapfile -t COMPREPLY < <(compgen -W '--delete --max-delete --force --on-conflict --checksum --if-locked --links --names --no-metadata --no-empty-dirs --empty-dirs --restore --trash-days --trash --backup-dir --exclude --include --exclude-from --files-from --exclude-if-present --exclude-caches --one-file-system --min-size --max-size --min-age --max-age --pull --push --sync --every --daily --install --remove --list --test --format --storage-class --sse --acl --header --jobs --part-size --bwlimit --max-transfer --max-duration --quiet --log-file --metrics-file --notify-url --notify-on --profile --config --region --endpoint --addressing --provider --signature --state-dir --ca-file --insecure-http --timeout --retries --retry-wait --help' -- "$cur") ;;
+        schedule:-*) mapfile -t COMPREPLY < <(compgen -W '--delete --max-delete --force --on-conflict --checksum --if-locked --links --names --no-metadata --no-empty-dirs --empty-dirs --restore --trash-days --trash --backup-dir --exclude --include --exclude-from --files-from --exclude-if-present --exclude-caches --one-file-system --min-size --max-size --min-age --max-age --remote --budget --repair --pull --push --sync --verify --every --daily --on-calendar --system --install --remove --list --test --format --storage-class --sse --acl --header --jobs --part-size --bwlimit --max-transfer --max-duration --quiet --log-file --metrics-file --notify-url --notify-on --profile --config --region --endpoint --addressing --provider --signature --state-dir --ca-file --insecure-http --timeout --retries --retry-wait --help' -- "$cur") ;;
         completions:-*) mapfile -t COMPREPLY < <(compgen -W '--help' -- "$cur") ;;
         *) compopt -o default ;;
     esac

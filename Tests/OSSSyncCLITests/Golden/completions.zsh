@@ -57,7 +57,7 @@ _osssync() {
         'log:show past runs, or the items of one run'
         'doctor:check configuration, network, disk, timers and the last runs'
         'mirrors:list the mirrors of this account, and how their last runs ended'
-        'schedule:run pull, push or sync regularly, with systemd, cron or launchd'
+        'schedule:run pull, push, sync or verify regularly, by systemd, cron or launchd'
         'completions:print completions for a shell'
         'help:show this overview, or the help of a command or a topic'
     )
@@ -853,6 +853,10 @@ _osssync() {
                 '*-q[show only warnings and errors]' \
                 '*--verbose[show each item; -vv also why some are skipped]' \
                 '*-v[show each item; -vv also why some are skipped]' \
+                '*--log-file[append a log to FILE, outside of DIR]:file:_files' \
+                '*--metrics-file[write metrics of the run to FILE, outside of DIR, in the Prometheus text format]:file:_files' \
+                '*--notify-url[post the summary as JSON to URL when the run ends]:value: ' \
+                '*--notify-on[when to notify\: always]:value:(always failure)' \
                 '*--profile[use profile NAME of the configuration file]:value: ' \
                 '*--config[read profiles from FILE instead of ~/.config/osssync/config]:file:_files' \
                 '*--region[the region of the bucket, such as cn-hangzhou or eu-central-1]:value: ' \
@@ -873,6 +877,8 @@ _osssync() {
         log)
             _arguments -s \
                 '*--html[write an HTML page to FILE, outside of DIR\: a calendar, all runs, failures and the largest files]:file:_files' \
+                '*--since[show only runs that began at most TIME ago, such as 7d or 12h]:value: ' \
+                '*--path[show what the runs did with PATH, relative to DIR, or with everything beneath it]:file:_files' \
                 '*--json[write one JSON object per line to stdout]' \
                 '*--quiet[show only warnings and errors]' \
                 '*-q[show only warnings and errors]' \
@@ -958,14 +964,20 @@ _osssync() {
                 '*--max-size[skip files larger than SIZE, such as 1G]:value: ' \
                 '*--min-age[skip files changed less than TIME ago, such as 15m, on both sides]:value: ' \
                 '*--max-age[skip files changed more than TIME ago, such as 30d, on both sides]:value: ' \
+                '*--remote[also compare with the checksums in the bucket]' \
+                '*--budget[stop after TIME, such as 30m, or after P percent of the recorded files]:value: ' \
+                '*--repair[download damaged files again]' \
                 '*--pull[schedule a pull]' \
                 '*--push[schedule a push]' \
                 '*--sync[schedule a sync]' \
+                '*--verify[schedule a verify]' \
                 '*--every[run at this interval, such as 15m, 1h or 1d]:value: ' \
                 '*--daily[run every day at HH\:MM, local time]:value: ' \
+                '*--on-calendar[run on these days of the week, such as '\''Mon..Fri 02\:30'\'' or '\''Sat,Sun 4\:00'\'']:value: ' \
+                '*--system[use systemd'\''s units of the system, which also run while USER is not logged in]' \
                 '*--install[install or replace the schedule]' \
                 '*--remove[remove the schedule]' \
-                '*--list[list the schedules of this user]' \
+                '*--list[list the schedules\: next start, directory, command]' \
                 '*--test[start the run now, in the same way as the schedule]' \
                 '*--format[the system that starts the run]:value:(systemd cron launchd)' \
                 '*--storage-class[write objects with this class, such as IA]:value: ' \
