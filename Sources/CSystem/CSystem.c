@@ -276,6 +276,12 @@ int osssync_keeps_inode_numbers(int descriptor) {
     }
 }
 
+int osssync_keeps_birth_times(int descriptor) {
+    struct statfs status;
+    if (fstatfs(descriptor, &status) != 0) return -1;
+    return (uint32_t)status.f_type != 0x794C7630u; // overlay: that of the copy made by the first change
+}
+
 int osssync_keeps_whole_seconds(int descriptor) {
     struct statfs status;
     if (fstatfs(descriptor, &status) != 0) return -1;
@@ -440,6 +446,11 @@ int osssync_keeps_inode_numbers(int descriptor) {
     for (size_t i = 0; i < sizeof without / sizeof *without; i++) {
         if (strcmp(status.f_fstypename, without[i]) == 0) return 0;
     }
+    return 1;
+}
+
+int osssync_keeps_birth_times(int descriptor) {
+    (void)descriptor;
     return 1;
 }
 

@@ -131,6 +131,13 @@ extension ManifestEntry {
         inode == file.inode && size == file.size && mayHaveTime(of: file)
     }
 
+    /// True if a file that was made at this time cannot be the recorded one, although it has its
+    /// inode: file systems give the inode of a removed file to the next new one.
+    package func isOlder(than birth: Timestamp?) -> Bool {
+        guard let birth, let changed else { return false }
+        return birth.nanosecondsSince1970 > changed
+    }
+
     /// True if the file has the recorded modification time, or the nanosecond after it.
     ///
     /// A file that changed in the moment of recording is recorded a nanosecond early, so that the

@@ -188,6 +188,11 @@ private struct FileTable {
             judgesInodes: policy.judgesInodes
         )
         if base.isDamaged, remote == .same, let doubt = doubt(local) { return doubt }
+        if let like = entry.likeDamaged, local == .absent, remote == .same, writesRemote,
+            !policy.replacesLocalChanges
+        {
+            return .skip(.likeDamagedAndGone(like))
+        }
         switch local {
         case .absent: return absent(remote)
         case .changed: return changed(base, remote)

@@ -165,6 +165,9 @@ package enum SkipReason: Sendable, Hashable {
     case damaged(isObjectThere: Bool)
     /// The file was found damaged, and is gone now.
     case damagedAndGone
+    /// The file is gone, and has the size and time of a damaged one: under another name it may be
+    /// refused for that, in another shard.
+    case likeDamagedAndGone(ObjectKey)
     /// The file was found damaged, and has another size now.
     case damagedAndChanged
     /// A new file looks like the one of this key, which was found damaged, and is no good copy.
@@ -276,6 +279,10 @@ package enum SkipReason: Sendable, Hashable {
                 + "directory nor a link"
         case .notInPlan:
             "its content is not the one that the plan was made for; save a new plan"
+        case .likeDamagedAndGone(let key):
+            "the file is gone, and had the size and time of '\(key.display)', which was found "
+                + "damaged; the object is kept until that is repaired, because the file may be "
+                + "under another name now"
         case .damaged, .damagedAndGone, .damagedAndChanged, .damagedCopy:
             damageMessage(inShards: inShards)
         }
@@ -300,7 +307,6 @@ package enum SkipReason: Sendable, Hashable {
                 + Self.force("--checksum", "sends it as it is", inShards: inShards)
         case .damagedAndGone:
             "the file was found damaged before it was removed or renamed"
-                + (inShards ? ", or has the size and time of one that was" : "")
                 + "; \(Self.keptObject)"
                 + "; \(Self.repair("it", inShards: inShards, moving: nil))"
                 + Self.force("--delete", "deletes it in the bucket", inShards: inShards)

@@ -22,6 +22,9 @@ package struct JoinedEntry: Sendable, Hashable {
     package let local: LocalEntry?
     /// Its key is relative to the remote's prefix, as ``key`` is.
     package let remote: RemoteObject?
+    /// A damaged file whose size and time the row has. The file of this key is gone: it may have
+    /// been renamed to where it is refused as a copy of that one.
+    package var likeDamaged: ObjectKey?
 
     package init(
         key: ObjectKey,
@@ -50,7 +53,9 @@ package struct JoinedEntry: Sendable, Hashable {
 
     /// The same entry after a link was resolved: `remote` describes the link's target.
     package func replacing(remote: RemoteObject?) -> JoinedEntry {
-        JoinedEntry(key: key, base: base, local: local, remote: remote)
+        var entry = JoinedEntry(key: key, base: base, local: local, remote: remote)
+        entry.likeDamaged = likeDamaged
+        return entry
     }
 }
 

@@ -60,4 +60,18 @@ struct ScanIssuesTests {
                 + "were listed"
         )
     }
+
+    @Test func `tells of a tagged directory in the shard that has its key`() {
+        let all: [KeyRange] = [
+            KeyRange(from: "a", before: "d/m"), KeyRange(from: "d/m", before: "e"),
+        ]
+        let counts = all.map { range in
+            let told = Mutex(0)
+            let issues = ScanIssues(in: range) { _ in told.withLock { $0 += 1 } }
+            issues.report(WalkIssue(path: [UInt8]("d".utf8), reason: .tagged(by: ".nobackup")))
+            #expect(issues.isTagged("d/x") && issues.taggedCount == told.withLock(\.self))
+            return issues.taggedCount
+        }
+        #expect(counts == [1, 0])
+    }
 }

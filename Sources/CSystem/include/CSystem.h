@@ -70,6 +70,8 @@ const char *osssync_pseudo_file_system(int descriptor);
 /// 1 if files keep their inode numbers from mount to mount, as far as is known of the file system; 0 if not, -1 with
 /// errno.
 int osssync_keeps_inode_numbers(int descriptor);
+/// 1 if the time at which a file was made stays what it is; 0 if not, -1 with errno.
+int osssync_keeps_birth_times(int descriptor);
 /// 1 if the file system keeps whole seconds of times, though it may show more for a while; 0 if not, -1 with errno.
 int osssync_keeps_whole_seconds(int descriptor);
 

@@ -30,6 +30,33 @@ extension MirrorDirectory {
         }
     }
 
+    /// The same of one whose permissions are not known yet: nobody else reads there until
+    /// ``openUnasked(_:)``.
+    ///
+    /// It has the sticky bit until then, by which a run knows it that comes after a kill. Where a
+    /// list says who may read in new directories, that is what it has from the start.
+    package func makeUnaskedDirectory(_ path: RelativePath) throws(LocalError) {
+        if let parent = path.parent { try makeDirectory(parent) }
+        let around = try parent(of: path)
+        let hasList = ((try? calls.list(.forNewFiles, of: around.descriptor)) ?? nil) != nil
+        try makeDirectory(path, permissions: hasList ? 0o777 : FileStatus.unasked)
+    }
+
+    /// True for what ``makeUnaskedDirectory(_:)`` left.
+    package func isUnasked(_ path: RelativePath) throws(LocalError) -> Bool {
+        try root.directory(beneath: path).status().isUnasked
+    }
+
+    /// Gives such a directory the permissions that `mkdir` gives; what any other one has, it keeps.
+    package func openUnasked(_ path: RelativePath) throws(LocalError) -> UInt32 {
+        let opened = try root.directory(beneath: path)
+        let status = try opened.status()
+        guard status.isUnasked else { return status.permissions & 0o777 }
+        let wanted = status.permissions & ~0o1777 | MirrorDirectory.ordinaryPermissions
+        try calls.setModeIfPossible(opened.descriptor, wanted)
+        return try opened.status().permissions & 0o777
+    }
+
     /// False if it is absent, not empty or not a directory.
     package func removeDirectoryIfEmpty(_ path: RelativePath) throws(LocalError) -> Bool {
         do throws(LocalError) {
@@ -258,8 +285,9 @@ extension MirrorDirectory {
         if try calls.list(.access, of: opened.descriptor) != nil {
             wanted &= status.permissions | 0o700
         }
-        guard wanted != status.permissions & 0o777 else { return wanted }
-        try calls.setModeIfPossible(opened.descriptor, status.permissions & ~0o777 | wanted)
+        let kept = status.permissions & ~0o777 & ~(status.isUnasked ? 0o1000 : 0)
+        guard kept | wanted != status.permissions else { return wanted }
+        try calls.setModeIfPossible(opened.descriptor, kept | wanted)
         let found = try opened.status().permissions & 0o777
         if found != wanted { calls.refusals.note(.permissions) }
         return found

@@ -180,6 +180,14 @@ extension MirrorDirectory {
         return identity
     }
 
+    /// When the file at `path` was made; nil where that is not known.
+    package func birth(of path: RelativePath) throws(LocalError) -> Timestamp? {
+        guard !path.isFollowed else { return nil }
+        let parent = try parent(of: path)
+        guard try calls.keepsBirthTimes(parent.descriptor) else { return nil }
+        return calls.birth(at: parent.descriptor, PathBytes(path.name))
+    }
+
     /// True if another mount than that of the directory around it begins at `path`.
     ///
     /// - Throws: What keeps it from being looked at; that it is absent is no error.

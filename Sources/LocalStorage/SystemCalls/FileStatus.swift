@@ -95,6 +95,12 @@ extension FileStatus {
         }
     }
 
+    /// The permissions of a directory whose marker was not asked for them yet.
+    static let unasked: UInt32 = 0o1700
+
+    /// True for such a directory; no other one needs the sticky bit if only its owner may write.
+    var isUnasked: Bool { kind == .directory && permissions & 0o1777 == Self.unasked }
+
     var state: LocalState {
         switch kind {
         case .file: .file(identity)

@@ -272,6 +272,11 @@ extension SystemCalls {
         try check("fstatfs") { osssync_keeps_inode_numbers(descriptor) } == 1
     }
 
+    /// False if the file system gives a file another time of birth when it is changed.
+    func keepsBirthTimes(_ descriptor: Int32) throws(LocalError) -> Bool {
+        try check("fstatfs") { osssync_keeps_birth_times(descriptor) } == 1
+    }
+
     /// True if the file system forgets the fractions of times, sooner or later.
     func keepsWholeSeconds(_ descriptor: Int32) throws(LocalError) -> Bool {
         try check("fstatfs") { osssync_keeps_whole_seconds(descriptor) } == 1

@@ -20,6 +20,23 @@ extension DirectoryWalk.State {
         return try directory.status(of: name)
     }
 
+    /// The inode of a file, or of a link that is stored as one, which another name would be sent
+    /// under; nil of all else.
+    func inode(
+        of element: DirectoryNames.Element,
+        _ level: DirectoryWalk.Level,
+        in directory: OpenDirectory
+    ) -> UInt64? {
+        guard !element.isDirectory,
+            let found = try? status(of: level.names.name(of: element), in: directory)
+        else { return nil }
+        switch found.kind {
+        case .file: return found.identity.inode
+        case .special(.symbolicLink): return links == .store ? found.identity.inode : nil
+        case .directory, .special: return nil
+        }
+    }
+
     /// What a link is at its own name.
     func noteLink(
         _ element: DirectoryNames.Element,

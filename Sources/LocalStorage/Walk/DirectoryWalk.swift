@@ -189,8 +189,7 @@ extension DirectoryWalk.State {
         }
         if isExcluded(path, element.isDirectory) { return true }
         guard isValidUTF8([UInt8](name)) else {
-            let file = try? status(of: level.names.name(of: element), in: directory)
-            let inode = file?.kind == .file ? file?.identity.inode : nil
+            let inode = inode(of: element, level, in: directory)
             batch.issues.append(WalkIssue(path: path, reason: .nameNotUTF8, inode: inode))
             return true
         }

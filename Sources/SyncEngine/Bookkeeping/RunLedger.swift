@@ -22,6 +22,19 @@ final class RunLedger: Sendable {
         var names: [ObjectKey] = []
         var knownNames: Set<ObjectKey> = []
         var unsentInodes: Set<UInt64> = []
+        /// Names beyond those that are kept, by their hashes, and how many more than these.
+        var moreNames: Set<Int> = []
+        var uncountedNames = 0
+        var moreInodes = 0
+
+        /// Items that hold back all deletions: those that were counted so, and the names and
+        /// files of which there are too many to hold back only what they must.
+        var skippedItems: Int {
+            let more = moreNames.count + uncountedNames
+            let names = more == 0 ? 0 : self.names.count + more
+            let files = moreInodes == 0 ? 0 : unsentInodes.count + moreInodes
+            return skipped + max(names, files)
+        }
         var trashSize: Int64?
         var growth: Int64 = 0
         var keepsOwnTrash = false
@@ -110,7 +123,7 @@ final class RunLedger: Sendable {
     /// The first reason to end the run, nil while there is none.
     var stop: SyncError? { state.withLock { $0.stop } }
     var failedItems: Int { state.withLock { $0.failed } }
-    var skippedItems: Int { state.withLock { $0.skipped } }
+    var skippedItems: Int { state.withLock { $0.skippedItems } }
     /// Items that a cancellation ended.
     var cancelledItems: Int { state.withLock { $0.cancelled } }
     /// Items that were planned and never begun, what waits included.
@@ -183,8 +196,10 @@ final class RunLedger: Sendable {
             if state.names.count < Self.nameLimit {
                 state.knownNames.insert(name)
                 state.names.append(name)
+            } else if state.moreNames.count < Self.inodeLimit {
+                state.moreNames.insert(name.hashValue)
             } else {
-                state.skipped += 1
+                state.uncountedNames += 1
             }
         }
     }
@@ -195,8 +210,8 @@ final class RunLedger: Sendable {
         state.withLock { state in
             if state.unsentInodes.count < Self.inodeLimit {
                 state.unsentInodes.insert(inode)
-            } else {
-                state.skipped += 1
+            } else if !state.unsentInodes.contains(inode) {
+                state.moreInodes += 1
             }
         }
     }

@@ -53,9 +53,13 @@ final class ScanIssues: Sendable {
     }
 
     private let state = Mutex(State())
+    private let range: KeyRange
     private let onIssue: @Sendable (WalkIssue) -> Void
 
-    init(onIssue: @escaping @Sendable (WalkIssue) -> Void) {
+    /// `range` are the keys of the run's shard: a tagged directory is told and counted by the one
+    /// that has its own key.
+    init(in range: KeyRange = .all, onIssue: @escaping @Sendable (WalkIssue) -> Void) {
+        self.range = range
         self.onIssue = onIssue
     }
 
@@ -91,11 +95,13 @@ final class ScanIssues: Sendable {
             return state.withLock { _ = $0.links.insert(issue.path) }
         }
         if issue.isTag {
+            let isOwn = range.contains(ObjectKey(issue.path + [UInt8(ascii: "/")]))
             state.withLock { state in
                 state.tagged[issue.path] = issue.reason
-                state.taggedCount += 1
+                if isOwn { state.taggedCount += 1 }
             }
-            return onIssue(issue)
+            if isOwn { onIssue(issue) }
+            return
         }
         let isNamed = state.withLock { state in
             if issue.makesScanIncomplete { state.isIncomplete = true }

@@ -197,8 +197,9 @@ struct DeletionPass: Sendable {
             let row = try await context.manifest.entry(deletion.key)
             let gone = JoinedEntry(key: deletion.key, base: row, local: nil, remote: nil)
             let entry = try await context.damaged.marking(gone, records: true)
-            if entry.base?.isDamaged == true {
-                await executor.damage.reportDamage(entry, .damagedAndGone)
+            let like = entry.likeDamaged.map { SkipReason.likeDamagedAndGone($0) }
+            if let reason = entry.base?.isDamaged == true ? .damagedAndGone : like {
+                await executor.carryOut(.skip(reason), entry)
             } else {
                 sound.append(deletion)
             }

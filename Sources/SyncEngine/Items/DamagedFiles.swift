@@ -61,7 +61,8 @@ struct DamagedFiles: ItemWorker {
     /// The damaged file that this one comes from and is no better than, nil if there is none: its
     /// content must not pass for that of a file that was never looked at.
     ///
-    /// 1. A file of the size and the time or inode of a damaged one is compared.
+    /// 1. A file of the size and the time or inode of a damaged one is compared; but not one that
+    ///    only got the inode of one that was removed.
     /// 2. What some row records with that size and time is sound, under any name: a rename or copy
     ///    of a file that only has them in common with the damaged one.
     /// 3. Other content under the inode, size and time of a row is damage of that row's file, which
@@ -79,14 +80,17 @@ struct DamagedFiles: ItemWorker {
         guard !context.damaged.isEmpty, !context.options.replacesLocalChanges, file.size > 0,
             entry.base == nil || entry.base?.inode != file.inode
         else { return nil }
-        let rows = try await context.damaged.rows(like: file).filter { $0.key != entry.key }
+        let found = try await context.damaged.rows(like: file).filter { $0.key != entry.key }
+        guard !found.isEmpty else { return nil }
+        let birth = try await birth(of: path)
+        let rows = found.filter { $0.mayHaveTime(of: file) || !$0.isOlder(than: birth) }
         guard let first = rows.first else { return nil }
         let content = try await checksum(of: path, expected: file)
         let alike = try await context.damaged.rowsAlike(file)
         guard !(rows + (alike ?? [])).contains(where: { $0.crc64 == content }) else { return nil }
         let origin = (alike ?? []).first { row in
             context.judgesInodes && row.inode == file.inode && row.key != entry.key
-                && row.crc64 != nil && row.mayHaveTime(of: file)
+                && row.crc64 != nil && row.mayHaveTime(of: file) && !row.isOlder(than: birth)
         }
         if let origin, !context.options.isDryRun,
             // It may have been recorded anew since the rows were read.
@@ -119,6 +123,13 @@ struct DamagedFiles: ItemWorker {
             else { return false }
         }
         return true
+    }
+
+    private func birth(of path: RelativePath) async throws -> Timestamp? {
+        let directory = context.directory
+        return try await context.disk.run { () throws(LocalError) in
+            try directory.birth(of: path)
+        }
     }
 
     /// The checksum of a damaged file as it is, which is read once.

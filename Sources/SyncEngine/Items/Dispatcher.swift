@@ -180,16 +180,21 @@ struct Dispatcher {
     }
 
     /// Makes the directory that a marker stands for: one that was here with the permissions that it
-    /// had, so that nobody else reads there until the marker was asked.
+    /// had, any other for its owner alone, so that nobody else reads there until the marker was
+    /// asked.
     mutating func makeDirectory(_ entry: JoinedEntry) async throws {
         do {
             let path = try RelativePath(key: entry.key)
             let (directory, recorded) = (context.directory, entry.base?.mode)
-            let isChosen =
-                recorded != context.ordinaryDirectory && context.options.keepsFileMetadata
-            let permissions = isChosen ? recorded.map { $0 | 0o700 } ?? 0o777 : 0o777
+            let (asks, ordinary) = (context.options.keepsFileMetadata, context.ordinaryDirectory)
             try await context.closed.writing([path]) { () throws(LocalError) in
-                try directory.makeDirectory(path, permissions: permissions)
+                if asks, let recorded, recorded != ordinary {
+                    try directory.makeDirectory(path, permissions: recorded | 0o700)
+                } else if asks {
+                    try directory.makeUnaskedDirectory(path)
+                } else {
+                    try directory.makeDirectory(path)
+                }
             }
             hasMadeDirectories = true
         } catch let error as LocalError {

@@ -31,6 +31,7 @@ extension ItemExecutor {
                 entry,
                 checksum: answer.checksum,
                 etag: answer.metadata?.etag,
+                answer.metadata,
                 readSince: readSince
             )
         } else if answer.isSame, case .refresh(let reason) = same {
@@ -110,6 +111,7 @@ extension ItemExecutor {
                         entry,
                         checksum: checksum,
                         etag: found.object.etag,
+                        nil,
                         readSince: start
                     )
                 } else {

@@ -84,7 +84,7 @@ struct ItemExecutor: ItemWorker {
         case .adopt where RelativePath.isDirectory(entry.key):
             await permissions.settleDirectory(entry, entry.local == nil ? .download : .adopt)
         case .adopt:
-            await adopt(entry, checksum: entry.base?.crc64, etag: nil, readSince: nil)
+            await adopt(entry, checksum: entry.base?.crc64, etag: nil, nil, readSince: nil)
         case .refresh(let reason):
             await refresh(entry, reason, readSince: nil)
         case .carryMode(let target):
@@ -181,10 +181,12 @@ extension ItemExecutor {
         _ entry: JoinedEntry,
         checksum: CRC64?,
         etag: ETag?,
+        _ metadata: ObjectMetadata?,
         readSince start: Timestamp?
     ) async {
         guard let object = entry.remote, let file = entry.local?.identity else { return }
         let checksum = object.size == 0 ? CRC64() : checksum
+        let mode = await permissions.adoptedMode(entry, metadata)
         var row = ManifestEntry(
             key: entry.key,
             size: object.size,
@@ -197,7 +199,7 @@ extension ItemExecutor {
             isThroughLink: object.isThroughLink,
             isLink: entry.local?.isLink == true,
             changed: file.recordedChange,
-            mode: entry.local?.permissions
+            mode: mode
         )
         // Another tag of the same content does not make it this machine's, and of what nobody
         // recorded it is not known whose it is.
@@ -207,6 +209,7 @@ extension ItemExecutor {
         await record([.upsert(row)], .adopt, entry)
         context.tracker.count { $0.adopted += 1 }
         context.item(.adopt, .done, entry.key, size: object.size)
+        await permissions.carryAdopted(entry, row)
     }
 
     /// The file has the recorded content: the row gets its times and inode.

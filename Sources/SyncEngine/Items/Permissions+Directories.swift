@@ -77,10 +77,11 @@ extension Permissions {
     /// other one.
     ///
     /// `entry` has nothing here if this run made it.
-    func settleDirectory(_ entry: JoinedEntry, _ action: ItemAction) async {
+    func settleDirectory(_ found: JoinedEntry, _ action: ItemAction) async {
         do {
+            let entry = try await asMadeHere(found)
             let isCarried = try await settle(entry)
-            if action != .mode { reportDirectory(entry) }
+            if action != .mode { reportDirectory(found) }
             // What this run made has its permissions from the start.
             if isCarried, entry.local != nil {
                 reportMode(entry)
@@ -88,8 +89,22 @@ extension Permissions {
                 leave(.unchanged, entry)
             }
         } catch {
-            fail(action, entry.key, size: 0, ItemFailure(any: error))
+            fail(action, found.key, size: 0, ItemFailure(any: error))
         }
+    }
+
+    /// The entry without the directory, if a run made that and was killed before it had its
+    /// permissions.
+    private func asMadeHere(_ entry: JoinedEntry) async throws -> JoinedEntry {
+        guard entry.local?.permissions == 0o700, case .directory? = entry.local?.kind else {
+            return entry
+        }
+        let (directory, path) = (context.directory, try RelativePath(key: entry.key))
+        let isUnasked = try await context.disk.run { () throws(LocalError) in
+            try directory.isUnasked(path)
+        }
+        guard isUnasked else { return entry }
+        return JoinedEntry(key: entry.key, base: nil, local: nil, remote: entry.remote)
     }
 
     /// The directory of a new marker was made, or was there.
@@ -128,7 +143,8 @@ extension Permissions {
                 context.emit(
                     .warning(
                         message: "the permissions of directories are neither restored nor "
-                            + "compared: \(error.message)"
+                            + "compared, and new ones can be entered only by their owner: "
+                            + error.message
                     )
                 )
             }
@@ -137,6 +153,14 @@ extension Permissions {
         }
         let (mode, meant) = try await directoryMode(entry, found)
         switch mode {
+        case .none where entry.local == nil:
+            let (directory, path) = (context.directory, try RelativePath(key: entry.key))
+            let opened = try await context.disk.run { () throws(LocalError) in
+                try directory.openUnasked(path)
+            }
+            let isOrdinary = opened == context.ordinaryDirectory
+            await record(entry, mode: isOrdinary ? opened : nil, at: entry.remote?.lastModified)
+            return false
         case .none:
             let mode = meant ?? ordinaryMode(entry)
             await record(entry, mode: mode, at: entry.remote?.lastModified)

@@ -257,7 +257,9 @@ struct PlanScope: Sendable {
             return JoinedEntry(key: entry.key, base: base, local: entry.local, remote: nil)
         case .push:
             guard entry.remote != nil else { return nil }
-            return JoinedEntry(key: entry.key, base: base, local: nil, remote: entry.remote)
+            var gone = JoinedEntry(key: entry.key, base: base, local: nil, remote: entry.remote)
+            gone.likeDamaged = entry.likeDamaged
+            return gone
         case .sync:
             return nil
         }

@@ -246,7 +246,7 @@ struct MirrorRun: Sendable {
         let publications = PublicationQueue(context: context) { key, action, size, failure in
             reports.fail(action, key, size: size, failure)
         }
-        let issues = ScanIssues { reports.report($0) }
+        let issues = ScanIssues(in: settings.shard?.range ?? .all) { reports.report($0) }
         let executor = ItemExecutor(parts: ItemParts(context, ledger, publications, issues))
         return Parts(
             context: context,

@@ -127,7 +127,8 @@ struct Preview {
         case .adopt:
             context.tracker.count { $0.adopted += 1 }
             report(.adopt, entry, size: remoteSize, nil)
-            if entry.local?.isDirectory == true { try await showMode(entry, orElse: nil) }
+            if entry.local?.isDirectory == true { return try await showMode(entry, orElse: nil) }
+            await showAdoptedMode(entry)
         case .deleteLocal(let reason):
             delete(
                 .deleteLocal,
@@ -188,6 +189,17 @@ struct Preview {
         }
         context.tracker.count { $0.modes += 1 }
         report(.mode, entry, size: 0, "permissions changed")
+    }
+
+    private mutating func showAdoptedMode(_ entry: JoinedEntry) async {
+        let permissions = executor.permissions
+        switch permissions.adoptedTarget(entry, await permissions.adoptedMode(entry, nil)) {
+        case .object, .file:
+            context.tracker.count { $0.modes += 1 }
+            report(.mode, entry, size: 0, "permissions changed")
+        case .neither: executor.keepLocalChange(entry)
+        case nil: break
+        }
     }
 
     /// What follows from a conflict.

@@ -218,6 +218,7 @@ struct DamageFile: StateFile, Hashable {
                     storageClass: .standard,
                     localModified: try fields("modified", row?.localModified),
                     inode: try fields("inode", row?.inode),
+                    changed: try fields.optional("changed", row?.changed),
                     isDamaged: try fields("damaged", row?.isDamaged)
                 )
             )

@@ -182,13 +182,15 @@ final class DamagedRows: Sendable {
             }
         // The file may be in another shard now, which refuses it because it looks like a damaged
         // one. This shard cannot know that, so the object stays as long as there is one.
-        let mayBeRefused =
-            list != nil && entry.local == nil
-            && rows.contains { row in
+        guard isOne else {
+            guard list != nil, entry.local == nil else { return entry }
+            var entry = entry
+            entry.likeDamaged = rows.first { row in
                 row.localModified.seconds == base.localModified.seconds && row.key != base.key
-            }
-        guard isOne || mayBeRefused else { return entry }
-        if records, isOne { try await mark(base) }
+            }?.key
+            return entry
+        }
+        if records { try await mark(base) }
         return JoinedEntry(
             key: entry.key,
             base: base.replacing(isDamaged: true),

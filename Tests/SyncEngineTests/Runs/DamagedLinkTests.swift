@@ -194,6 +194,29 @@ struct DamagedShardTests {
         #expect((run.damaged, run.transferred, run.deleted) == (0, 1, 0))
     }
 
+    /// A file that was removed from another shard, and is no damaged one.
+    @Test func `hold back the objects of files like them, which are not damaged`() async throws {
+        try fixture.write("a/z/like", MirrorFixture.ramp(3_000, 77))
+        let time = Date(timeIntervalSince1970: 1_600_000_000)
+        for name in ["docs/one", "z/like"] { try fixture.setModified("a/" + name, time) }
+        try await fixture.run("a", .push)
+        try await fixture.run("a", .push)
+        try await fixture.damage("docs/one", link: "two")
+        try await verify()
+        try await cut(["e", "t"])
+        try fixture.remove("a/z/like")
+        for isDryRun in [true, false] {
+            let log = EventLog()
+            let run = try await fixture.run("a", .push, log) {
+                ($0.deletesKnown, $0.isDryRun) = (true, isDryRun)
+            }
+            #expect((run.damaged, run.skipped, run.deleted) == (2, 1, 0), "\(run)")
+            let message = try #require(log.skipped("z/like"))
+            #expect(message.contains("had the size and time of"), "\(message)")
+        }
+        #expect(try await fixture.objects().contains("z/like"))
+    }
+
     @Test func `that the run of a shard found are known to the next one`() async throws {
         try await cut(["e", "t"])
         // All that lies behind is in another shard than the first.

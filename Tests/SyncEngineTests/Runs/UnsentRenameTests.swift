@@ -59,6 +59,24 @@ struct UnsentRenameTests {
         try await keepsOnlyOld(direction)
     }
 
+    @Test func `keep their objects if they are links and the new name cannot be a key`()
+        async throws
+    {
+        try fixture.link("a/link", to: "other")
+        try await fixture.run("a", .push) { $0.links = .store }
+        let old = fixture.directory("a/link")
+        let new = [UInt8](fixture.directory("a/new").utf8) + [0xFF, 0]
+        let result = unsafe rename(old, new.map { CChar(bitPattern: $0) })
+        #expect(result == 0)
+        for _ in 0..<2 {
+            let run = try await fixture.run("a", .push) {
+                ($0.deletesKnown, $0.links) = (true, .store)
+            }
+            #expect(run.deletionsHeldBack != nil, "\(run)")
+            #expect(try await fixture.objects().contains("link.rclonelink"))
+        }
+    }
+
     @Test func `keep their objects if the new name is that of a stored link`() async throws {
         try fixture.rename("a/old", to: "a/new.rclonelink")
         try await keepsOnlyOld(.push) { $0.links = .store }

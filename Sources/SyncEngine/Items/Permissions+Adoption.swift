@@ -1,0 +1,71 @@
+internal import LocalStorage
+internal import ManifestStore
+internal import ObjectStorage
+internal import ObjectTransfer
+internal import SyncModel
+internal import SyncPlanner
+
+/// Permissions where both sides have the same content, and no run made one of the other.
+///
+/// The row says what the object stands for, as any other row does: what differs from that here was
+/// changed here, and is sent by a push.
+extension Permissions {
+    /// What the object stands for here.
+    ///
+    /// A file as every new one is here needs no request: no copy of it is more private than it is.
+    /// An object of another tool, without permissions, stands for such a file; but a pull has
+    /// nothing to restore then, and takes the file as it is.
+    func adoptedMode(_ entry: JoinedEntry, _ known: ObjectMetadata?) async -> UInt32? {
+        let found = entry.local?.permissions
+        let ordinary = MirrorDirectory.ordinaryPermissions & 0o666
+        guard context.options.keepsFileMetadata, context.judgesInodes, let object = entry.remote,
+            entry.local?.isLink == false, !object.isThroughLink, known != nil || found != ordinary
+        else { return found }
+        do {
+            let metadata: ObjectMetadata
+            if let known {
+                metadata = known
+            } else {
+                metadata = try await head(entry.key)
+            }
+            guard metadata.etag == object.etag else { return found }
+            guard let mode = FileMode.of(metadata) else {
+                return context.tracker.direction == .pull ? found : ordinary
+            }
+            let directory = context.directory
+            return try await context.disk.run { () throws(LocalError) in
+                try directory.permissions(ofObject: mode)
+            }
+        } catch {
+            // The contents are equal all the same.
+            return found
+        }
+    }
+
+    /// Which side gets the permissions of the other one, if the object stands for `mode`.
+    func adoptedTarget(_ entry: JoinedEntry, _ mode: UInt32?) -> ModeTarget? {
+        guard let mode, let found = entry.local?.permissions, mode != found,
+            entry.remote?.needsRestore == false
+        else { return nil }
+        // Another writer's version of what is unchanged here.
+        let isOwn = entry.base?.mode != found
+        switch context.tracker.direction {
+        case .push: return .object
+        case .sync: return isOwn ? .object : .file
+        case .pull: return isOwn && !context.options.replacesLocalChanges ? .neither : .file
+        }
+    }
+
+    /// Carries the permissions after the contents were found equal.
+    func carryAdopted(_ entry: JoinedEntry, _ row: ManifestEntry) async {
+        guard let target = adoptedTarget(entry, row.mode) else { return }
+        let mode = target == .file ? entry.local?.permissions : row.mode
+        let adopted = JoinedEntry(
+            key: entry.key,
+            base: row.replacing(mode: mode),
+            local: entry.local,
+            remote: entry.remote
+        )
+        await carryMode(adopted, to: target, readSince: nil)
+    }
+}
