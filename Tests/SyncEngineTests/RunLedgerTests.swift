@@ -22,9 +22,9 @@ struct RunLedgerTests {
     }
 
     @Test func `counts files that were not sent with those that are kept`() {
-        for inode in 0..<100_000 { ledger.noteUnsent(inode: UInt64(inode)) }
+        for inode in 0..<100_000 { ledger.noteUnsent(inode: UInt64(inode), at: "k") }
         #expect(ledger.skippedItems == 0)
-        for inode in 99_990..<100_010 { ledger.noteUnsent(inode: UInt64(inode)) }
+        for inode in 99_990..<100_010 { ledger.noteUnsent(inode: UInt64(inode), at: "k") }
         #expect(ledger.skippedItems == 100_010)
     }
 }

@@ -1,10 +1,12 @@
 internal import OSSSync
 internal import Synchronization
 
-/// What `status` shows of single items: the first of them after the counts, with `--verbose` all as
-/// they are found, with `--summary` a sum for each directory.
+/// What `status` shows of single items, a line for each with a column for each direction: the first
+/// of them after the counts, with `--verbose` all and why, with `--summary` a sum for each
+/// directory.
 ///
-/// In memory are a screenful of items, or the sums of the directories that were met last.
+/// In memory are a few hundred items that some direction may still be found to do something with,
+/// or the sums of the directories that were met last.
 final class StatusDetails: Sendable {
     private static let screenful = 20
     private static let most = 1_000
@@ -15,7 +17,9 @@ final class StatusDetails: Sendable {
     }
 
     private struct State {
-        var lines: [String] = []
+        var table = StatusTable()
+        /// Those that are shown after the counts.
+        var items: [StatusTable.Item] = []
         var count = 0
         /// In the order in which they were met, which is that of the keys.
         var sums: [Sum] = []
@@ -46,11 +50,11 @@ final class StatusDetails: Sendable {
                 context.say(EventText.excluded(shown, rule))
             }
         case .item(let step) where isSummary: state.withLock { add(step, &$0) }
-        case .item(let step) where context.output.verbosity >= 1: show(step)
+        case .item(let step) where context.output.isJSON:
+            if context.output.verbosity >= 1 { show(step) }
         case .item(let step):
             state.withLock { state in
-                state.count += 1
-                if state.count <= Self.screenful { state.lines.append("  " + Self.text(step)) }
+                for item in state.table.add(step) { take(item, &state) }
             }
         @unknown default: break
         }
@@ -60,28 +64,33 @@ final class StatusDetails: Sendable {
         state.withLock { state in
             for sum in state.sums { show(sum) }
             state.sums = []
+            for item in state.table.takeAll() { take(item, &state) }
         }
     }
 
     /// What is shown after the counts.
     var lines: [String] {
         state.withLock { state in
-            let rest = state.count - state.lines.count
-            return rest > 0 ? state.lines + ["  and \(rest) more; -v shows all"] : state.lines
+            guard !state.items.isEmpty else { return [] }
+            let width = StatusTable.width(of: state.items)
+            let rest = state.count - state.items.count
+            let last = rest > 0 ? ["  and \(rest) more; -v shows all"] : []
+            return [StatusTable.heading(width)] + state.items.map { $0.text(width) } + last
         }
     }
 
-    static func text(_ step: PlannedStep) -> String {
-        let size = step.size > 0 ? " (\(sizeText(step.size)))" : ""
-        let verb = step.action == .adopt ? "compare" : step.action.verb
-        return "\(step.direction.rawValue) would \(verb) \(step.displayKey)\(size): \(step.reason)"
+    private func take(_ item: StatusTable.Item, _ state: inout State) {
+        state.count += 1
+        guard context.output.verbosity >= 1 else {
+            if state.items.count < Self.screenful { state.items.append(item) }
+            return
+        }
+        if state.count == 1 { context.say(StatusTable.heading(StatusTable.widest)) }
+        context.say(item.text(StatusTable.widest))
+        for line in item.reasons { context.say("      " + line) }
     }
 
     private func show(_ step: PlannedStep) {
-        guard context.output.isJSON else {
-            context.say(Self.text(step))
-            return
-        }
         context.say([
             "event": "status_item",
             "direction": step.direction.rawValue,

@@ -150,7 +150,7 @@ struct ItemReports: Sendable {
     /// that the walk could not read is missing from the mirror.
     func report(_ issue: WalkIssue) {
         let key = ObjectKey(issue.path)
-        if let inode = issue.inode { ledger.noteUnsent(inode: inode) }
+        if let inode = issue.inode { ledger.noteUnsent(inode: inode, at: key) }
         switch issue.reason {
         case .nestedMirror, .state, .pseudoFileSystem:
             context.item(.skip, .skipped, key, size: 0, message: issue.message)

@@ -21,7 +21,7 @@ final class RunLedger: Sendable {
         var shortItems = 0
         var names: [ObjectKey] = []
         var knownNames: Set<ObjectKey> = []
-        var unsentInodes: Set<UInt64> = []
+        var unsentFiles: [UInt64: ObjectKey] = [:]
         /// Names beyond those that are kept, by their hashes, and how many more than these.
         var moreNames: Set<Int> = []
         var uncountedNames = 0
@@ -32,7 +32,7 @@ final class RunLedger: Sendable {
         var skippedItems: Int {
             let more = moreNames.count + uncountedNames
             let names = more == 0 ? 0 : self.names.count + more
-            let files = moreInodes == 0 ? 0 : unsentInodes.count + moreInodes
+            let files = moreInodes == 0 ? 0 : unsentFiles.count + moreInodes
             return skipped + max(names, files)
         }
         var trashSize: Int64?
@@ -206,17 +206,18 @@ final class RunLedger: Sendable {
 
     /// Notes a file of this directory that is not in the bucket after the run, under a name that
     /// is not recorded: it may have been renamed, and its old object be its only copy there.
-    func noteUnsent(inode: UInt64) {
+    func noteUnsent(inode: UInt64, at name: ObjectKey) {
         state.withLock { state in
-            if state.unsentInodes.count < Self.inodeLimit {
-                state.unsentInodes.insert(inode)
-            } else if !state.unsentInodes.contains(inode) {
+            if state.unsentFiles.count < Self.inodeLimit {
+                state.unsentFiles[inode] = name
+            } else if state.unsentFiles[inode] == nil {
                 state.moreInodes += 1
             }
         }
     }
 
-    var unsentInodes: Set<UInt64> { state.withLock { $0.unsentInodes } }
+    /// The names of those files, by their inodes.
+    var unsentFiles: [UInt64: ObjectKey] { state.withLock { $0.unsentFiles } }
 
     /// Lets an item wait; false if too many do already, or those that waited were taken.
     func add<Item: Sendable>(_ item: Item, to list: List<Item>) -> Bool {

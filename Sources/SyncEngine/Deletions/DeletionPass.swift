@@ -186,8 +186,7 @@ struct DeletionPass: Sendable {
         return (batch.filter { kept.contains($0.key) || gone.contains($0.key) }, gone)
     }
 
-    /// Those of `batch` whose files were not found damaged, which a verification may have done
-    /// since they were planned; the others are reported.
+    /// Those of `batch` whose files no verification has found damaged since; reports the others.
     private func sound(_ batch: [PlannedDeletion]) async throws -> [PlannedDeletion] {
         guard !context.damaged.isEmpty, !context.options.replacesLocalChanges else {
             return batch

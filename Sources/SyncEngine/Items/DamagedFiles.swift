@@ -71,7 +71,7 @@ struct DamagedFiles: ItemWorker {
     ///
     /// As long as one is refused, no row of its size and time loses its object: it may be the last
     /// good copy of what was renamed.
-    private func suspect(
+    func suspect(
         _ entry: JoinedEntry,
         _ file: FileIdentity,
         _ path: RelativePath

@@ -238,7 +238,7 @@ extension JoinedEntry {
 
 extension PlannedItem {
     /// True for the marker of a directory that is not here, and that the plan does not make.
-    fileprivate var isMarkerWithoutDirectory: Bool {
+    var isMarkerWithoutDirectory: Bool {
         guard entry.key.isDirectoryMarker, entry.local == nil, entry.remote != nil else {
             return false
         }
@@ -249,7 +249,7 @@ extension PlannedItem {
     }
 
     /// True for what the run makes here, in directories that it may have to make for it.
-    fileprivate var needsDirectories: Bool {
+    var needsDirectories: Bool {
         guard entry.local == nil, entry.remote != nil else { return false }
         switch decision {
         case .download, .makeDirectory: return true

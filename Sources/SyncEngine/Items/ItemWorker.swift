@@ -50,7 +50,7 @@ extension ItemWorker {
     /// Notes that the file of an entry is not sent, if it may be a renamed one.
     func noteUnsent(_ entry: JoinedEntry) {
         guard let inode = entry.local?.identity?.inode, inode != entry.base?.inode else { return }
-        ledger.noteUnsent(inode: inode)
+        ledger.noteUnsent(inode: inode, at: entry.key)
     }
 
     /// Runs `body` for each item, as many at once as there are connections; begins no more once the

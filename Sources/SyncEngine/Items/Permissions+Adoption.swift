@@ -32,10 +32,7 @@ extension Permissions {
             guard let mode = FileMode.of(metadata) else {
                 return context.tracker.direction == .pull ? found : ordinary
             }
-            let directory = context.directory
-            return try await context.disk.run { () throws(LocalError) in
-                try directory.permissions(ofObject: mode)
-            }
+            return mode & MirrorDirectory.ordinaryPermissions | 0o400
         } catch {
             // The contents are equal all the same.
             return found

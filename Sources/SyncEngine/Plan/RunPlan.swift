@@ -131,7 +131,7 @@ struct RunPlan {
 }
 
 extension PlannedItem {
-    fileprivate func replacing(_ decision: Decision) -> PlannedItem {
+    func replacing(_ decision: Decision) -> PlannedItem {
         PlannedItem(entry: entry, place: place, decision: decision)
     }
 

@@ -150,19 +150,29 @@ extension MirrorRun {
     /// Those that were skipped, and those of objects whose files are here under other names that
     /// were not sent: they may be the only copies.
     func namesInDoubt(_ parts: Parts) async throws -> [ObjectKey] {
-        let inodes = parts.ledger.unsentInodes
-        guard direction != .pull, !inodes.isEmpty, parts.context.judgesInodes else {
+        let files = parts.ledger.unsentFiles
+        guard direction != .pull, !files.isEmpty, parts.context.judgesInodes else {
             return parts.ledger.skippedNames
         }
         try await session.manifest.forEachPage(
-            inodes: inodes,
+            inodes: Set(files.keys),
             in: paths.ranges.ranges,
             scanning: settings.limits.batch
         ) { rows in
             try Task.checkCancellation()
-            for row in rows { parts.ledger.countSkippedName(row.key) }
+            for row in rows where !isOlder(row, than: files[row.inode]) {
+                parts.ledger.countSkippedName(row.key)
+            }
         }
         return parts.ledger.skippedNames
+    }
+
+    /// True if the file of this name only got the inode of the row's file, which was removed.
+    private func isOlder(_ row: ManifestEntry, than name: ObjectKey?) -> Bool {
+        guard let name, let path = try? RelativePath(key: name) else { return false }
+        // What cannot be looked at may be the file.
+        let birth = try? session.directory.birth(of: path)
+        return row.isOlder(than: birth ?? nil)
     }
 
     /// The message about deletions that wait for names; nil if there are none.

@@ -36,6 +36,7 @@ extension MirrorRun {
                 try await writer?.add(item, shown.action, outcome: shown.outcome)
             }
             if let error = coverage.listingFailure { throw error }
+            try await preview.finish()
             let room = RoomMaking(executor: parts.executor)
             await room.warn(try await room.start())
             let names = try await namesInDoubt(parts)

@@ -24,16 +24,27 @@ struct PathExplainer: Sendable {
         }
         let found = try await look(at: path, session, runs.map(\.run))
         let row = try await session.manifest.entry(path.beneath)
-        let isDirectory =
+        let mayBeDirectory =
             !path.isEscaped && (namesDirectory || found.local?.isDirectory == true || row != nil)
+        let fileRow = try await session.manifest.entry(path.key)
+        var (object, crc64) = try await object(path.key, runs[0].run.store)
+        // A file that was there, and is a directory now, is what its name stands for in a plan.
+        let isDirectory = mayBeDirectory && (namesDirectory || fileRow == nil && object == nil)
         let key = isDirectory ? path.beneath : path.key
-        let (object, crc64) = try await object(key, runs[0].run.store)
+        if isDirectory { (object, crc64) = try await self.object(key, runs[0].run.store) }
         let joined = JoinedEntry(
             key: key,
-            base: isDirectory ? row : try await session.manifest.entry(path.key),
-            local: found.local,
+            base: isDirectory ? row : fileRow,
+            local: isDirectory == (found.local?.isDirectory == true) ? found.local : nil,
             remote: object
         )
+        let around = PathNeighbours(
+            session: session,
+            store: runs[0].run.store,
+            prefix: settings.prefix,
+            object: { try await self.object($0, $1).0 }
+        )
+        let neighbours = try await around.entries(of: path, isDirectory: isDirectory, found.local)
         let leftOut = LeftOutRows(
             session.manifest,
             after: try await .recorded(in: session.manifest),
@@ -53,8 +64,11 @@ struct PathExplainer: Sendable {
         let all = session.policies(.standard, directions, settings, judgesInodes)
         var outlooks: [SyncDirection: Explanation.Outlook] = [:]
         for ((options, run), policy) in zip(runs, [all.pull, all.push, all.sync]) {
-            let outlook = outlook(entry, run, options, policy, found.issues)
-            outlooks[run.direction] = await looking(entry, run, outlook)
+            var own = options
+            own.isDryRun = true
+            let looker = try settings.silentRun(run.direction, own, in: session)
+            let (outlook, item) = outlook(entry, neighbours, run, own, policy, found.issues)
+            outlooks[run.direction] = await looking(item, looker, outlook)
         }
         var explanation = Explanation(entry, crc64, outlooks, judgesInodes: judgesInodes)
         explanation.issues = found.issues.map(\.message)
@@ -128,33 +142,34 @@ struct PathExplainer: Sendable {
         return (object(key, told, isTarget: target != nil), told.crc64?.value)
     }
 
-    /// The same outlook, or a skip if the file could not get its name.
+    /// The same outlook, or a skip if the run would not transfer what its plan does.
     private func looking(
-        _ entry: JoinedEntry,
+        _ item: PlannedItem?,
         _ run: MirrorRun,
         _ outlook: Explanation.Outlook
     ) async -> Explanation.Outlook {
-        let executor = run.parts(RunID(0)).executor
-        guard outlook.action == .download, let hindrance = await executor.places.hindrance(entry)
-        else {
-            return outlook
-        }
+        guard let item,
+            let refusal = await run.parts(RunID(0)).executor.refusal(of: item)
+        else { return outlook }
         return Explanation.Outlook(
             action: .skip,
-            reason: hindrance.message,
+            reason: refusal,
             rule: outlook.rule,
             isExcluded: false
         )
     }
 
     /// What one direction makes of the entry: first its filters, then its plan.
+    ///
+    /// `neighbours` are what may be in its way.
     private func outlook(
         _ entry: JoinedEntry,
+        _ neighbours: [JoinedEntry],
         _ run: MirrorRun,
         _ options: RunOptions,
         _ policy: DecisionPolicy,
         _ issues: [WalkIssue]
-    ) -> Explanation.Outlook {
+    ) -> (Explanation.Outlook, PlannedItem?) {
         let left = Mutex<String?>(nil)
         let hidden = ScanIssues { _ in }
         for issue in issues {
@@ -178,36 +193,56 @@ struct PathExplainer: Sendable {
         )
         guard let chosen = scope.choose(entry, hidden) else {
             let rule = scope.freed.seen.count > 0 ? nil : left.withLock(\.self)
-            return Explanation.Outlook(
+            let outlook = Explanation.Outlook(
                 action: nil,
                 reason: rule == nil ? scope.heldReason ?? "it is left out" : "excluded",
                 rule: rule,
                 isExcluded: true
             )
+            return (outlook, nil)
         }
-        var plan = RunPlan(policy, hidden)
-        plan.add(chosen)
-        plan.finish()
+        let others = neighbours.compactMap { scope.choose($0, hidden) }
+        let plan = RunPlan(policy, hidden)
+        let found = Self.item(of: chosen, among: others, plan, policy.ordinaryDirectory)
         let ruling = run.filter.ruling(on: entry.key)
         let isNothing = entry.base == nil && entry.local == nil && entry.remote == nil
-        guard !isNothing, let item = plan.next() else {
+        guard !isNothing, let item = found else {
             // What is in the place of a file is never mirrored.
             let issue = isNothing ? issues.first?.message : nil
-            return Explanation.Outlook(
+            let outlook = Explanation.Outlook(
                 action: issue == nil ? nil : .skip,
                 reason: issue ?? QuietReason.unchanged.message,
                 rule: ruling?.rule,
                 isExcluded: false
             )
+            return (outlook, nil)
         }
         let outline = PlanOutline(item, policy)
         let isExcluded = options.deletesExcluded && ruling?.excludes == true
-        return Explanation.Outlook(
+        let outlook = Explanation.Outlook(
             action: outline.action,
             reason: isExcluded ? "excluded" : outline.reason,
             rule: ruling?.rule,
             isExcluded: isExcluded
         )
+        return (outlook, item)
+    }
+
+    private static func item(
+        of entry: JoinedEntry,
+        among others: [JoinedEntry],
+        _ empty: RunPlan,
+        _ ordinary: UInt32?
+    ) -> PlannedItem? {
+        var (plan, markers) = (empty, HeldMarkers(ordinary: ordinary))
+        for entry in (others + [entry]).sorted(by: { $0.key < $1.key }) { plan.add(entry) }
+        plan.finish()
+        var (found, outcomes): ([PlannedItem], [HeldMarkers.Outcome]) = ([], [])
+        while let item = plan.next() {
+            if !markers.take(item, &outcomes) { found.append(item) }
+        }
+        markers.finish(&outcomes)
+        return (found + outcomes.map(\.item)).first { $0.entry.key == entry.key }
     }
 }
 

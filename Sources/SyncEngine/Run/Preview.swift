@@ -9,22 +9,27 @@ internal import SyncPlanner
 struct Preview {
     let executor: ItemExecutor
 
-    private var context: RunContext { executor.context }
+    var context: RunContext { executor.context }
     /// What the run would not transfer again.
     var kept: KeptTransfers
 
     /// Renames and deletions that are remembered; where there are more, a rename counts as a copy
     /// and a deletion, which the run itself may still carry out as one.
-    private static let limit = 100_000
+    static let limit = 100_000
 
     /// Files whose content a new key has, and that perhaps become it.
     private var renamed: Set<ObjectKey> = []
-    private var deleted: Set<ObjectKey> = []
+    var deleted: Set<ObjectKey> = []
     /// What is to be said of those once it is known that nothing holds them back.
-    private var deletions: [(action: ItemAction, key: ObjectKey, size: Int64, message: String)] = []
+    var deletions: [(action: ItemAction, key: ObjectKey, size: Int64, message: String)] = []
+
+    var markers: HeldMarkers
+    /// Markers that are to be deleted and stay if the bucket has anything beneath them.
+    var markersOfModes: [ObjectKey] = []
 
     init(executor: ItemExecutor, kept: KeptTransfers) {
         (self.executor, self.kept) = (executor, kept)
+        markers = HeldMarkers(ordinary: executor.context.ordinaryDirectory)
     }
 
     /// What was shown last: what becomes of the item.
@@ -37,7 +42,11 @@ struct Preview {
     mutating func show(
         _ item: PlannedItem
     ) async throws -> (action: ItemAction, outcome: Decision?)? {
+        var outcomes: [HeldMarkers.Outcome] = []
+        let isHeld = markers.take(item, &outcomes)
+        for outcome in outcomes { try await showMarker(outcome) }
         (shown, outcome) = (nil, nil)
+        if isHeld, case .nothing = item.decision { return nil }
         try await show(item.decision, item.entry)
         return shown.map { ($0, outcome) }
     }
@@ -95,7 +104,7 @@ struct Preview {
         }
     }
 
-    private mutating func show(_ decision: Decision, _ entry: JoinedEntry) async throws {
+    mutating func show(_ decision: Decision, _ entry: JoinedEntry) async throws {
         countGrowth(decision, entry)
         let remoteSize = entry.remote?.size ?? 0
         let localSize = entry.local?.identity?.size ?? 0

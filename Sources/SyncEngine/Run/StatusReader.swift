@@ -42,7 +42,14 @@ struct StatusReader: Sendable {
         let all = session.policies(options, Self.alike(options, directions), settings, judgesInodes)
         var differences = try await differenceCounter(hidden, all.sync, session.manifest)
         let kept = try await run.keptTransfers(partSize: (directions[.push] ?? options).partSize)
-        var works = WorkCounters(all, hidden, kept, run.parts(RunID(0)).executor, onDetail)
+        func executor(_ direction: SyncDirection) throws -> ItemExecutor {
+            var own = directions[direction] ?? options
+            own.isDryRun = true
+            let run = try settings.silentRun(direction, own, in: session)
+            return run.parts(RunID(0)).executor
+        }
+        let executors = (try executor(.pull), try executor(.push), try executor(.sync))
+        var works = WorkCounters(all, hidden, kept, executors, onDetail)
         let loop = try await run.join(
             rows: rows,
             scope,

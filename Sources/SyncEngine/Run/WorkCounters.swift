@@ -6,6 +6,8 @@ internal import SyncModel
 internal import SyncPlanner
 
 typealias Policies = (pull: DecisionPolicy, push: DecisionPolicy, sync: DecisionPolicy)
+/// Those of dry runs: they change nothing.
+typealias Executors = (pull: ItemExecutor, push: ItemExecutor, sync: ItemExecutor)
 
 /// Counts the plans of all directions.
 struct WorkCounters {
@@ -17,12 +19,12 @@ struct WorkCounters {
         _ policies: Policies,
         _ issues: ScanIssues,
         _ kept: KeptTransfers,
-        _ executor: ItemExecutor,
+        _ executors: Executors,
         _ onDetail: (@Sendable (StatusDetail) -> Void)?
     ) {
-        pull = WorkCounter(policies.pull, issues, kept, executor, onDetail)
-        push = WorkCounter(policies.push, issues, kept, executor, onDetail)
-        sync = WorkCounter(policies.sync, issues, kept, executor, onDetail)
+        pull = WorkCounter(policies.pull, issues, kept, executors.pull, onDetail)
+        push = WorkCounter(policies.push, issues, kept, executors.push, onDetail)
+        sync = WorkCounter(policies.sync, issues, kept, executors.sync, onDetail)
     }
 
     mutating func add(_ entry: JoinedEntry) async {
@@ -59,6 +61,7 @@ struct WorkCounter {
     private let executor: ItemExecutor
     private let onDetail: (@Sendable (StatusDetail) -> Void)?
     private var plan: RunPlan
+    private var markers: HeldMarkers
     private(set) var work = PlannedWork()
 
     init(
@@ -73,6 +76,7 @@ struct WorkCounter {
         self.executor = executor
         self.onDetail = onDetail
         plan = RunPlan(policy, issues)
+        markers = HeldMarkers(ordinary: policy.ordinaryDirectory)
     }
 
     var reserved: ReservedObjects { plan.reserved }
@@ -93,12 +97,21 @@ struct WorkCounter {
     mutating func finish() async {
         plan.finish()
         while let item = plan.next() { await count(item) }
+        var outcomes: [HeldMarkers.Outcome] = []
+        markers.finish(&outcomes)
+        for outcome in outcomes { await countOne(outcome.item) }
     }
 
     private mutating func count(_ item: PlannedItem) async {
+        var outcomes: [HeldMarkers.Outcome] = []
+        let isHeld = markers.take(item, &outcomes)
+        for outcome in outcomes { await countOne(outcome.item) }
+        if !isHeld { await countOne(item) }
+    }
+
+    private mutating func countOne(_ item: PlannedItem) async {
         let outline = PlanOutline(item, policy)
-        let hindrance =
-            outline.action == .download ? await executor.places.hindrance(item.entry) : nil
+        let hindrance = await executor.refusal(of: item)
         var added = PlannedWork(item, kept)
         if hindrance != nil {
             added = PlannedWork()
@@ -112,7 +125,7 @@ struct WorkCounter {
             key: item.entry.key.text,
             displayKey: item.entry.key.display,
             size: hindrance == nil ? outline.size : 0,
-            reason: hindrance?.message ?? outline.reason,
+            reason: hindrance ?? outline.reason,
             work: added
         )
         onDetail(.item(step))

@@ -1,4 +1,6 @@
 import Foundation
+import LocalStorage
+import ManifestStore
 import ObjectStorage
 import StoreFixture
 import SyncModel
@@ -108,5 +110,26 @@ struct UnsentRenameTests {
         }
         #expect(next.deleted == 1 && next.failed == 0 && next.skipped == 0, "\(next)")
         #expect(try await Set(fixture.objects()) == ["new", "other"])
+    }
+
+    /// Of a file that was removed, another one has the inode.
+    @Test func `hold back no deletion of a file whose inode they got`() async throws {
+        try fixture.remove("a/old")
+        try fixture.write("a/new", Data("here".utf8))
+        try await fixture.put("new", Data("there".utf8))
+        var isKnown = false
+        try await fixture.inState { session in
+            let path = try RelativePath(path: "new")
+            guard case .file(let file) = try session.directory.identity(of: path),
+                let row = try await session.manifest.entry("old")
+            else { throw CocoaError(.fileNoSuchFile) }
+            isKnown = try session.directory.birth(of: path) != nil
+            try await session.manifest.record([.upsert(row.replacing(inode: file.inode))])
+        }
+        guard isKnown else { return }
+        let run = try await fixture.run("a", .push) {
+            ($0.deletesKnown, $0.conflictPolicy) = (true, .skip)
+        }
+        #expect((run.conflicts, run.deleted) == (1, 2), "\(run)")
     }
 }
