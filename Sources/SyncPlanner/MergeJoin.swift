@@ -22,8 +22,10 @@ package struct JoinedEntry: Sendable, Hashable {
     package let local: LocalEntry?
     /// Its key is relative to the remote's prefix, as ``key`` is.
     package let remote: RemoteObject?
-    /// A damaged file whose size and time the row has. The file of this key is gone: it may have
-    /// been renamed to where it is refused as a copy of that one.
+    /// A damaged file whose size and time the row has.
+    ///
+    /// The file of this key is gone: it may have been renamed to where it is refused as a copy of
+    /// that one.
     package var likeDamaged: ObjectKey?
 
     package init(

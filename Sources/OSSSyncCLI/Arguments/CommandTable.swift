@@ -166,11 +166,11 @@ enum CommandTable {
         arguments: ["[DIR]", "PATH"],
         summary: "show the state of one path, and what would be done with it",
         discussion: [
-            "Shows the state of the path in the manifest, the directory and the bucket (with one "
-                + "HEAD request), the filter rule that applies and where it comes from, and what "
-                + "pull, push and sync would do with the path and why. Changes nothing.",
-            "Other keys are not considered: explain does not show, for example, that a file has "
-                + "the same name as a directory in the bucket.",
+            "Shows the state of the path in the manifest, the directory and the bucket, the filter "
+                + "rule that applies and where it comes from, and what pull, push and sync would "
+                + "do with the path and why. Changes nothing.",
+            "Of other keys, only those above and beneath the path are considered, which may be in "
+                + "its way.",
         ],
         examples: [
             ("osssync explain ~/Photos 2026/film.mkv", "show why it is not uploaded"),

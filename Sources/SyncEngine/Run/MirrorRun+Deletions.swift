@@ -1,3 +1,4 @@
+internal import LocalStorage
 internal import ManifestStore
 internal import ObjectStorage
 internal import ObjectTransfer

@@ -35,8 +35,7 @@ extension MirrorRun {
                 guard let shown = try await preview.show(item) else { return }
                 try await writer?.add(item, shown.action, outcome: shown.outcome)
             }
-            if let error = coverage.listingFailure { throw error }
-            try await preview.finish()
+            try await preview.finish(coverage)
             let room = RoomMaking(executor: parts.executor)
             await room.warn(try await room.start())
             let names = try await namesInDoubt(parts)

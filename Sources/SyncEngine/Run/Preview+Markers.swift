@@ -5,7 +5,8 @@ internal import SyncPlanner
 /// Markers of directories that are not here.
 extension Preview {
     /// To be called after the last item.
-    mutating func finish() async throws {
+    mutating func finish(_ coverage: PlanCoverage) async throws {
+        if let error = coverage.listingFailure { throw error }
         var outcomes: [HeldMarkers.Outcome] = []
         markers.finish(&outcomes)
         for outcome in outcomes { try await showMarker(outcome) }

@@ -42,14 +42,8 @@ struct StatusReader: Sendable {
         let all = session.policies(options, Self.alike(options, directions), settings, judgesInodes)
         var differences = try await differenceCounter(hidden, all.sync, session.manifest)
         let kept = try await run.keptTransfers(partSize: (directions[.push] ?? options).partSize)
-        func executor(_ direction: SyncDirection) throws -> ItemExecutor {
-            var own = directions[direction] ?? options
-            own.isDryRun = true
-            let run = try settings.silentRun(direction, own, in: session)
-            return run.parts(RunID(0)).executor
-        }
-        let executors = (try executor(.pull), try executor(.push), try executor(.sync))
-        var works = WorkCounters(all, hidden, kept, executors, onDetail)
+        let looking = try executors(session, options, directions)
+        var works = WorkCounters(all, hidden, kept, looking, onDetail)
         let loop = try await run.join(
             rows: rows,
             scope,
@@ -88,6 +82,20 @@ struct StatusReader: Sendable {
             warnings: run.warnings + hidden.coverMessages
                 + [works.sync.reserved.message].compactMap(\.self)
         )
+    }
+
+    private func executors(
+        _ session: MirrorSession,
+        _ options: RunOptions,
+        _ directions: [SyncDirection: RunOptions]
+    ) throws -> Executors {
+        func executor(_ direction: SyncDirection) throws -> ItemExecutor {
+            var own = directions[direction] ?? options
+            own.isDryRun = true
+            let run = try settings.silentRun(direction, own, in: session)
+            return run.parts(RunID(0)).executor
+        }
+        return (try executor(.pull), try executor(.push), try executor(.sync))
     }
 
     /// The work, and why the run would carry out none of its deletions.

@@ -185,9 +185,10 @@ final class DamagedRows: Sendable {
         guard isOne else {
             guard list != nil, entry.local == nil else { return entry }
             var entry = entry
-            entry.likeDamaged = rows.first { row in
-                row.localModified.seconds == base.localModified.seconds && row.key != base.key
-            }?.key
+            entry.likeDamaged =
+                rows.first { row in
+                    row.localModified.seconds == base.localModified.seconds && row.key != base.key
+                }?.key
             return entry
         }
         if records { try await mark(base) }
