@@ -67,19 +67,6 @@ struct AdoptedModeTests {
         #expect(run.isInStep && run.localChanges == 0, "\(run)")
     }
 
-    @Test func `follow another machine's version of the same content`() async throws {
-        try fixture.setMode("a/f", 0o640)
-        try await fixture.run("a", .push)
-        // In two parts, with another tag.
-        try await fixture.run("b", .pull)
-        try await fixture.deleteObject("f")
-        try fixture.setMode("b/f", 0o600)
-        try await fixture.run("b", .push)
-        let run = try await fixture.run("a", .pull)
-        #expect(run.isComplete, "\(run)")
-        #expect(try fixture.mode("a/f") == 0o600)
-    }
-
     @Test func `cost no request for a file as every new one is`() async throws {
         try fixture.setMode("a/f", 0o644)
         try await fixture.put("f", content)
