@@ -39,26 +39,30 @@ struct HistoryTests {
 
         let would = try workplace.run("restore", "-n", tree.path, "d/x", environment: nowhere)
         #expect(
-            would.output == "would be restored d/x\nwould have restored 1 file (1.5 KiB)\n"
+            would.output
+                == "would be restored d/x from the trash (run 2)\n"
+                + "would have restored 1 file (1.5 KiB)\n"
         )
         #expect(!tree.exists("d/x"))
         let undo = try workplace.run("undo", "--dry-run", "--json", tree.path).events
         #expect(undo.last?["dry_run"] as? Bool == true && undo.last?["restored"] as? Int == 2)
         let back = try workplace.run("restore", tree.path, "d/x", environment: nowhere)
-        #expect(back.output == "restored d/x\nrestored 1 file (1.5 KiB)\n")
+        #expect(
+            back.output == "restored d/x from the trash (run 2)\nrestored 1 file (1.5 KiB)\n"
+        )
         #expect(tree.content("d/x") == ramp(1_500, seed: 3))
         try tree.write("d/\u{1B}[31my", ramp(7))
         let keeps = try workplace.run("restore", "-n", tree.path, "d")
         #expect(keeps.status == 1 && keeps.diagnostics.contains("would not replace d/\\x1B[31my"))
         let replaces = try workplace.run("restore", "-n", "--force", tree.path, "d")
-        #expect(replaces.output.hasPrefix("would be replaced d/\\x1B[31my\n"))
+        #expect(replaces.output.hasPrefix("would be replaced d/\\x1B[31my from the trash (run 2);"))
         let kept = try workplace.run("restore", "-q", tree.path, "d", "nothing")
         #expect(kept.status == 1)
         #expect(kept.output.isEmpty)
         let complaints = kept.diagnostics.split(separator: "\n")
         #expect(complaints.count == 2)
         #expect(complaints.first?.hasPrefix("osssync: kept d/\\x1B[31my: another file") == true)
-        #expect(complaints.last?.contains("'nothing' is not in the trash") == true)
+        #expect(complaints.last?.contains("no other version of 'nothing' was found") == true)
         let forced = try workplace.run("restore", "--force", "--json", tree.path, "d").events
         #expect(forced.first?["state"] as? String == "replaced")
         #expect(forced.last?["restored"] as? Int == 1)
@@ -85,7 +89,10 @@ struct HistoryTests {
             "--to",
             "n/o"
         )
-        #expect(old.output == "restored d/x to n/o\nrestored 1 file (1.5 KiB)\n")
+        #expect(
+            old.output
+                == "restored d/x to n/o from the trash (run 2)\nrestored 1 file (1.5 KiB)\n"
+        )
         #expect(tree.content("n/o") == ramp(1_500, seed: 3))
         for wrong in [
             ["--run", "0"], ["--at", "lately"], ["--run", "1", "--at", "1d ago"],
@@ -176,18 +183,28 @@ struct HistoryTests {
         #expect(before.split(separator: "\n").count < 9)
     }
 
-    @Test func `restore of what was just removed names the pull`() throws {
+    @Test func `restore finds what was removed or changed in the bucket, and loses nothing`() throws
+    {
         try tree.remove("kept")
-        let missing = try workplace.run("restore", tree.path, "kept")
-        #expect(missing.status == 1)
-        let command = "osssync pull \(tree.path) kept"
-        #expect(missing.diagnostics.contains("'\(command)' fetches it"), "\(missing.diagnostics)")
-        #expect(try workplace.shell(command).status == 0)
-        #expect(tree.exists("kept"))
+        let back = try workplace.run("restore", tree.path, "kept")
+        #expect(back.status == 0, "\(back.diagnostics)")
+        #expect(back.output.hasPrefix("restored kept from the bucket\n"))
+        let content = try #require(tree.content("kept"))
         try tree.write("kept", ramp(7))
+        let would = try workplace.run("restore", "-n", tree.path, "kept")
+        #expect(would.output.contains("the version that was there would go to the trash"))
+        #expect(tree.content("kept") == ramp(7))
+        let replaced = try workplace.run("restore", "--json", tree.path, "kept").events
+        let one = replaced.first { $0["event"] as? String == "restored" }
+        #expect(one?["state"] as? String == "replaced" && one?["place"] as? String == "bucket")
+        #expect(tree.content("kept") == content)
+        // What is here now is in the bucket; the newest other version is the one that was here.
+        let again = try workplace.run("restore", tree.path, "kept")
+        #expect(again.output.hasPrefix("replaced kept from the trash"), "\(again.output)")
+        #expect(tree.content("kept") == ramp(7))
         let kept = try workplace.run("pull", tree.path, "kept")
         #expect(
-            kept.output.contains("kept 1 local change; 'osssync pull --force DIR kept' moves it")
+            kept.output.contains("kept 1 local change; 'osssync restore --force DIR kept' gets")
         )
     }
 
@@ -221,7 +238,10 @@ struct HistoryTests {
         let all = try workplace.makeDirectory("tree/.osssync/trash/20260101T000000Z-run-1")
         try all.write("a/b", ramp(3))
         let moved = try workplace.run("restore", "--to", "old", tree.path, ".")
-        #expect(moved.output == "restored a/b to old/a/b\nrestored 1 file (3 B)\n")
+        #expect(
+            moved.output
+                == "restored a/b to old/a/b from the trash (run 1)\nrestored 1 file (3 B)\n"
+        )
     }
 
     @Test func `undo of a directory that is only sent names no pull`() throws {

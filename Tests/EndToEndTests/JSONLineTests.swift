@@ -163,6 +163,7 @@ struct JSONLineTests {
         try check("ls", "--top", "oss://\(Workplace.bucket)")
         try check("trash", target.path)
         try check("restore", target.path, "f1")
+        try check("restore", "--list", target.path, ".")
         try check("verify", target.path)
         let runs = try check("log", target.path).events.compactMap { $0["run"] as? Int }
         for run in runs { try check("log", target.path, "\(run)") }

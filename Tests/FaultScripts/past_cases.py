@@ -60,8 +60,9 @@ def _(place):
 def _(place):
     moment = versioned(place)
     place.in_step(place.pull())
-    found = place.start("restore", place.directory, "2026/a.jpg", "--json")
-    equal((found.status, place.tree()), (1, NOW), f"without a time: {found}")
+    found = place.start("restore", place.directory, "2026/a.jpg", "--dry-run", "--json")
+    equal((found.status, place.tree()), (0, NOW), f"without a time: {found}")
+    equal([line["place"] for line in found.all("restored")], ["versions"], str(found))
     found = place.start("restore", place.directory, "2026", "--at", moment, "--json")
     equal(found.status, 1, f"another version is there: {found}")
     equal({line["key"]: line["state"] for line in found.all("restored")},

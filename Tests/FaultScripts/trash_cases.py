@@ -132,8 +132,10 @@ def _(place):
     older = command(place, "restore", "edited", "--to", "older")
     equal((older.status, place.tree().get("older")), (0, OLD), str(older))
     equal(place.tree()["edited"], NEW, "the present version")
-    kept = command(place, "restore", "edited")
-    equal((kept.status, place.tree()["edited"]), (1, NEW), str(kept))
+    newest = command(place, "restore", "edited")
+    equal((newest.status, place.tree()["edited"]), (0, OLD), str(newest))
+    listed = command(place, "restore", "edited", "--list")
+    expect("trash" in [line["place"] for line in listed.all("file_version")], str(listed))
     emptied = command(place, "trash", "--empty")
     equal((emptied.status, trash(place)), (0, {}), str(emptied))
 

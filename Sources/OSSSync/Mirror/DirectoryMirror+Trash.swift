@@ -151,6 +151,7 @@ extension DirectoryMirror {
         (options.deletesKnown, options.deletesExtra) = (false, false)
         (options.deletesExcluded, options.filter) = (false, FileFilter())
         (options.maximumTransfer, options.maximumDuration) = (nil, nil)
+        options.keepsReplaced = true
         options.replacesLocalChanges = request.replaces
         // What is replaced goes to the trash, whatever pulls do otherwise.
         if options.trash == .none { options.trash = .local }

@@ -146,12 +146,9 @@ public struct LocalMirror: Sendable {
         try await MirrorTrash(settings: settings).restore(request, onFile: onFile)
     }
 
-    /// True if the last run left an object of this path in the bucket, or some beneath it; false
-    /// also if the manifest cannot be read now.
-    ///
-    /// - Throws: `SyncError` for what is no path beneath the directory.
-    public func hasRecord(of path: String) async throws(SyncError) -> Bool {
-        try await settings.hasRecord(of: path)
+    /// Where a path beneath the directory is on this system.
+    func absolutePath(of path: String) throws(SyncError) -> String {
+        try settings.absolutePath(of: path)
     }
 
     /// True if the bucket has, or has had, a trash of this mirror that this directory knows of.

@@ -148,6 +148,9 @@ extension CommandTable {
                 + "object by a copy in the bucket, and replaced. What has changed since is kept "
                 + "and reported (exit status 1); --force replaces it, too. A renamed "
                 + "file gets its old name again; a renamed object keeps the new one, too.",
+            "Directories that the run made are removed if they are empty. Permissions that it "
+                + "changed, what it created and conflict copies stay; a stored link that it "
+                + "renamed is named.",
         ],
         examples: [
             ("osssync undo ~/Photos", "restore what the last run deleted or replaced"),
@@ -251,28 +254,33 @@ extension CommandTable {
     static let restore = CommandSpecification(
         name: .restore,
         arguments: ["[DIR]", "PATH..."],
-        summary: "restore deleted or replaced files from the trash",
+        summary: "get files back: from the bucket, the trash or earlier versions",
         discussion: [
-            "PATH, relative to DIR, is a file, or a directory of which everything in the trash is "
-                + "restored; '.' is everything, or in a mirror everything beneath the current "
-                + "directory. A file gets its path, modification time and mode back, and is "
-                + "removed from the trash.",
+            "PATH, relative to DIR, is a file or a directory. Of a file, the newest version is "
+                + "restored that is not what is there: of the object in the bucket, if the file "
+                + "is missing or has changed here, else of the local trash and the trash in the "
+                + "bucket, else of the versions that the bucket keeps. A line says where it came "
+                + "from. A file that was there moves to the local trash.",
+            "Of a directory, what is missing is restored, from the bucket and from the trash. "
+                + "What is there with different content is kept and reported (exit status 1), "
+                + "unless --force is given. '.' is everything in the trash, in a mirror everything "
+                + "beneath the current directory.",
+            "--list shows the versions that there are. --at TIME and --run N choose one; they keep "
+                + "what is there without --force. If the bucket keeps versions, --at uses these "
+                + "instead of the trash; files that changed after TIME are left out.",
             "--to PATH restores beside it; it is relative to the same directory as PATH. With an "
                 + "absolute path, or one with '..', outside of DIR, the file, or all that is in "
-                + "the directory, is only copied there, from the trash, the versions or the "
-                + "bucket: nothing changes in DIR or the bucket, and a key that may only read "
-                + "suffices.",
-            "Files that are not in the local trash are restored from the trash in the bucket, if "
-                + "there is one (push --trash remote): the object is copied back if there is none, "
-                + "and then downloaded. If the bucket keeps versions, --at uses the versions of "
-                + "that time instead of the trash.",
-            "What exists with different content is kept and reported (exit status 1). With "
-                + "--force, it is moved to the trash first, an object by a copy in the bucket, and "
-                + "replaced. With --at, files that changed after TIME are left out without it.",
-            "A restored file is a local file like any other: a push uploads it, a pull keeps it.",
+                + "the directory, is only copied there: nothing changes in DIR or the bucket, and "
+                + "a key that may only read suffices.",
+            "What comes from the trash in the bucket or from its versions is copied back within "
+                + "the bucket, and then downloaded. If the bucket cannot be reached, the local "
+                + "trash is used. A file from the local trash is a local file like any other: a "
+                + "push uploads it, a pull keeps it.",
         ],
         examples: [
+            ("osssync restore ~/Photos a.jpg", "undo what was done to a file"),
             ("osssync restore ~/Photos 2024/summer", "restore a deleted directory"),
+            ("osssync restore --list ~/Photos a.jpg", "show the versions of a file"),
             ("osssync restore --at 2026-01-31 ~/Photos a.jpg", "restore the version of that day"),
             (
                 "osssync restore --to old.jpg ~/Photos a.jpg",
@@ -283,6 +291,7 @@ extension CommandTable {
         optionHelp: [
             .dryRun: "show what would be restored",
             .force: "replace existing files and objects, which are moved to the trash",
+            .list: "show the versions that the bucket and the trash have, and restore none",
         ]
     )
 }

@@ -1,4 +1,5 @@
 internal import OSSSync
+internal import Synchronization
 
 /// `osssync restore`, and `osssync undo`, which restores everything of one run.
 struct RestoreCommand: Sendable {
@@ -7,6 +8,7 @@ struct RestoreCommand: Sendable {
     func run() async throws -> ExitCode {
         let isUndo = context.arguments.command == .undo
         let paths = isUndo ? ["."] : context.paths
+        if context.arguments.has(.list) { return try await list(paths) }
         let (target, outside) = try target()
         if context.place?.target != nil, paths.count > 1 {
             throw UsageError.badArgument(
@@ -34,6 +36,8 @@ struct RestoreCommand: Sendable {
                 "kept": report.kept,
                 "later": report.later,
                 "failed": report.failed,
+                "directories": report.directories,
+                "removed": report.removed,
                 "missing": report.missing.count,
                 "dry_run": request.isDryRun,
                 "run": isUndo ? request.version.number : nil,
@@ -79,12 +83,10 @@ struct RestoreCommand: Sendable {
                 )
                 continue
             }
-            // What was just removed here is in no trash, but where the last run put it.
-            let isRecorded = try? await context.localMirror().hasRecord(of: path)
-            if !request.isUndo, isRecorded == true {
+            if case .latest = request.version {
                 context.complain(
-                    "\(subject) is not in the trash, but in the bucket: 'osssync pull "
-                        + "\(directory) \(shown)' fetches it"
+                    "no other version of \(subject) was found; see "
+                        + "'osssync restore --list \(directory) \(shown)'"
                 )
             } else {
                 context.complain(
@@ -113,46 +115,92 @@ struct RestoreCommand: Sendable {
         return (String(decoding: path.utf8.dropFirst(root.utf8.count + 1), as: UTF8.self), nil)
     }
 
-    /// Restores each file from the trash that has the version, here or in the bucket.
+    /// Restores each file from the place that has the version.
     private func restore(_ request: RestoreRequest, isUndo: Bool) async throws -> RestoreReport {
         let local = try context.localMirror()
+        if !isUndo, case .latest = request.version {
+            return try await restoration().restore(request) { say($0) }
+        }
         if !isUndo, case .at(let time) = request.version,
             let report = try await restoreVersions(request, at: time)
         {
             return report
         }
-        var report = try await restoreFromTrash(request, local)
-        guard request.outside != nil, request.version == .latest, !report.missing.isEmpty else {
-            return report
-        }
-        // Nothing was removed: the object that is there is the only version.
-        var rest = request
-        (rest.paths, report.missing) = (report.missing, [])
-        let options = try context.options(of: .pull)
-        report.add(
-            try await context.mirror().copyOut(rest, downloading: options) { say($0) }
-        )
-        return report
-    }
-
-    private func restoreFromTrash(
-        _ request: RestoreRequest,
-        _ local: LocalMirror
-    ) async throws -> RestoreReport {
         guard try local.hasRemoteTrash() else {
             return try await local.restore(request) { say($0) }
         }
         let mirror = try context.mirror()
-        if request.isUndo { return try await undo(request, local, mirror) }
+        if isUndo { return try await undo(request, local, mirror) }
         let options = try context.options(of: .pull)
-        var report = try await mirror.restoreObjects(request, downloading: options) { say($0) }
-        var rest = request
-        rest.settledKeys = report.settledKeys
-        var found = try await local.restore(rest) { say($0) }
-        report.missing.removeAll { !found.missing.contains($0) }
-        found.missing = []
-        report.add(found)
-        return report
+        return try await mirror.restoreFromTrash(request, local, downloading: options) { say($0) }
+    }
+
+    private func restoration() throws -> MirrorRestoration {
+        MirrorRestoration(
+            try context.localMirror(),
+            try mirrorIfConnected(),
+            options: try context.options(of: .pull)
+        ) { [context] reason in
+            context.complain("the bucket was not asked, only the trash here: \(reason)")
+        }
+    }
+
+    /// Shows what can be restored.
+    private func list(_ paths: [String]) async throws -> ExitCode {
+        for other in [Option.run, .at, .to, .force] where context.arguments.has(other) {
+            throw UsageError.contradiction("--list", other.name)
+        }
+        let count = Counter()
+        try await restoration().versions(of: paths) { version in
+            count.add()
+            return say(version)
+        }
+        if context.output.isJSON {
+            context.say(["event": "file_versions", "count": count.value])
+        } else if count.value == 0 {
+            context.complain("neither the bucket nor the trash has a version of it")
+        } else if !context.output.isQuiet {
+            context.say(
+                "\(countText(count.value, "version", "versions")); \(CommandContext.zoneText)"
+            )
+        }
+        return count.value == 0 ? .incomplete : .success
+    }
+
+    /// False if it could not be written.
+    private func say(_ version: FileVersion) -> Bool {
+        if context.output.isJSON {
+            return context.say([
+                "event": "file_version",
+                "key": JSONKey(version.key, version.displayKey),
+                "size": version.size,
+                "at": version.time?.text,
+                "place": version.place.rawValue,
+                "run": version.run,
+                "version_id": version.versionID,
+            ])
+        }
+        let size = padded(String(version.size), to: 14, isNumber: true)
+        let run = padded(version.run.map { "run \($0)" } ?? "-", to: 8)
+        let place = padded(version.place.rawValue, to: 12)
+        let time = context.timeText(version.time)
+        return context.say("\(size)  \(time)  \(place)  \(run)  \(version.displayKey)")
+    }
+
+    private final class Counter: Sendable {
+        private let count = Atomic(0)
+        var value: Int { count.load(ordering: .relaxed) }
+        func add() { count.add(1, ordering: .relaxed) }
+    }
+
+    /// Nil where nothing says how the bucket is reached, unless its trash is needed.
+    private func mirrorIfConnected() throws -> DirectoryMirror? {
+        do {
+            return try context.mirror()
+        } catch let error as SyncError where [.configuration, .credentials].contains(error.code) {
+            if try context.localMirror().hasRemoteTrash() { throw error }
+            return nil
+        }
     }
 
     /// Restores what a bucket with versions had at a time, which no trash knows as well; nil if the
@@ -210,7 +258,7 @@ struct RestoreCommand: Sendable {
 
     /// What is to be said of an undo that found nothing to put back; nil for any other.
     private static func nothing(in report: RestoreReport, ofRun number: Int64) -> String? {
-        guard report.restored == 0, report.failed == 0 else { return nil }
+        guard report.restored == 0, report.removed == 0, report.failed == 0 else { return nil }
         if report.unchanged > 0 {
             return "everything that could be restored of run \(number) was restored before"
         }
@@ -250,13 +298,31 @@ struct RestoreCommand: Sendable {
     }
 
     static func text(_ report: RestoreReport) -> String {
-        let files = countText(report.restored, "file", "files")
+        let files = countText(report.restored - report.directories, "file", "files")
         var parts = ["restored \(files) (\(sizeText(report.bytes)))"]
+        if report.directories > 0 {
+            parts.append(countText(report.directories, "directory", "directories"))
+        }
+        if report.removed > 0 {
+            parts.append("removed \(countText(report.removed, "directory", "directories"))")
+        }
         if report.unchanged > 0 { parts.append("\(report.unchanged) unchanged") }
         if report.kept > 0 { parts.append("\(report.kept) kept") }
         if report.later > 0 { parts.append("\(report.later) left out") }
         if report.failed > 0 { parts.append("\(report.failed) failed") }
         return parts.joined(separator: ", ")
+    }
+
+    /// Where a version came from.
+    private static func origin(of file: RestoredFile) -> String {
+        let run = file.run.map { " (run \($0))" } ?? ""
+        switch file.place {
+        case .bucket: return " from the bucket"
+        case .trash: return " from the trash" + run
+        case .bucketTrash: return " from the trash in the bucket" + run
+        case .versions: return " from the versions in the bucket"
+        default: return ""
+        }
     }
 
     private func say(_ file: RestoredFile) {
@@ -271,6 +337,7 @@ struct RestoreCommand: Sendable {
                 "state": file.state.rawValue,
                 "reason": file.message,
                 "remote": file.isRemote,
+                "place": file.place?.rawValue,
             ])
             return
         }
@@ -280,8 +347,15 @@ struct RestoreCommand: Sendable {
             let name =
                 file.displayKey == file.displayTarget
                 ? file.displayKey : "\(file.displayKey) to \(file.displayTarget)"
-            let place = file.isRemote ? " (in the bucket)" : ""
-            context.say("\(isDryRun ? "would be " : "")\(file.state.rawValue) \(name)\(place)")
+            let place = context.arguments.command == .undo ? "" : Self.origin(of: file)
+            let mark = file.isRemote && place.isEmpty ? " (in the bucket)" : ""
+            let verb = isDryRun ? "would go to" : "is in"
+            let kept =
+                file.state == .replaced ? "; the version that was there \(verb) the trash" : ""
+            context.say(
+                "\(isDryRun ? "would be " : "")\(file.state.rawValue) \(name)\(place)\(mark)"
+                    + (context.arguments.command == .undo ? "" : kept)
+            )
         case .later:
             context.complain("left out \(file.displayKey): \(file.message ?? "")")
         case .kept where isDryRun:

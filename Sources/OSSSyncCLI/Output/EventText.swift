@@ -215,8 +215,12 @@ enum EventText {
         let changes = countText(summary.localChanges, "local change", "local changes")
         let them = summary.localChanges == 1 ? "it" : "them"
         let path = summary.paths.count == 1 ? summary.paths.first : nil
-        let place = path.map { " " + String(terminalSafe: $0) } ?? ""
-        return "kept \(changes); 'osssync \(summary.direction.rawValue) --force DIR\(place)' "
+        if let path, summary.direction == .pull {
+            return
+                "kept \(changes); 'osssync restore --force DIR \(String(terminalSafe: path))' gets "
+                + "the bucket's version, and moves \(them) to the trash"
+        }
+        return "kept \(changes); 'osssync \(summary.direction.rawValue) --force DIR' "
             + "moves \(them) to the trash and fetches what the bucket has"
     }
 

@@ -104,6 +104,10 @@ public struct RunOptions: Sendable, Hashable {
     /// not cut.
     public var shard: ShardSelection?
 
+    /// Moves files to the trash before other versions replace them, also those that are as
+    /// recorded; false unless set.
+    package var keepsReplaced = false
+
     /// True if files that are removed are kept.
     var keepsRemoved: Bool {
         trashDays > 0 && trash != .none || backupDirectory != nil

@@ -70,6 +70,12 @@ public struct ItemEvent: Sendable, Hashable {
     /// The path at which the local version of a conflict was kept; nil if none was.
     public var keptAs: String?
 
+    /// Why a pull keeps a file that changed here.
+    package static let keptText = "changed locally; a pull keeps it (--force replaces it)"
+    /// The same, where the bucket has no other version.
+    package static let keptAloneText =
+        "changed locally and deleted in the bucket; the file is kept (a push uploads it)"
+
     /// Makes an event.
     public init(
         action: ItemAction,

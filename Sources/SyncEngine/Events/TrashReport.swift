@@ -67,6 +67,9 @@ public struct RestoreRequest: Sendable, Hashable {
     /// True to replace what is in the way if the run that removed the version put it there, and
     /// nothing changed it since; false unless set.
     public var isUndo = false
+    /// True to restore, where a path of ``paths`` is a file, its newest version that is not what is
+    /// there, which goes to the trash; false unless set.
+    package var replacesFiles = false
     /// Only reports what would come back; false unless set.
     public var isDryRun = false
     /// Keys that come from elsewhere, as the report of that has them; none unless set.
@@ -102,6 +105,19 @@ public struct RestoredFile: Sendable, Hashable {
         case removed
     }
 
+    /// Where a version comes from.
+    @nonexhaustive
+    public enum Place: String, Sendable, Hashable {
+        /// The trash of the directory.
+        case trash
+        /// The object in the bucket.
+        case bucket
+        /// The trash in the bucket.
+        case bucketTrash = "bucket-trash"
+        /// The versions that the bucket keeps.
+        case versions
+    }
+
     /// The path that it had.
     public var key: String
     /// The path in a form that is safe to print.
@@ -116,6 +132,8 @@ public struct RestoredFile: Sendable, Hashable {
     public var run: Int64?
     /// True if it came from the trash of the bucket, by a copy there.
     public var isRemote = false
+    /// Where the version came from; nil for what an undo did beyond the trash.
+    public var place: Place?
     /// How it ended.
     public var state: State
     /// Why it was not restored, safe to print.
@@ -126,6 +144,10 @@ public struct RestoredFile: Sendable, Hashable {
 public struct RestoreReport: Sendable, Hashable {
     /// Files that have their paths again, those that replaced another among them.
     public var restored = 0
+    /// Those of them that are directories.
+    public var directories = 0
+    /// Empty directories that the undone run had made, and that are gone.
+    public var removed = 0
     /// Bytes of them.
     public var bytes: Int64 = 0
     /// Files that were there with the same content.
@@ -147,23 +169,26 @@ public struct RestoreReport: Sendable, Hashable {
     public init() {}
 
     /// Counts one file.
-    mutating func add(_ file: RestoredFile) {
+    package mutating func add(_ file: RestoredFile) {
         switch file.state {
         case .restored, .replaced:
             restored += 1
+            if file.key.utf8.last == UInt8(ascii: "/") { directories += 1 }
             if file.isRemote { hasRestoredObjects = true }
             bytes = bytes.addingClamped(file.size)
         case .unchanged: unchanged += 1
         case .kept: kept += 1
         case .later: later += 1
         case .failed: failed += 1
-        case .removed: break
+        case .removed: removed += 1
         }
     }
 
     /// Adds what another report counts.
     public mutating func add(_ other: RestoreReport) {
         restored += other.restored
+        directories += other.directories
+        removed += other.removed
         bytes = bytes.addingClamped(other.bytes)
         unchanged += other.unchanged
         kept += other.kept
@@ -205,6 +230,26 @@ extension RestoredFile {
 
     /// Why a file outside of the mirror stays.
     package static let outsideText = "a file is there; --force replaces it"
+
+    /// A file that a pull fetched.
+    package init(_ item: ItemEvent, _ state: State) {
+        self.init(
+            key: item.key,
+            displayKey: item.displayKey,
+            target: item.key,
+            displayTarget: item.displayKey,
+            size: item.size,
+            state: state
+        )
+        place = .bucket
+    }
+
+    /// A file that a pull would have to replace.
+    package init(kept item: ItemEvent) {
+        self.init(item, .kept)
+        message =
+            "it has changed here; --force moves it to the trash and fetches what the bucket has"
+    }
 
     /// An object that is there again, and whose file is not.
     package init(notDownloaded item: ItemEvent, _ reason: String) {

@@ -150,7 +150,8 @@ struct ItemExecutor: ItemWorker {
     /// In the moment of the run it may change and keep its size and its times: then its content
     /// says whether it may go.
     private func replacing(_ entry: JoinedEntry, _ reason: DownloadReason) -> BackupPolicy {
-        if context.options.backupDirectory != nil { return .moveToTrash(run: context.trashName) }
+        let keeps = context.options.backupDirectory != nil || context.options.keepsReplaced
+        if keeps { return .moveToTrash(run: context.trashName) }
         guard reason == .changed, let file = entry.local?.identity,
             let checksum = entry.base?.crc64,
             RecordedTime.mayHide(

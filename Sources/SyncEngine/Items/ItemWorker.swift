@@ -230,10 +230,10 @@ extension JoinedEntry {
     /// Why what changed here stays as it is.
     fileprivate func reasonOfKeeping(_ direction: SyncDirection) -> String {
         guard let object = remote else {
-            return "changed locally and deleted in the bucket; the file is kept (a push uploads it)"
+            return ItemEvent.keptAloneText
         }
         return direction != .pull && object.needsRestore
             ? "its permissions changed, and its object is archived, so they are not sent"
-            : "changed locally; a pull keeps it (--force replaces it)"
+            : ItemEvent.keptText
     }
 }

@@ -28,6 +28,11 @@ struct TrashRestorer: Sendable {
         for path in paths {
             var isFound = false
             let chosen = version.chosen(among: runs)
+            if request.replacesFiles, let path,
+                try restoreNewest(path, from: chosen, to: target, &report)
+            {
+                continue
+            }
             for (index, run) in chosen.enumerated() {
                 let better = chosen[(index + 1)...]
                 try directory.trash.forEachFile(in: run, at: path) { key, file throws(LocalError) in
@@ -46,7 +51,7 @@ struct TrashRestorer: Sendable {
                         !settledKeys.isEmpty
                         && settledKeys.contains(String(decoding: key.bytes, as: UTF8.self))
                     if isSettled { return true }
-                    try restore(source, file, run, beneath: path, to: target, &report)
+                    onFile(try restore(source, file, run, beneath: path, to: target, &report))
                     return true
                 }
             }
@@ -56,6 +61,39 @@ struct TrashRestorer: Sendable {
         }
         if !isDryRun, request.outside == nil { try directory.disk.synchronize() }
         return report
+    }
+
+    /// Restores the newest version of one file that is not what is there; false if the path is no
+    /// file in any trash.
+    private func restoreNewest(
+        _ path: RelativePath,
+        from chosen: [TrashOfRun],
+        to target: RelativePath?,
+        _ report: inout RestoreReport
+    ) throws(LocalError) -> Bool {
+        guard !settledKeys.contains(path.text) else { return true }
+        var unchanged: RestoreReport?
+        for run in chosen.reversed() where try directory.trash.holds(path, in: run) {
+            guard !interruption.isRaised else { throw .interrupted }
+            var one = RestoreReport()
+            var said: [RestoredFile] = []
+            try directory.trash.forEachFile(in: run, at: path) { key, file throws(LocalError) in
+                guard let source = try? RelativePath(path: key) else { return true }
+                said.append(
+                    try restore(source, file, run, beneath: path, to: target, &one)
+                )
+                return true
+            }
+            if one.unchanged > 0 {
+                unchanged = one
+                continue
+            }
+            for file in said { onFile(file) }
+            report.add(one)
+            return true
+        }
+        if let unchanged { report.add(unchanged) }
+        return unchanged != nil
     }
 
     /// True if the file changed or came after `time`, as far as the disk knows that.
@@ -137,7 +175,7 @@ struct TrashRestorer: Sendable {
         _ run: TrashOfRun,
         _ state: RestoredFile.State
     ) -> RestoredFile {
-        RestoredFile(
+        var item = RestoredFile(
             key: source.text,
             displayKey: source.display,
             target: source.text,
@@ -146,6 +184,8 @@ struct TrashRestorer: Sendable {
             run: run.number,
             state: state
         )
+        item.place = .trash
+        return item
     }
 
     private func restore(
@@ -155,14 +195,16 @@ struct TrashRestorer: Sendable {
         beneath path: RelativePath?,
         to target: RelativePath?,
         _ report: inout RestoreReport
-    ) throws(LocalError) {
+    ) throws(LocalError) -> RestoredFile {
         var item = Self.item(source, file, run, .failed)
         if request.outside != nil {
             try copyOut(source, run, beneath: path, &item)
             report.add(item)
-            return onFile(item)
+            return item
         }
-        let mayReplace = replaceable.map { $0[source.key] != nil } ?? true
+        let mayReplace =
+            request.replacesFiles && source == path
+            || replaceable.map { $0[source.key] != nil } ?? true
         do {
             var place = source
             if let target {
@@ -204,7 +246,7 @@ struct TrashRestorer: Sendable {
             item.message = SyncError(any: error).message
         }
         report.add(item)
-        onFile(item)
+        return item
     }
 }
 

@@ -146,6 +146,10 @@ extension UndoneRun {
                 tell(try result(key) { path throws(LocalError) in try make(path) })
             }
             for (old, new) in run.renames {
+                if let link = try renamedLink(new, from: old) {
+                    tell(link)
+                    continue
+                }
                 tell(try result(new) { path throws(LocalError) in try rename(path, to: old) })
             }
             for key in run.made.sorted().reversed() {
@@ -207,6 +211,25 @@ extension UndoneRun {
                 item.message = SyncError(error).message
                 return item
             }
+        }
+
+        /// What is said of a stored link, or an escaped name, that the run renamed; nil for others.
+        private func renamedLink(
+            _ new: ObjectKey,
+            from old: ObjectKey
+        ) throws(LocalError) -> RestoredFile? {
+            let (places, oldPlaces) = (Self.places(of: new), Self.places(of: old))
+            guard let path = places.first, !places.allSatisfy({ $0 == path }) else { return nil }
+            var item = RestoredFile(new, .kept, of: run.number)
+            (item.target, item.displayTarget) = (old.text, old.display)
+            if try areThere(oldPlaces), try !areThere(places) {
+                item.state = .unchanged
+            } else {
+                item.message =
+                    "the run renamed '\(old.display)' to '\(new.display)', which can be a stored "
+                    + "link; rename it yourself"
+            }
+            return item
         }
 
         private func rename(

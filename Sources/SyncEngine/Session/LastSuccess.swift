@@ -70,19 +70,6 @@ extension LocalSettings {
         return manifest
     }
 
-    /// True if the manifest has a row of this path or beneath it; false if it cannot be read.
-    package func hasRecord(of text: String) async throws(SyncError) -> Bool {
-        let path = try Self.path(text)
-        do {
-            guard let manifest = try await readableManifest() else { return false }
-            if try await manifest.entry(path.key) != nil { return true }
-            let beneath = KeyRange(prefix: path.beneath)
-            return try await manifest.first(.entries(in: beneath)) != nil
-        } catch {
-            throw SyncError(any: error)
-        }
-    }
-
     private func unreadable(_ reason: String) -> SyncError {
         let shown = displayText(directory.utf8)
         return SyncError(

@@ -51,7 +51,7 @@ _osssync() {
         'cancel:discard unfinished transfers'
         'free:remove local copies of files that the bucket has'
         'trash:list or delete what runs moved to the trash'
-        'restore:restore deleted or replaced files from the trash'
+        'restore:get files back\: from the bucket, the trash or earlier versions'
         'undo:restore everything that a run deleted or replaced'
         'verify:compare the content of files with the recorded checksums'
         'log:show past runs, or the items of one run'
@@ -797,7 +797,8 @@ _osssync() {
                 '*--names[how to handle keys that cannot be file names, such as those with '\''//'\''\: skip them]:value:(skip escape)' \
                 '*--run[restore the version that run N removed]:value: ' \
                 '*--at[restore the version that existed at TIME\: 2026-01-31, 2026-01-31T20\:15]:value: ' \
-                '*--to[restore to PATH beneath DIR instead of the original path]:file:_files' \
+                '*--to[restore to PATH, beneath DIR or anywhere else, instead of the original path]:file:_files' \
+                '*--list[show the versions that the bucket and the trash have, and restore none]' \
                 '*--json[write one JSON object per line to stdout]' \
                 '*--quiet[show only warnings and errors]' \
                 '*-q[show only warnings and errors]' \

@@ -154,6 +154,33 @@ struct UndoTests {
         #expect(isThere("old/deep") && !isThere("new") && isThere("used/mine"))
     }
 
+    /// By its key alone it may be a stored link as well as a file of that name.
+    @Test func `names the stored links that the run renamed`() async throws {
+        let content = MirrorFixture.ramp(5_000, 9)
+        try await fixture.put("l.rclonelink", content)
+        try await fixture.put("z", one)
+        try await fixture.run("a", .pull)
+        try await fixture.put("m.rclonelink", content)
+        try await fixture.deleteObject("l.rclonelink")
+        let pull = try await fixture.run("a", .pull) { $0.deletesKnown = true }
+        #expect((pull.renamed, pull.transferred) == (1, 0))
+        let (said, report) = try await undo(2)
+        #expect(said == ["kept m.rclonelink"] && !report.isComplete)
+        try fixture.write("a/l.rclonelink", content)
+        try fixture.remove("a/m.rclonelink")
+        #expect(try await undo(2).report.unchanged == 1)
+    }
+
+    @Test func `counts the directories that it makes and removes`() async throws {
+        for name in ["old/", "z"] { try await fixture.put(name, Data()) }
+        try await fixture.run("a", .pull)
+        try await fixture.deleteObject("old/")
+        try await fixture.put("new/", Data())
+        try await fixture.run("a", .pull) { $0.deletesKnown = true }
+        let report = try await undo(2).report
+        #expect((report.restored, report.directories, report.removed) == (1, 1, 1))
+    }
+
     @Test func `is refused where each shard has a journal of its own`() async throws {
         for name in ["f", "z"] { try await fixture.put(name, one) }
         try await fixture.run("a", .pull)

@@ -1,0 +1,125 @@
+internal import SyncEngine
+internal import SyncModel
+
+/// One version of a file that can be restored.
+public struct FileVersion: Sendable, Hashable {
+    /// The path beneath the mirror's directory.
+    public let key: String
+    /// The path in a form that is safe to print.
+    public let displayKey: String
+    /// Bytes.
+    public let size: Int64
+    /// When it was written to the bucket, or when the run began that put it in the trash; nil if
+    /// that is not known.
+    public let time: StoreTime?
+    /// Where it is.
+    public let place: RestoredFile.Place
+    /// The run that put it in the trash; nil if none did.
+    public let run: Int64?
+    /// The version in a bucket that keeps versions.
+    public var versionID: String?
+}
+
+extension MirrorRestoration {
+    /// Finds all versions of files that are at or beneath paths; changes nothing.
+    ///
+    /// - Parameters:
+    ///   - paths: Files and directories beneath the directory; "." means all.
+    ///   - onVersion: Called with each: those of the bucket, then of both trashes; false
+    ///     ends it.
+    /// - Throws: `SyncError`.
+    public func versions(
+        of paths: [String],
+        onVersion: @escaping @Sendable (FileVersion) -> Bool
+    ) async throws(SyncError) {
+        let all = paths.contains { $0 == "." || $0 == "./" }
+        let wanted = try all ? nil : paths.map(LocalSettings.key)
+        let isWanted: @Sendable (String) -> Bool = { key in
+            wanted?.contains { path in
+                let rest = key.utf8.dropFirst(path.utf8.count)
+                return key.utf8.starts(with: path.utf8)
+                    && (rest.isEmpty || rest.first == UInt8(ascii: "/"))
+            } ?? true
+        }
+        if let mirror {
+            do throws(SyncError) {
+                for prefix in wanted ?? [""] {
+                    try await mirror.versions(prefix, isWanted, onVersion)
+                }
+            } catch {
+                guard Self.isOutage(error) else { throw error }
+                onWarning(error.message)
+            }
+        }
+        let trashed: @Sendable (TrashedFile) -> Bool = { file in
+            guard isWanted(file.key) else { return true }
+            return onVersion(
+                FileVersion(
+                    key: file.key,
+                    displayKey: file.displayKey,
+                    size: file.size,
+                    time: file.removed,
+                    place: file.isRemote ? .bucketTrash : .trash,
+                    run: file.run
+                )
+            )
+        }
+        _ = try await local.trash(age: .zero, onFile: trashed)
+        if let mirror, try local.hasRemoteTrash() {
+            _ = try await mirror.remoteTrash(age: .zero, onFile: trashed)
+        }
+    }
+}
+
+extension DirectoryMirror {
+    /// What the bucket has of files whose paths begin so.
+    fileprivate func versions(
+        _ path: String,
+        _ isWanted: (String) -> Bool,
+        _ onVersion: (FileVersion) -> Bool
+    ) async throws(SyncError) {
+        let (client, skipped) = (try bucketClient(), remote.prefix.utf8.count)
+        /// False if that is enough.
+        func tell(
+            _ key: String,
+            _ size: Int64?,
+            _ time: StoreTime?,
+            _ versionID: String?,
+            isLatest: Bool
+        ) -> Bool {
+            let key = String(decoding: key.utf8.dropFirst(skipped), as: UTF8.self)
+            guard let size, isWanted(key), !key.utf8.starts(with: ".osssync/".utf8) else {
+                return true
+            }
+            var version = FileVersion(
+                key: key,
+                displayKey: displayText(key.utf8),
+                size: size,
+                time: time,
+                place: isLatest ? .bucket : .versions,
+                run: nil
+            )
+            version.versionID = versionID
+            return onVersion(version)
+        }
+        var hasVersions = false
+        do throws(SyncError) { hasVersions = try await keepsVersions() } catch {
+            // A key that may not list versions finds none.
+            guard error.code == .forbidden else { throw error }
+        }
+        if hasVersions {
+            for try await found in client.versions(prefix: remote.prefix + path) {
+                let (id, isLatest) = (found.versionID, found.isLatest)
+                guard tell(found.key, found.size, found.lastModified, id, isLatest: isLatest) else {
+                    return
+                }
+            }
+        } else {
+            for try await found in client.objects(prefix: remote.prefix + path) {
+                guard tell(found.key, found.size, found.lastModified, nil, isLatest: true) else {
+                    return
+                }
+            }
+        }
+    }
+}

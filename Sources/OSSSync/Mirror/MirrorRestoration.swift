@@ -1,0 +1,315 @@
+internal import ObjectTransfer
+internal import SyncEngine
+internal import SyncModel
+internal import Synchronization
+
+/// Brings back the newest version of files that is not what is there.
+///
+/// Looks, in this order, at the object in the bucket, the trash here and in the bucket, and the
+/// versions that the bucket keeps. A file that is replaced goes to the trash here. The object comes
+/// by a pull that is limited to its path.
+public struct MirrorRestoration: Sendable {
+    let local: LocalMirror
+    private(set) var mirror: DirectoryMirror?
+    private let options: RunOptions
+    let onWarning: @Sendable (String) -> Void
+
+    /// Creates one.
+    ///
+    /// - Parameters:
+    ///   - local: The directory.
+    ///   - mirror: The same with its remote; nil to look only at the trash here.
+    ///   - options: Those of a pull.
+    ///   - onWarning: Called if the bucket cannot be asked, with the reason.
+    public init(
+        _ local: LocalMirror,
+        _ mirror: DirectoryMirror?,
+        options: RunOptions,
+        onWarning: @escaping @Sendable (String) -> Void
+    ) {
+        (self.local, self.mirror, self.onWarning) = (local, mirror, onWarning)
+        var options = options
+        (options.deletesKnown, options.deletesExtra) = (false, false)
+        (options.deletesExcluded, options.filter) = (false, FileFilter())
+        (options.maximumTransfer, options.maximumDuration) = (nil, nil)
+        // What is replaced goes to the trash, whatever pulls do otherwise.
+        if options.trashDays == 0 { options.trashDays = RunOptions.standard.trashDays }
+        (options.keepsReplaced, options.allowsMissingPaths) = (true, true)
+        self.options = options
+    }
+
+    /// Restores files, and what is missing beneath directories.
+    ///
+    /// A file that was asked for by its own path replaces the one that is there; one in a directory
+    /// does so only if the request says so.
+    ///
+    /// - Parameters:
+    ///   - request: What comes back, and where; the version that it asks for is the latest.
+    ///   - onFile: Called with each file from any thread.
+    /// - Returns: What came back.
+    /// - Throws: `SyncError`; `locked` while another run is active.
+    public func restore(
+        _ request: RestoreRequest,
+        onFile: @escaping @Sendable (RestoredFile) -> Void
+    ) async throws(SyncError) -> RestoreReport {
+        var report = RestoreReport()
+        var asking = self
+        for path in request.paths {
+            var one = request
+            one.paths = [path]
+            var found: Found?
+            do throws(SyncError) {
+                found = try await asking.look(at: path)
+            } catch {
+                guard Self.isOutage(error) else { throw error }
+                onWarning(error.message)
+                asking.mirror = nil
+            }
+            report.add(try await asking.restore(one, path, found, onFile))
+        }
+        return report
+    }
+
+    /// True if the trash here is all that is left to look at.
+    static func isOutage(_ error: SyncError) -> Bool {
+        [SyncError.Code.remoteUnreachable, .credentials, .forbidden].contains(error.code)
+    }
+
+    private func restore(
+        _ request: RestoreRequest,
+        _ path: String,
+        _ found: Found?,
+        _ onFile: @escaping @Sendable (RestoredFile) -> Void
+    ) async throws(SyncError) -> RestoreReport {
+        var request = request
+        let isFile = found.map { !$0.isDirectory } ?? false
+        let isCopy = request.target != nil || request.outside != nil
+        if !isCopy, isFile || found == nil { request.replacesFiles = true }
+        var report = RestoreReport()
+        if let found, found.bringsSomething {
+            report =
+                try await isCopy
+                ? copy(request, path, onFile) : pull(request, found, isFile: isFile, onFile)
+            if isFile, report.restored > 0 || report.failed > 0 { return report }
+        }
+        request.settledKeys = report.settledKeys
+        var rest = try await restoreFromTrash(request, onFile)
+        if report != RestoreReport() { rest.missing = [] }
+        if !rest.missing.isEmpty || isFile && rest.restored == 0 && rest.kept == 0,
+            let other = try await restoreFromVersions(request, found, onFile)
+        {
+            rest = other
+        }
+        if !rest.missing.isEmpty, request.outside != nil, let mirror {
+            // Nothing was removed: the object that is there is the only version.
+            rest = try await mirror.copyOut(request, downloading: options, onFile: onFile)
+        }
+        report.add(rest)
+        return report
+    }
+
+    /// What both sides have at a path.
+    private struct Found {
+        /// Nil for a directory of which nothing is here, and no marker.
+        let explanation: Explanation?
+        var isDirectory: Bool { explanation.map { $0.key.utf8.last == UInt8(ascii: "/") } ?? true }
+
+        /// True if the bucket has what is not here, or may have.
+        var bringsSomething: Bool {
+            guard let explanation else { return true }
+            guard let outlook = explanation.outlooks[.pull], !outlook.isExcluded else {
+                return false
+            }
+            if isDirectory { return true }
+            guard explanation.remote != nil, let action = outlook.action else { return false }
+            return ![.skip, .adopt, .forget, .deleteLocal].contains(action)
+        }
+    }
+
+    /// Nil if the path is in neither, or the bucket is not asked.
+    private func look(at path: String) async throws(SyncError) -> Found? {
+        guard let mirror, path != ".", path != "./", try mirror.shards() == nil else { return nil }
+        var pull = options
+        pull.replacesLocalChanges = true
+        do throws(SyncError) {
+            return Found(explanation: try await mirror.explain(path: path, of: [.pull: pull]))
+        } catch {
+            guard error.code == .configuration else { throw error }
+            let prefix = mirror.remote.prefix + (try LocalSettings.key(path)) + "/"
+            for try await _ in try mirror.bucketClient().objects(prefix: prefix) {
+                return Found(explanation: nil)
+            }
+            return nil
+        }
+    }
+
+    /// Downloads what the bucket has by a pull of the path.
+    private func pull(
+        _ request: RestoreRequest,
+        _ found: Found,
+        isFile: Bool,
+        _ onFile: @escaping @Sendable (RestoredFile) -> Void
+    ) async throws(SyncError) -> RestoreReport {
+        guard let mirror else { return RestoreReport() }
+        var options = options
+        options.paths = request.paths
+        options.isDryRun = request.isDryRun
+        let replaces = isFile || request.replaces
+        options.replacesLocalChanges = replaces
+        options.conflictPolicy = replaces ? .remote : .skip
+        if request.paths.contains(where: LocalSettings.isEscaped) { options.names = .escape }
+        let collected = RestoredItems()
+        let isReplaced = isFile && found.explanation?.local != nil
+        let done: ItemState = request.isDryRun ? .planned : .done
+        let summary = try await mirror.run(.pull, options: options) { event in
+            guard case .item(let item) = event else { return }
+            if item.state == done, [.download, .copyLocal].contains(item.action) {
+                collected.add(RestoredFile(item, isReplaced ? .replaced : .restored), onFile)
+            } else if item.action == .conflict {
+                // One that is replaced has an item of its own.
+                if !replaces { collected.add(RestoredFile(kept: item), onFile) }
+            } else if [.failed, .skipped].contains(item.state), let message = item.message {
+                guard message != ItemEvent.keptAloneText else { return }
+                let isKept = message == ItemEvent.keptText
+                collected.add(
+                    isKept
+                        ? RestoredFile(kept: item) : RestoredFile(notDownloaded: item, message),
+                    onFile
+                )
+            }
+        }
+        var report = collected.report
+        report.failed = max(report.failed, summary.failed + summary.skipped)
+        return report
+    }
+
+    /// Downloads what the bucket has to another place.
+    private func copy(
+        _ request: RestoreRequest,
+        _ path: String,
+        _ onFile: @escaping @Sendable (RestoredFile) -> Void
+    ) async throws(SyncError) -> RestoreReport {
+        guard let mirror else { return RestoreReport() }
+        var request = request
+        var root = 0
+        if request.outside == nil {
+            guard let target = request.target else { return RestoreReport() }
+            let outside = try local.absolutePath(of: target)
+            request.outside = outside
+            root = outside.utf8.count - (try LocalSettings.key(target)).utf8.count
+        }
+        let (collected, cut) = (RestoredItems(), root)
+        var report = try await mirror.copyOut(request, downloading: options) { file in
+            var file = file
+            file.place = .bucket
+            if cut > 0 {
+                file.target = String(decoding: file.target.utf8.dropFirst(cut), as: UTF8.self)
+                file.displayTarget = displayText(file.target.utf8)
+            }
+            collected.add(file, onFile)
+        }
+        report.missing = []
+        report.settledKeys = collected.report.settledKeys
+        return report
+    }
+
+    private func restoreFromTrash(
+        _ request: RestoreRequest,
+        _ onFile: @escaping @Sendable (RestoredFile) -> Void
+    ) async throws(SyncError) -> RestoreReport {
+        guard let mirror, try local.hasRemoteTrash() else {
+            return try await local.restore(request, onFile: onFile)
+        }
+        return try await mirror.restoreFromTrash(request, local, downloading: options, onFile)
+    }
+
+    /// Restores the newest version that the bucket keeps and that is not what is here; nil if it
+    /// keeps none.
+    private func restoreFromVersions(
+        _ request: RestoreRequest,
+        _ found: Found?,
+        _ onFile: @escaping @Sendable (RestoredFile) -> Void
+    ) async throws(SyncError) -> RestoreReport? {
+        guard let mirror, let path = request.paths.first, found?.isDirectory != true, path != ".",
+            try mirror.shards() == nil
+        else { return nil }
+        do throws(SyncError) {
+            guard try await mirror.keepsVersions() else { return nil }
+        } catch {
+            // A key that may not list versions finds none.
+            guard Self.isOutage(error) else { throw error }
+            return nil
+        }
+        var name = found?.explanation?.key
+        if name == nil { name = try LocalSettings.key(path) }
+        let key = mirror.remote.prefix + (name ?? path)
+        let explanation = found?.explanation
+        let present = explanation?.local == nil ? nil : explanation?.remote?.etag
+        var time: StoreTime?
+        for try await version in try mirror.bucketClient().versions(prefix: key) {
+            guard version.key.utf8.elementsEqual(key.utf8) else { break }
+            guard version.size != nil, let written = version.lastModified, version.etag != present
+            else { continue }
+            time = written
+            break
+        }
+        guard let time else { return nil }
+        var request = request
+        if request.replacesFiles { request.replaces = true }
+        return try await mirror.restoreVersions(request, at: time, downloading: options) { file in
+            var file = file
+            file.place = .versions
+            onFile(file)
+        }
+    }
+}
+
+extension DirectoryMirror {
+    /// Restores each file from the trash that has the version that is meant, here or in the bucket.
+    ///
+    /// - Parameters:
+    ///   - request: What comes back, and where.
+    ///   - local: The directory.
+    ///   - options: Those of the pull that downloads what comes from the bucket.
+    ///   - onFile: Called with each file from any thread.
+    /// - Returns: What came back.
+    /// - Throws: `SyncError`; `locked` while another run is active.
+    public func restoreFromTrash(
+        _ request: RestoreRequest,
+        _ local: LocalMirror,
+        downloading options: RunOptions,
+        _ onFile: @escaping @Sendable (RestoredFile) -> Void
+    ) async throws(SyncError) -> RestoreReport {
+        var objects = request
+        if request.replacesFiles { objects.replaces = true }
+        var report = try await restoreObjects(objects, downloading: options) { file in
+            var file = file
+            file.place = .bucketTrash
+            onFile(file)
+        }
+        var rest = request
+        rest.settledKeys.formUnion(report.settledKeys)
+        var found = try await local.restore(rest, onFile: onFile)
+        report.missing.removeAll { !found.missing.contains($0) }
+        found.missing = []
+        report.add(found)
+        return report
+    }
+}
+
+/// What came back, counted from any thread.
+private final class RestoredItems: Sendable {
+    private let state = Mutex(RestoreReport())
+
+    var report: RestoreReport { state.withLock(\.self) }
+
+    func add(_ file: RestoredFile, _ onFile: (RestoredFile) -> Void) {
+        state.withLock { report in
+            report.add(file)
+            if [.restored, .replaced, .unchanged, .kept].contains(file.state) {
+                report.settledKeys.insert(file.key)
+            }
+        }
+        onFile(file)
+    }
+}

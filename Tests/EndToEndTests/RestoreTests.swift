@@ -1,0 +1,121 @@
+import Foundation
+import Testing
+
+/// `restore` without a time or a run: the newest version that is not what is there.
+@Suite("Getting files back", .serialized)
+struct RestoreTests {
+    private let workplace: Workplace
+    private let source: Tree
+    private let tree: Tree
+
+    /// Two mirrors of `d/x`, `d/y` and `f`.
+    init() throws {
+        workplace = try Workplace()
+        tree = try workplace.makeDirectory("tree")
+        source = try workplace.makeDirectory("source")
+        for name in ["d/x", "d/y", "f"] {
+            try source.write(name, Self.content(name), modified: 1_700_000_000_500_000_000)
+        }
+        try #require(try workplace.run("push", source.path, workplace.remote).status == 0)
+        try #require(try workplace.run("pull", tree.path, workplace.remote).status == 0)
+    }
+
+    private static func content(_ name: String) -> Data {
+        ramp(1_500 + name.utf8.count, seed: Int(name.utf8.last ?? 0))
+    }
+
+    private func restore(_ arguments: String...) throws -> ProgramResult {
+        try workplace.start(["restore", "--json", tree.path] + arguments).finish()
+    }
+
+    private func places(_ result: ProgramResult) -> [String] {
+        result.events.compactMap { event in
+            guard let name = event["event"] as? String,
+                ["restored", "file_version"].contains(name),
+                let key = event["key"] as? String
+            else { return nil }
+            let state = event["state"] as? String ?? "-"
+            return "\(state) \(key) \(event["place"] as? String ?? "-")"
+        }
+        .sorted()
+    }
+
+    @Test func `a newer object replaces a file that was not changed, which is kept`() throws {
+        try source.write("f", ramp(40, seed: 9))
+        try #require(try workplace.run("push", source.path).status == 0)
+        let result = try restore("f")
+        #expect(places(result) == ["replaced f bucket"] && result.status == 0)
+        #expect(tree.content("f") == ramp(40, seed: 9))
+        let back = try restore("f")
+        #expect(places(back) == ["replaced f trash"])
+        #expect(tree.content("f") == Self.content("f"))
+    }
+
+    @Test func `the bucket's version wins where both changed, and the one here is kept`() throws {
+        try source.write("f", ramp(40, seed: 9))
+        try #require(try workplace.run("push", source.path).status == 0)
+        try tree.write("f", ramp(50, seed: 2))
+        #expect(places(try restore("f")) == ["replaced f bucket"])
+        #expect(tree.content("f") == ramp(40, seed: 9))
+        #expect(places(try restore("f")) == ["replaced f trash"])
+        #expect(tree.content("f") == ramp(50, seed: 2))
+    }
+
+    @Test func `what is missing in a directory comes from the bucket, and nothing is replaced`()
+        throws
+    {
+        try tree.remove("d/x")
+        try tree.write("d/y", ramp(7))
+        let kept = try restore("d")
+        #expect(places(kept) == ["kept d/y bucket", "restored d/x bucket"], "\(kept)")
+        #expect(kept.status == 1 && kept.events.last?["kept"] as? Int == 1)
+        #expect(tree.content("d/y") == ramp(7))
+        try tree.remove("d")
+        let all = try restore("d")
+        #expect(places(all) == ["restored d/x bucket", "restored d/y bucket"])
+        #expect(all.status == 0 && tree.content("d/y") == Self.content("d/y"))
+    }
+
+    @Test func `goes to another place with a key that may only read`() throws {
+        try workplace.setFaults(
+            #"[{"match": {"operation": "PutObject"}, "effect": {"fail": {"status": 403, "#
+                + #""code": "AccessDenied"}}}, {"match": {"operation": "CopyObject"}, "effect": "#
+                + #"{"fail": {"status": 403, "code": "AccessDenied"}}}]"#
+        )
+        try tree.remove("d")
+        try tree.write("f", ramp(7))
+        let before = try workplace.requests().count
+        #expect(try restore("f", "--to", "beside").status == 0)
+        #expect(tree.content("beside") == Self.content("f") && tree.content("f") == ramp(7))
+        let out = workplace.folder.path + "/out"
+        #expect(try restore("d", "--to", out).status == 0)
+        #expect(FileManager.default.contents(atPath: out + "/x") == Self.content("d/x"))
+        #expect(!tree.exists("d"))
+        #expect(try restore("f").status == 0 && tree.content("f") == Self.content("f"))
+        let written = try workplace.requests().dropFirst(before).filter {
+            ["PutObject", "CopyObject", "DeleteObject"].contains($0.operation)
+        }
+        #expect(written.isEmpty)
+        let link = try workplace.shell("ln -s /tmp tree/l && osssync restore tree f --to l/x")
+        #expect(link.status != 0)
+    }
+
+    @Test func `lists every version there is, and works without the bucket`() throws {
+        try tree.write("f", ramp(7))
+        #expect(try restore("f").status == 0)
+        let list = try restore("f", "--list")
+        #expect(places(list) == ["- f bucket", "- f trash"])
+        #expect(list.events.last?["count"] as? Int == 2)
+        #expect(try restore("d", "--list").events.last?["count"] as? Int == 2)
+        #expect(try restore("nothing", "--list").status == 1)
+        let text = try workplace.run("restore", "--list", tree.path, ".").output
+        #expect(text.contains("  trash         run 2     f\n"), "\(text)")
+        #expect(try restore("f", "--list", "--run", "1").status == 2)
+        try tree.remove("f")
+        workplace.server.send(SIGTERM)
+        _ = workplace.server.finish()
+        let offline = try restore("f", "--retries", "1")
+        #expect(offline.status == 0 && places(offline) == ["restored f trash"], "\(offline)")
+        #expect(offline.diagnostics.contains("only the trash here"))
+    }
+}
