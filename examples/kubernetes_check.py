@@ -22,7 +22,7 @@ from Support.checks import Tally, equal, expect  # noqa: E402
 OLDEST = "1.31"
 INDEX = "$(JOB_COMPLETION_INDEX)"
 SECRET = re.compile(r"KEY|SECRET|TOKEN|PASSWORD|CREDENTIAL")
-OPTION = re.compile(r"^ {2,6}(?:(-\w), )?(--[a-z-]+)(\[=\w+\]| \S+)?(?:  |$)", re.MULTILINE)
+OPTION = re.compile(r"^ {2,6}(?:(-\w), )?(--[a-z-]+)(\[=[\w|]+\]| \S+)?(?:  |$)", re.MULTILINE)
 
 
 def osssync_help(topic):

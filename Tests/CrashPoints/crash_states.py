@@ -182,7 +182,10 @@ class Disk:
         self.by_inode[int(inode)].ops.append(("times", int(seconds) * 10**9 + int(nanoseconds)))
 
     def do_mode(self, _, inode, mode):
-        self.by_inode[int(inode)].ops.append(("mode", int(mode, 8)))
+        node = self.by_inode.get(int(inode))
+        # A power cut leaves a directory with the permissions that it was made with.
+        if isinstance(node, File):
+            node.ops.append(("mode", int(mode, 8)))
 
     def do_mkdir(self, _, path, mode):
         directory, name = self.place(path)

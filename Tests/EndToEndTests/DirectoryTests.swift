@@ -132,7 +132,7 @@ struct DirectoryTests {
         ("secret = x", "unknown name 'secret'"),
         ("jobs = many", "invalid value 'many' for '--jobs': expected a number from 1 to 256"),
         ("on-conflict = win", "invalid value 'win' for '--on-conflict'"),
-        ("delete = maybe", "'delete' is 'yes' or 'no'"),
+        ("delete = maybe", "invalid value 'maybe' for '--delete'"),
         ("exclude = \"\"", "invalid value '' for '--exclude'"),
         ("rebind = yes", "'rebind' can only be given on the command line"),
         ("config = evil", "'config' can only be given on the command line"),

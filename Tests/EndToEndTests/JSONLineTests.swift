@@ -134,6 +134,8 @@ struct JSONLineTests {
             seen.formUnion(result.events.compactMap { $0["event"] as? String })
             return result
         }
+        // Where the list of mirrors is.
+        _ = try workplace.makeDirectory("home")
         try check("init", source.path, workplace.remote)
         try check("push", source.path, "--save-plan", source.path + ".plan")
         let push = try check("apply", source.path + ".plan")
@@ -181,6 +183,7 @@ struct JSONLineTests {
         try workplace.beginUpload("mirror/unfinished")
         try check("uploads", workplace.remote)
         try check("ls", "--versions", object)
+        try check("mirrors")
         #expect(seen.isSubset(of: documented.keys))
         #expect(seen.isSuperset(of: Set(documented.keys).subtracting(Self.rare)))
     }

@@ -51,6 +51,31 @@ struct RestoreTests {
         #expect(tree.content("f") == Self.content("f"))
     }
 
+    @Test func `an edit of the same size is replaced, which is kept`() throws {
+        try tree.write("f", ramp(1_501, seed: 77))
+        #expect(places(try restore("f")) == ["replaced f bucket"])
+        #expect(tree.content("f") == Self.content("f"))
+        #expect(places(try restore("f")) == ["replaced f trash"])
+    }
+
+    @Test func `everything of the trash replaces nothing that is there`() throws {
+        let trash = ["push", "--trash", "remote", source.path]
+        try source.write("f", ramp(40, seed: 9))
+        try #require(try workplace.start(trash).finish().status == 0)
+        let result = try workplace.start(["restore", "--json", source.path, "."]).finish()
+        #expect(!places(result).contains { $0.hasPrefix("replaced") }, "\(places(result))")
+        #expect(source.content("f") == ramp(40, seed: 9))
+        #expect(try workplace.run("pull", tree.path).status == 0)
+        #expect(tree.content("f") == ramp(40, seed: 9))
+    }
+
+    @Test func `what was freed comes back by its name`() throws {
+        try #require(try workplace.run("free", tree.path, "d", "f").status == 0)
+        #expect(!tree.exists("d/x") && !tree.exists("f"))
+        #expect(places(try restore("f", "d/x")) == ["restored d/x bucket", "restored f bucket"])
+        #expect(places(try restore("d")) == ["restored d/y bucket"])
+    }
+
     @Test func `the bucket's version wins where both changed, and the one here is kept`() throws {
         try source.write("f", ramp(40, seed: 9))
         try #require(try workplace.run("push", source.path).status == 0)

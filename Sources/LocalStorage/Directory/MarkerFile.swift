@@ -86,6 +86,25 @@ package struct MarkerFile: Sendable {
         }
     }
 
+    /// The directory of the marker, for what else belongs to the mirrored directory and not to one
+    /// of its states; nil if there is none, or it is another user's.
+    package func folder(makes: Bool) throws(LocalError) -> StateFolder? {
+        do throws(LocalError) {
+            return StateFolder(
+                directory: try holder(makes: makes),
+                path: path + "/" + RelativePath.stateDirectoryName,
+                disk: disk
+            )
+        } catch {
+            guard !makes else { throw error }
+            switch error {
+            case .missingDirectory, .unsafeDirectory: return nil
+            case _ where error.errno == ENOENT || error.isAccessDenied: return nil
+            default: throw error
+            }
+        }
+    }
+
     private func holder(makes: Bool) throws(LocalError) -> OpenDirectory {
         try root.privateDirectory(RelativePath.stateDirectoryName, in: path, makes: makes)
     }

@@ -33,6 +33,7 @@ public struct MirrorRestoration: Sendable {
         (options.deletesExcluded, options.filter) = (false, FileFilter())
         (options.maximumTransfer, options.maximumDuration) = (nil, nil)
         // What is replaced goes to the trash, whatever pulls do otherwise.
+        if options.trash == .none { options.trash = .local }
         if options.trashDays == 0 { options.trashDays = RunOptions.standard.trashDays }
         (options.keepsReplaced, options.allowsMissingPaths) = (true, true)
         self.options = options
@@ -70,6 +71,8 @@ public struct MirrorRestoration: Sendable {
         return report
     }
 
+    private static func isAll(_ path: String) -> Bool { path == "." || path == "./" }
+
     /// True if the trash here is all that is left to look at.
     static func isOutage(_ error: SyncError) -> Bool {
         [SyncError.Code.remoteUnreachable, .credentials, .forbidden].contains(error.code)
@@ -84,7 +87,9 @@ public struct MirrorRestoration: Sendable {
         var request = request
         let isFile = found.map { !$0.isDirectory } ?? false
         let isCopy = request.target != nil || request.outside != nil
-        if !isCopy, isFile || found == nil { request.replacesFiles = true }
+        if !isCopy, isFile { request.replaces = true }
+        // What is neither here nor in the bucket may be a directory of which the trash has files.
+        if !isCopy, isFile || found == nil && !Self.isAll(path) { request.replacesFiles = true }
         var report = RestoreReport()
         if let found, found.bringsSomething {
             report =
@@ -122,15 +127,18 @@ public struct MirrorRestoration: Sendable {
             }
             if isDirectory { return true }
             guard explanation.remote != nil, let action = outlook.action else { return false }
-            return ![.skip, .adopt, .forget, .deleteLocal].contains(action)
+            // What must be read to be sure may be another version.
+            return ![.skip, .forget, .deleteLocal].contains(action)
         }
     }
 
     /// Nil if the path is in neither, or the bucket is not asked.
     private func look(at path: String) async throws(SyncError) -> Found? {
-        guard let mirror, path != ".", path != "./", try mirror.shards() == nil else { return nil }
+        guard let mirror, !Self.isAll(path), try mirror.shards() == nil else { return nil }
         var pull = options
         pull.replacesLocalChanges = true
+        // As the pull of it, which brings back what was freed.
+        pull.paths = [path]
         do throws(SyncError) {
             return Found(explanation: try await mirror.explain(path: path, of: [.pull: pull]))
         } catch {
@@ -230,8 +238,8 @@ public struct MirrorRestoration: Sendable {
         _ found: Found?,
         _ onFile: @escaping @Sendable (RestoredFile) -> Void
     ) async throws(SyncError) -> RestoreReport? {
-        guard let mirror, let path = request.paths.first, found?.isDirectory != true, path != ".",
-            try mirror.shards() == nil
+        guard let mirror, let path = request.paths.first, found?.isDirectory != true,
+            !Self.isAll(path), try mirror.shards() == nil
         else { return nil }
         do throws(SyncError) {
             guard try await mirror.keepsVersions() else { return nil }
@@ -280,9 +288,7 @@ extension DirectoryMirror {
         downloading options: RunOptions,
         _ onFile: @escaping @Sendable (RestoredFile) -> Void
     ) async throws(SyncError) -> RestoreReport {
-        var objects = request
-        if request.replacesFiles { objects.replaces = true }
-        var report = try await restoreObjects(objects, downloading: options) { file in
+        var report = try await restoreObjects(request, downloading: options) { file in
             var file = file
             file.place = .bucketTrash
             onFile(file)
@@ -306,7 +312,8 @@ private final class RestoredItems: Sendable {
     func add(_ file: RestoredFile, _ onFile: (RestoredFile) -> Void) {
         state.withLock { report in
             report.add(file)
-            if [.restored, .replaced, .unchanged, .kept].contains(file.state) {
+            // An older version must not take the place of what could not be fetched.
+            if [.restored, .replaced, .unchanged, .kept, .failed].contains(file.state) {
                 report.settledKeys.insert(file.key)
             }
         }

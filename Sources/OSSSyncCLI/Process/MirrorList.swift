@@ -50,9 +50,15 @@ struct MirrorList: Sendable {
         }
     }
 
+    /// False for a list that cannot be read, to which nothing is added.
+    private var isReadable: Bool {
+        unsafe access(path, F_OK) != 0
+            || (try? InputFile(limit: Self.greatestSize).content(of: path)) != nil
+    }
+
     /// Adds an entry that is missing.
     func add(_ entry: Entry) {
-        guard !entries().contains(entry) else { return }
+        guard !entries().contains(entry), isReadable else { return }
         for path in [String(folder.dropLast("/osssync".count)), folder] {
             _ = unsafe mkdir(path, 0o700)
         }

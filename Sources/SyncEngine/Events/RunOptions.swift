@@ -133,7 +133,7 @@ extension RunOptions {
     /// Everything else, such as the number of connections, each of them may have for itself.
     package var deciding: [(name: String, value: String)] {
         [
-            ("--delete", "\([deletesKnown, deletesExtra, deletesExcluded])"),
+            ("--delete", deletions),
             ("--force", "\(replacesLocalChanges)"),
             ("--on-conflict", conflictPolicy.rawValue),
             ("--checksum", "\(comparesContent)"),
@@ -148,6 +148,11 @@ extension RunOptions {
             ("--as-of", asOf.map { "\($0.secondsSince1970)" } ?? ""),
             ("properties", Self.text(properties)),
         ]
+    }
+
+    private var deletions: String {
+        guard deletesExtra || deletesExcluded else { return "\(deletesKnown)" }
+        return (deletesExtra ? "extra" : "") + (deletesExcluded ? "excluded" : "")
     }
 
     /// The same text in every process, for which dictionaries have no order.

@@ -32,10 +32,13 @@ extension Permissions {
             guard let mode = FileMode.of(metadata) else {
                 return context.tracker.direction == .pull ? found : ordinary
             }
-            return mode & MirrorDirectory.ordinaryPermissions | 0o400
+            let meant = mode & MirrorDirectory.ordinaryPermissions | 0o400
+            // A push does not open for others what somebody closed, and this machine never knew.
+            let isOpener = found.map { $0 & ~meant != 0 } ?? false
+            return isOpener && context.tracker.direction == .push ? found : meant
         } catch {
-            // The contents are equal all the same.
-            return found
+            // The contents are equal all the same, and what the object stands for is unknown.
+            return nil
         }
     }
 
@@ -48,7 +51,7 @@ extension Permissions {
         let isOwn = entry.base?.mode != found
         switch context.tracker.direction {
         case .push: return .object
-        case .sync: return isOwn ? .object : .file
+        case .sync: return isOwn && found & ~mode == 0 ? .object : .file
         case .pull: return isOwn && !context.options.replacesLocalChanges ? .neither : .file
         }
     }

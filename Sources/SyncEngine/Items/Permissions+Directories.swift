@@ -54,6 +54,9 @@ extension Permissions {
             return (isOwn && !context.options.replacesLocalChanges ? .none : taken, meant)
         case .sync where !isOwn:
             return (taken, meant)
+        case .push where meant != nil && isOrdinary && entry.base?.mode == nil:
+            // That nobody has closed it here is no reason to open it for others.
+            return (.none, found)
         case .push where meant == nil && isOrdinary, .push where context.ordinaryDirectory == nil,
             .sync where context.ordinaryDirectory == nil:
             return (.none, meant)
@@ -119,6 +122,15 @@ extension Permissions {
     }
 
     func carryDirectoryMode(_ entry: JoinedEntry, to target: ModeTarget) async {
+        do {
+            // Its permissions are not what anybody wants.
+            if try await asMadeHere(entry).local == nil {
+                return context.tracker.direction == .push
+                    ? leave(.unchanged, entry) : await settleDirectory(entry, .mode)
+            }
+        } catch {
+            return fail(.mode, entry.key, size: 0, ItemFailure(any: error))
+        }
         if target == .neither { return keepLocalChange(entry) }
         guard target == .object, let mode = entry.local?.permissions else {
             return await settleDirectory(entry, .mode)

@@ -38,6 +38,9 @@ struct FileFreeing {
     private var context: RunContext { parts.context }
 
     func free() async throws -> FreeReport {
+        if let wanted = options.freeBytesWanted, try await freeBytes() >= wanted {
+            return FreeReport()
+        }
         var found = try await search()
         try await limit(&found)
         guard !options.run.isDryRun else {
@@ -140,6 +143,8 @@ struct FileFreeing {
     /// Makes sure that no later run takes for deleted what goes now.
     private func note(_ candidates: [Candidate]) async throws {
         let manifest = run.session.manifest
+        let freed = try await run.session.freed.adding(names(of: candidates))
+        try freed.check()
         var rest = candidates[...]
         while !rest.isEmpty {
             let page = rest.prefix(Self.rowsAtOnce)
@@ -147,8 +152,7 @@ struct FileFreeing {
             rest = rest.dropFirst(Self.rowsAtOnce)
         }
         try await manifest.makeDurable()
-        try run.session.freed.adding(await names(of: candidates))
-            .write(to: run.session.directory)
+        try freed.write(to: run.session.directory)
     }
 
     /// The directories among the paths, of which everything is freed, also what is new there later,

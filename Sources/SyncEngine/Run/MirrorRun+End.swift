@@ -1,3 +1,4 @@
+internal import LocalStorage
 internal import ManifestStore
 internal import ObjectTransfer
 internal import SyncModel
@@ -86,5 +87,43 @@ extension MirrorRun {
             message: "\(settings.displayRemote) did not answer until the limit ended the run; "
                 + "check the endpoint and the network"
         )
+    }
+}
+
+// MARK: - What was freed
+
+extension MirrorRun {
+    /// True if what was freed of the paths comes back: whoever names it wants it.
+    var bringsFreedBack: Bool { paths.isLimited && direction != .push }
+
+    /// Takes from the list of freed paths what holds no longer: files that are here again, and
+    /// directories of which a run of their paths has left out nothing.
+    func forgetFreed(
+        _ parts: Parts,
+        _ coverage: PlanCoverage,
+        isClean: Bool
+    ) async throws {
+        guard !session.freed.isEmpty, settings.shard == nil else { return }
+        let summary = parts.context.tracker.summary
+        let isWhole =
+            bringsFreedBack && isClean && options.plan == nil
+            && summary.excluded == 0 && summary.skipped == 0 && summary.notMirrored == 0
+        let named = bringsFreedBack ? session.freed.keys.filter { paths.contains($0) } : []
+        let directory = session.directory
+        let here = await parts.context.disk.run {
+            Set(named.filter { !$0.isDirectoryMarker && Self.isHere($0, in: directory) })
+        }
+        let left = session.freed.removing { key in
+            coverage.returned.contains(key) || here.contains(key)
+                || isWhole && key.isDirectoryMarker && paths.contains(key)
+        }
+        if left != session.freed { try left.write(to: session.directory) }
+    }
+
+    private static func isHere(_ key: ObjectKey, in directory: MirrorDirectory) -> Bool {
+        guard let path = try? RelativePath(key: key, links: .store, names: .escape),
+            case .file? = try? directory.identity(of: path)
+        else { return false }
+        return true
     }
 }

@@ -41,19 +41,6 @@ extension MirrorRun {
         )
     }
 
-    /// True if what was freed of the paths comes back: whoever names it wants it.
-    private var bringsFreedBack: Bool { paths.isLimited && direction != .push }
-
-    /// What of the state's list holds no longer: what the user names, and files that are here again
-    /// without it.
-    func forgetFreed(_ returned: Set<ObjectKey> = []) throws(SyncError) {
-        guard !session.freed.isEmpty, settings.shard == nil else { return }
-        let left = session.freed.removing { key in
-            returned.contains(key) || bringsFreedBack && paths.contains(key)
-        }
-        if left != session.freed { try left.write(to: session.directory) }
-    }
-
     /// What limited runs before this one looked at; a limited run does not ask.
     private func limitedRuns() async throws(ManifestError) -> LimitedRuns {
         paths.isLimited ? LimitedRuns(seen: nil) : try await .recorded(in: session.manifest)

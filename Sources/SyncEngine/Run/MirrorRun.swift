@@ -316,7 +316,6 @@ extension MirrorRun {
         if paths.isLimited, !options.allowsMissingPaths {
             try await LimitedRuns.note(paths, in: session.manifest)
         }
-        try forgetFreed()
         let coverage = try await transfer(parts, rows: rows)
         if coverage.hasRemoteTrash || options.trash == .remote {
             try await RemoteTrash.note(in: session.directory, parts.context.disk)
@@ -334,7 +333,6 @@ extension MirrorRun {
             throw error
         }
         try await recordWhatWasSeen(parts, coverage)
-        try forgetFreed(coverage.returned)
         try await delete(parts, coverage, rows: rows, watch)
         await parts.publications.flush()
         if let stop = parts.ledger.stop { throw stop }
@@ -355,6 +353,7 @@ extension MirrorRun {
             }
             try await Housekeeping(context: parts.context).sweepRemoteTrash()
         }
+        try await forgetFreed(parts, coverage, isClean: isClean)
         for content in await parts.publications.unproven {
             try await session.manifest.record(.note(content))
         }

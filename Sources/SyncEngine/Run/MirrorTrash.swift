@@ -116,6 +116,8 @@ package struct MirrorTrash: Sendable {
         }
         try request.requireWhole(of: chosen)
         if request.isUndo, chosen.isEmpty, try isCut() {
+            // A task that works may be about to put something there.
+            try await onLockedDisk { _, _ in }
             throw SyncError(
                 code: .configuration,
                 message: "what the runs of a sharded mirror did is not recorded as one, and no "

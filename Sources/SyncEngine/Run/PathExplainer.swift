@@ -187,7 +187,7 @@ struct PathExplainer: Sendable {
             judgesInodes: policy.judgesInodes,
             links: options.links,
             names: options.names,
-            freed: FreedScope(run.session.freed),
+            freed: FreedScope(run.session.freed, bringsBack: run.bringsFreedBack),
             onCostly: { _ in left.withLock { $0 = "the patterns take too long to match" } },
             onExcluded: { _, rule in left.withLock { $0 = rule } }
         )

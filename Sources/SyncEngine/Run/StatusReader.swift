@@ -75,7 +75,7 @@ struct StatusReader: Sendable {
             differences: differences.counted(scope, reserved: works.sync.reserved.kept),
             interrupted: try await interrupted(session.manifest, run.paths),
             running: try await PastRun.running(session),
-            freed: FreedFiles(scope.freed),
+            freed: FreedFiles(scope.freed, run.paths),
             recorded: rows.count,
             lastSuccess: try await LastSuccess.read(session.manifest),
             issues: issues.texts + [hidden.unnamedMessage].compactMap(\.self),

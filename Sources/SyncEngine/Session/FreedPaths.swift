@@ -5,7 +5,8 @@ internal import SyncModel
 internal import SyncPlanner
 internal import Synchronization
 
-/// `freed` in the state of a mirrored directory: what the user has only in the bucket.
+/// `freed` in `.osssync` of a mirrored directory, wherever its state is: what the user has only in
+/// the bucket.
 ///
 /// A file that is not here, and is named there or lies in a directory that is, was not deleted: no
 /// run fetches it or deletes its object. It outlives the manifest.
@@ -21,27 +22,31 @@ struct FreedPaths: Sendable, Hashable {
 
     static func read(in directory: MirrorDirectory) throws(SyncError) -> FreedPaths {
         let advice =
-            "Restore it from a backup, or remove it: then a pull fetches again what was freed"
+            "Restore it from a backup, or remove it and pull before the next push: that fetches "
+            + "again what was freed"
         return try read(fileName, advice: advice) { () throws(LocalError) in
-            try directory.sharedState.read(fileName, limit: maximumSize)
+            try directory.markerFile.folder(makes: false)?.read(fileName, limit: maximumSize)
         } ?? FreedPaths()
+    }
+
+    /// Refuses a list that no run could read.
+    func check() throws(SyncError) {
+        guard content.count > Self.maximumSize else { return }
+        throw SyncError(
+            code: .configuration,
+            message: "the list of freed files would be larger than \(Self.maximumSize >> 20) MiB; "
+                + "nothing was freed. Free whole directories, which take a line each"
+        )
     }
 
     /// Makes it what the state says; durably.
     func write(to directory: MirrorDirectory) throws(SyncError) {
-        let content = self.content
-        guard content.count <= Self.maximumSize else {
-            throw SyncError(
-                code: .configuration,
-                message: "the list of freed files would be larger than \(Self.maximumSize >> 20) "
-                    + "MiB; nothing was freed. Free whole directories, which take a line each"
-            )
-        }
         do throws(LocalError) {
+            let folder = try directory.markerFile.folder(makes: true)
             if isEmpty {
-                try directory.sharedState.remove(Self.fileName)
+                try folder?.remove(Self.fileName)
             } else {
-                try directory.sharedState.write(Self.fileName, content)
+                try folder?.write(Self.fileName, content)
             }
         } catch {
             throw SyncError(error)
@@ -133,8 +138,17 @@ final class FreedScope: Sendable {
     /// What the run has to look at; nil for what is only in the bucket because it was freed.
     func choose(_ entry: JoinedEntry) -> JoinedEntry? {
         guard !paths.isEmpty else { return entry }
+        if bringsBack, let base = entry.base, entry.local == nil, entry.remote != nil,
+            paths.contains(entry.key)
+        {
+            // Nobody deleted it.
+            var row = base
+            row.isLeftOut = true
+            return JoinedEntry(key: entry.key, base: row, local: nil, remote: entry.remote)
+        }
         if holds(entry) {
             counted.withLock { seen in
+                guard !entry.key.isDirectoryMarker else { return }
                 seen.count += 1
                 seen.bytes = seen.bytes.addingClamped(entry.remote?.size ?? 0)
             }
@@ -167,9 +181,10 @@ final class FreedScope: Sendable {
 extension FreedFiles {
     private static let pathLimit = 100
 
-    init(_ scope: FreedScope) {
+    init(_ scope: FreedScope, _ paths: RunPaths) {
         let seen = scope.seen
         (count, bytes) = (seen.count, seen.bytes)
-        paths = scope.paths.keys.prefix(Self.pathLimit).map(\.display)
+        let named = scope.paths.keys.lazy.filter { paths.contains($0) }
+        self.paths = named.prefix(Self.pathLimit).map(\.display)
     }
 }

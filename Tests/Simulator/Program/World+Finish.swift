@@ -36,6 +36,13 @@ extension World {
         if forced.summary?.isComplete == false || hasOtherRules {
             guard violations.isEmpty, quietRun(isForced: true) != nil else { return }
         }
+        // A directory that filters left out is known again before it gives way to a file.
+        let isInTheWay = forced.items.contains { item in
+            item.message?.contains("has keys beneath this name") == true
+        }
+        for _ in 0..<(isInTheWay ? 2 : 0) {
+            guard violations.isEmpty, quietRun(isForced: true) != nil else { return }
+        }
         guard violations.isEmpty, let last = quietRun(isForced: true), violations.isEmpty else {
             return
         }

@@ -50,6 +50,16 @@ struct AdoptedModeTests {
         #expect(fixture.operations.isEmpty, "\(fixture.operations)")
     }
 
+    @Test func `open nothing for others that somebody closed`() async throws {
+        try await put(mode: 0o600)
+        try fixture.setMode("a/f", 0o640)
+        #expect(try await fixture.run("a", .push).modes == 0)
+        #expect(try await fixture.run("a", .push).modes == 0)
+        #expect(try await modeOfObject() == "100600")
+        try fixture.setMode("a/f", 0o440)
+        #expect(try await fixture.run("a", .push).modes == 1)
+    }
+
     @Test func `stay in a pull, which counts them until they are sent`() async throws {
         try await put(mode: 0o644)
         for _ in 0..<2 {

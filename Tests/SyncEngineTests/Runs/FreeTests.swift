@@ -99,15 +99,65 @@ extension EngineRuns {
                     try fixture.copy("a", directory)
                 }
                 for direction in SyncDirection.allCases + [.push] {
-                    let summary = try? await fixture.run(directory, direction) { options in
+                    let summary = try await fixture.run(directory, direction) { options in
                         Self.deleting(&options)
                         options.allowsRebinding = true
                     }
-                    #expect(summary?.deleted ?? 0 == 0, "\(damage): \(direction)")
+                    #expect(summary.deleted == 0, "\(damage): \(direction)")
                 }
                 #expect(!fixture.exists(directory + "/films/a"))
                 #expect(try await fixture.objects() == Self.names)
             }
+        }
+
+        @Test(arguments: ["filter", "limit", "failure"])
+        func `of which a pull brought back some stay freed`(what: String) async throws {
+            let fixture = try await mirror()
+            try await fixture.put("films/large", MirrorFixture.ramp(3 << 20))
+            try await fixture.run("a", .pull)
+            try await free(fixture, ["films"])
+            if what == "failure" {
+                try fixture.setFaults(
+                    """
+                    [{"match": {"operation": "GetObject", "key": "mirror/films/large"},
+                      "effect": {"fail": {"status": 403, "code": "AccessDenied"}}}]
+                    """
+                )
+            }
+            _ = try? await fixture.run("a", .pull) { options in
+                options.paths = ["films"]
+                switch what {
+                case "filter": options.filter.bounds.maximumSize = 1_000
+                case "limit": options.maximumTransfer = 150
+                default: options.connectionLimit = 1
+                }
+            }
+            try fixture.setFaults("[]")
+            #expect(!fixture.exists("a/films/large"))
+            for _ in 0..<2 {
+                try await fixture.run("a", .push)
+                let summary = try await fixture.run("a", .push) { Self.deleting(&$0) }
+                #expect(summary.deleted == 0)
+            }
+            #expect(try await fixture.objects().contains("films/large"))
+        }
+
+        @Test func `are the directory's, whichever state a run has`() async throws {
+            let fixture = try await mirror()
+            try await free(fixture, ["films"])
+            var engine = try fixture.engine("a")
+            engine.settings.stateDirectory = fixture.directory("state")
+            for _ in 0..<2 {
+                let summary = try await engine.run(
+                    .push,
+                    options: MirrorFixture.options { options in
+                        Self.deleting(&options)
+                        options.allowsRebinding = true
+                    }
+                ) { _ in }
+                #expect(summary.deleted == 0)
+            }
+            #expect(try await fixture.objects() == Self.names)
         }
 
         @Test func `whose list is lost were not deleted either`() async throws {
