@@ -2,8 +2,8 @@
 
 usage: quick.py PROGRAMS [--update]
 Instructions repeat where seconds do not: 10 % more of them than in baseline.json is a failure. On a
-busy machine, waiting costs some percent more: what fails is counted once more, and the smaller
-count is taken.
+busy machine, waiting costs some percent more: what fails is counted up to three times more, and the
+smallest count is taken.
 """
 
 import argparse
@@ -21,6 +21,7 @@ from workloads import KIB, Trees
 
 BASELINE = os.path.join(os.path.dirname(os.path.abspath(__file__)), "baseline.json")
 TOLERANCE = 0.10
+RECOUNTS = 3
 # One request at a time: how many are worth it at once is decided by time, which valgrind stretches.
 STEADY = ["--jobs", "1"]
 
@@ -92,7 +93,9 @@ def main():
         print("valgrind is missing; scripts/setup installs it")
         return 1
     found = run(chosen.programs)
-    if not chosen.update and any(grown(found).values()):
+    for _ in range(0 if chosen.update else RECOUNTS):
+        if not any(grown(found).values()):
+            break
         again = run(chosen.programs)
         found = {name: min(count, again[name]) for name, count in found.items()}
     if chosen.update:

@@ -130,6 +130,7 @@ struct DirectoryTests {
     @Test(arguments: [
         ("jbos = 4", "unknown name 'jbos'; did you mean 'jobs'?"),
         ("secret = x", "unknown name 'secret'"),
+        ("delete-extra = yes", "unknown name 'delete-extra'; use '--delete=extra' instead"),
         ("jobs = many", "invalid value 'many' for '--jobs': expected a number from 1 to 256"),
         ("on-conflict = win", "invalid value 'win' for '--on-conflict'"),
         ("delete = maybe", "invalid value 'maybe' for '--delete'"),

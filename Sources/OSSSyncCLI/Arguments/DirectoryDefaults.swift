@@ -67,9 +67,11 @@ struct DirectoryDefaults: Sendable {
                 throw problem("'\(name)' can only be given on the command line")
             }
             let nearest = Nearest.word(to: name, among: settable.map(\.word))
+            let advice =
+                PeerOptions.advice(on: "--" + name) ?? nearest.map { "did you mean '\($0)'?" }
             throw problem(
                 "unknown name '\(String(terminalSafe: entry.key))'"
-                    + (nearest.map { "; did you mean '\($0)'?" } ?? "")
+                    + (advice.map { "; \($0)" } ?? "")
             )
         }
         if let command, !option.commands.contains(command) {

@@ -205,11 +205,15 @@ struct PlanScope: Sendable {
     }
 
     /// The same by names, sizes and ages alone.
-    func choose(_ found: JoinedEntry) -> JoinedEntry? {
-        guard let entry = freed.choose(found) else {
-            onExcluded?(found.key, "freed")
-            return nil
-        }
+    func choose(_ entry: JoinedEntry) -> JoinedEntry? {
+        // Most mirrors have freed nothing: an entry is not copied for that.
+        if freed.paths.isEmpty { return chooseMirrored(entry) }
+        if let chosen = freed.choose(entry) { return chooseMirrored(chosen) }
+        onExcluded?(entry.key, "freed")
+        return nil
+    }
+
+    private func chooseMirrored(_ entry: JoinedEntry) -> JoinedEntry? {
         if holdsLink(entry) {
             countExcluded()
             counter.heldLinks.add(1, ordering: .relaxed)

@@ -155,25 +155,34 @@ extension MirrorRun {
         guard direction != .pull, !files.isEmpty, parts.context.judgesInodes else {
             return parts.ledger.skippedNames
         }
+        let births = await births(of: files, parts.context.disk)
         try await session.manifest.forEachPage(
             inodes: Set(files.keys),
             in: paths.ranges.ranges,
             scanning: settings.limits.batch
         ) { rows in
             try Task.checkCancellation()
-            for row in rows where !isOlder(row, than: files[row.inode]) {
+            for row in rows where !row.isOlder(than: births[row.inode]) {
                 parts.ledger.countSkippedName(row.key)
             }
         }
         return parts.ledger.skippedNames
     }
 
-    /// True if the file of this name only got the inode of the row's file, which was removed.
-    private func isOlder(_ row: ManifestEntry, than name: ObjectKey?) -> Bool {
-        guard let name, let path = try? RelativePath(key: name) else { return false }
-        // What cannot be looked at may be the file.
-        let birth = try? session.directory.birth(of: path)
-        return row.isOlder(than: birth ?? nil)
+    /// When files of these inodes were made: one may only have the inode of another that is gone.
+    ///
+    /// What cannot be looked at may be the file of the row.
+    private func births(
+        of files: [UInt64: ObjectKey],
+        _ disk: BlockingQueue
+    ) async -> [UInt64: Timestamp] {
+        let directory = session.directory
+        return await disk.run {
+            files.compactMapValues { name in
+                let path = try? RelativePath(key: name)
+                return path.flatMap { (try? directory.birth(of: $0)) ?? nil }
+            }
+        }
     }
 
     /// The message about deletions that wait for names; nil if there are none.

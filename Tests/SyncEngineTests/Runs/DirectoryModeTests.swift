@@ -39,6 +39,18 @@ struct DirectoryModeTests {
         return fixture.operations
     }
 
+    @Test func `are opened for nobody by a machine that never recorded them`() async throws {
+        try await fixture.run("a", .push)
+        try fixture.write("b/private/f", content)
+        try fixture.setMode("b/private", 0o755)
+        try await fixture.run("b", .push)
+        try await fixture.run("b", .push)
+        #expect(try await modeOfMarker("private/") == "40700")
+        try fixture.setMode("b/private", 0o750)
+        try await fixture.run("b", .push)
+        #expect(try await modeOfMarker("private/") == "40750")
+    }
+
     /// A run of another shard has opened the directory, and was killed.
     @Test(arguments: [SyncDirection.push, .sync, .pull])
     func `that another shard has opened are not taken for changed`(
