@@ -1,13 +1,12 @@
 import Foundation
 import OSSTransfer
-import Synchronization
 
-/// Keeps why a transfer of a manager failed.
+/// Tells why a transfer of a manager failed, on a thread of the manager's own.
 private final class Failures: TransferListener {
-    let last = Mutex<SyncError?>(nil)
+    let (errors, told) = AsyncStream.makeStream(of: SyncError.self)
 
     func transfer(_ id: String, didFailWith error: SyncError) {
-        last.withLock { $0 = error }
+        told.yield(error)
     }
 }
 
@@ -98,7 +97,10 @@ struct TransferProgram {
         try await manager.setListener(failures, for: "one")
         try await manager.start("one")
         try await manager.runUntilIdle()
-        if let error = failures.last.withLock({ $0 }) { throw error }
+        if await manager["one"]?.state == .failed {
+            // The manager does not wait for its listeners.
+            for await error in failures.errors { throw error }
+        }
         try await manager.remove("one")
     }
 
