@@ -131,6 +131,13 @@ extension ManifestEntry {
         inode == file.inode && size == file.size && mayHaveTime(of: file)
     }
 
+    /// The same row with or without the mark that a run left it out.
+    package func leftOut(_ isLeftOut: Bool) -> ManifestEntry {
+        var row = self
+        row.isLeftOut = isLeftOut
+        return row
+    }
+
     /// True if a file that was made at this time cannot be the recorded one, although it has its
     /// inode: file systems give the inode of a removed file to the next new one.
     package func isOlder(than birth: Timestamp?) -> Bool {

@@ -3,7 +3,7 @@ internal import Synchronization
 
 /// A directory in the trash, which has the permissions of the one that it stands for.
 ///
-/// Nobody else reaches it, because the trash is private. Its owner can always write to it; the
+/// No other user reaches it, because the trash is private. Its owner can always write to it; the
 /// sticky bit stands for the right to write that the other directory did not give its owner.
 enum KeptDirectory {
     static func mode(of permissions: UInt32) -> UInt32 {

@@ -30,7 +30,7 @@ extension MirrorDirectory {
         }
     }
 
-    /// The same of one whose permissions are not known yet: nobody else reads there until
+    /// The same of one whose permissions are not known yet: no other user reads there until
     /// ``openUnasked(_:)``.
     ///
     /// It has the sticky bit until then, by which a run knows it that comes after a kill. Where a

@@ -145,17 +145,11 @@ extension DirectoryMirror {
                 fetch: try fetching(request),
                 onFile: onFile
             )
-        guard var options, !request.isDryRun, request.outside == nil, !paths.isEmpty else {
+        guard let given = options, !request.isDryRun, request.outside == nil, !paths.isEmpty else {
             return report
         }
-        (options.deletesKnown, options.deletesExtra) = (false, false)
-        (options.deletesExcluded, options.filter) = (false, FileFilter())
-        (options.maximumTransfer, options.maximumDuration) = (nil, nil)
-        options.keepsReplaced = true
+        var options = given.restoring
         options.replacesLocalChanges = request.replaces
-        // What is replaced goes to the trash, whatever pulls do otherwise.
-        if options.trash == .none { options.trash = .local }
-        if options.trashDays == 0 { options.trashDays = RunOptions.standard.trashDays }
         options.paths = paths
         // What has such a name is restored as such.
         if paths.contains(where: LocalSettings.isEscaped) { options.names = .escape }
@@ -167,5 +161,20 @@ extension DirectoryMirror {
         }
         report.failed += summary.failed + summary.skipped + summary.conflicts
         return report
+    }
+}
+
+extension RunOptions {
+    /// Those of a pull that fetches what is restored: it deletes nothing, leaves nothing out, and
+    /// what it replaces goes to the trash, whatever pulls do otherwise.
+    var restoring: RunOptions {
+        var options = self
+        (options.deletesKnown, options.deletesExtra) = (false, false)
+        (options.deletesExcluded, options.filter) = (false, FileFilter())
+        (options.maximumTransfer, options.maximumDuration) = (nil, nil)
+        options.keepsReplaced = true
+        if options.trash == .none { options.trash = .local }
+        if options.trashDays == 0 { options.trashDays = RunOptions.standard.trashDays }
+        return options
     }
 }

@@ -32,7 +32,7 @@ extension MirrorRestoration {
         of paths: [String],
         onVersion: @escaping @Sendable (FileVersion) -> Bool
     ) async throws(SyncError) {
-        let all = paths.contains { $0 == "." || $0 == "./" }
+        let all = paths.contains(where: RestoreRequest.isAll)
         let wanted = try all ? nil : paths.map(LocalSettings.key)
         let isWanted: @Sendable (String) -> Bool = { key in
             wanted?.contains { path in

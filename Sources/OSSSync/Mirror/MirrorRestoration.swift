@@ -28,14 +28,8 @@ public struct MirrorRestoration: Sendable {
         onWarning: @escaping @Sendable (String) -> Void
     ) {
         (self.local, self.mirror, self.onWarning) = (local, mirror, onWarning)
-        var options = options
-        (options.deletesKnown, options.deletesExtra) = (false, false)
-        (options.deletesExcluded, options.filter) = (false, FileFilter())
-        (options.maximumTransfer, options.maximumDuration) = (nil, nil)
-        // What is replaced goes to the trash, whatever pulls do otherwise.
-        if options.trash == .none { options.trash = .local }
-        if options.trashDays == 0 { options.trashDays = RunOptions.standard.trashDays }
-        (options.keepsReplaced, options.allowsMissingPaths) = (true, true)
+        var options = options.restoring
+        options.allowsMissingPaths = true
         self.options = options
     }
 
@@ -71,8 +65,6 @@ public struct MirrorRestoration: Sendable {
         return report
     }
 
-    private static func isAll(_ path: String) -> Bool { path == "." || path == "./" }
-
     /// True if the trash here is all that is left to look at.
     static func isOutage(_ error: SyncError) -> Bool {
         [SyncError.Code.remoteUnreachable, .credentials, .forbidden].contains(error.code)
@@ -89,7 +81,9 @@ public struct MirrorRestoration: Sendable {
         let isCopy = request.target != nil || request.outside != nil
         if !isCopy, isFile { request.replaces = true }
         // What is neither here nor in the bucket may be a directory of which the trash has files.
-        if !isCopy, isFile || found == nil && !Self.isAll(path) { request.replacesFiles = true }
+        if !isCopy, isFile || found == nil && !RestoreRequest.isAll(path) {
+            request.replacesFiles = true
+        }
         var report = RestoreReport()
         if let found, found.bringsSomething {
             report =
@@ -134,7 +128,9 @@ public struct MirrorRestoration: Sendable {
 
     /// Nil if the path is in neither, or the bucket is not asked.
     private func look(at path: String) async throws(SyncError) -> Found? {
-        guard let mirror, !Self.isAll(path), try mirror.shards() == nil else { return nil }
+        guard let mirror, !RestoreRequest.isAll(path), try mirror.shards() == nil else {
+            return nil
+        }
         var pull = options
         pull.replacesLocalChanges = true
         // As the pull of it, which brings back what was freed.
@@ -239,7 +235,7 @@ public struct MirrorRestoration: Sendable {
         _ onFile: @escaping @Sendable (RestoredFile) -> Void
     ) async throws(SyncError) -> RestoreReport? {
         guard let mirror, let path = request.paths.first, found?.isDirectory != true,
-            !Self.isAll(path), try mirror.shards() == nil
+            !RestoreRequest.isAll(path), try mirror.shards() == nil
         else { return nil }
         do throws(SyncError) {
             guard try await mirror.keepsVersions() else { return nil }

@@ -180,7 +180,7 @@ struct Dispatcher {
     }
 
     /// Makes the directory that a marker stands for: one that was here with the permissions that it
-    /// had, any other for its owner alone, so that nobody else reads there until the marker was
+    /// had, any other for its owner alone, so that no other user reads there until the marker was
     /// asked.
     mutating func makeDirectory(_ entry: JoinedEntry) async throws {
         do {

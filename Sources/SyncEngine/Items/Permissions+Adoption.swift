@@ -33,7 +33,7 @@ extension Permissions {
                 return context.tracker.direction == .pull ? found : ordinary
             }
             let meant = mode & MirrorDirectory.ordinaryPermissions | 0o400
-            // A push does not open for others what somebody closed, and this machine never knew.
+            // A push does not give others access that the object, unknown here, does not give.
             let isOpener = found.map { $0 & ~meant != 0 } ?? false
             return isOpener && context.tracker.direction == .push ? found : meant
         } catch {

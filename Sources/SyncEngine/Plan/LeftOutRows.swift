@@ -47,11 +47,3 @@ struct LeftOutRows {
         changes = []
     }
 }
-
-extension ManifestEntry {
-    func leftOut(_ isLeftOut: Bool) -> ManifestEntry {
-        var row = self
-        row.isLeftOut = isLeftOut
-        return row
-    }
-}

@@ -14,7 +14,7 @@ internal import SyncPlanner
 /// 3. Each file goes if it is still the one that the walk saw. Where neither ctime nor inode would
 ///    show a change, its content is read first.
 ///
-/// Not guaranteed: that the bucket keeps them; what somebody deletes there meanwhile is gone.
+/// Not guaranteed: that the bucket keeps them; what is deleted there meanwhile is gone.
 struct FileFreeing {
     private static let rowsAtOnce = 1_000
 
@@ -66,12 +66,8 @@ struct FileFreeing {
     private func search() async throws -> Found {
         let manifest = run.session.manifest
         let rows = try await RecordedRows(run.paths, in: manifest)
-        let all = run.session.policies(
-            options.run,
-            [:],
-            run.settings,
-            context.judgesInodes
-        )
+        let judges = context.judgesInodes
+        let policy = run.session.policies(options.run, [:], run.settings, judges).push
         let issues = parts.executor.issues
         let oldest = options.minimumAge.map { context.environment.now() - $0 }
         var found = Found()
@@ -79,7 +75,7 @@ struct FileFreeing {
             rows: rows,
             run.scope,
             issues,
-            all.push,
+            policy,
             passes: { _ in false },
             skips: { _ in false },
             onUnchanged: { _ in },

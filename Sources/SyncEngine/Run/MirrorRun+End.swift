@@ -93,7 +93,7 @@ extension MirrorRun {
 // MARK: - What was freed
 
 extension MirrorRun {
-    /// True if what was freed of the paths comes back: whoever names it wants it.
+    /// True if what was freed of the paths comes back, because it was asked for by name.
     var bringsFreedBack: Bool { paths.isLimited && direction != .push }
 
     /// Takes from the list of freed paths what holds no longer: files that are here again, and

@@ -37,7 +37,8 @@ extension RestoreRequest {
             + "; --force moves that one to the trash, --to PATH restores beside it"
     }
 
-    private static func isAll(_ text: String) -> Bool { text == "." || text == "./" }
+    /// True for a path that means everything.
+    package static func isAll(_ text: String) -> Bool { text == "." || text == "./" }
 
     /// The paths, nil for everything, and where they go.
     func places() throws(SyncError) -> (paths: [RelativePath?], target: RelativePath?) {

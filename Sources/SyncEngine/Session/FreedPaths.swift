@@ -141,9 +141,8 @@ final class FreedScope: Sendable {
         if bringsBack, let base = entry.base, entry.local == nil, entry.remote != nil,
             paths.contains(entry.key)
         {
-            // Nobody deleted it.
-            var row = base
-            row.isLeftOut = true
+            // It was not deleted.
+            let row = base.leftOut(true)
             return JoinedEntry(key: entry.key, base: row, local: nil, remote: entry.remote)
         }
         if holds(entry) {
