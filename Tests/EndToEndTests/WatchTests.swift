@@ -16,10 +16,16 @@ struct WatchTests {
     }
 
     /// A watch that has pushed everything.
-    private func watch(_ options: String...) throws -> RunningProgram {
-        let program = try workplace.start(["watch", "--settle", "1s"] + options + [tree.path])
+    private func watch(
+        _ options: String...,
+        sync: Bool = false,
+        in directory: Tree? = nil
+    ) throws -> RunningProgram {
+        let path = (directory ?? tree).path
+        let program = try workplace.start(["watch", "--settle", "1s"] + options + [path])
         let isJSON = options.contains("--json")
-        try expect(isJSON ? "\"event\":\"summary\"" : "push finished", program)
+        let end = sync ? "sync finished" : "push finished"
+        try expect(isJSON ? "\"event\":\"summary\"" : end, program)
         return program
     }
 
@@ -32,6 +38,11 @@ struct WatchTests {
     private func stop(_ program: RunningProgram, _ signal: Int32 = SIGTERM) -> ProgramResult {
         program.send(signal)
         return program.finish()
+    }
+
+    private func names(_ tree: Tree) throws -> [String] {
+        try FileManager.default.contentsOfDirectory(atPath: tree.path)
+            .filter { !$0.hasPrefix(".osssync") }.sorted()
     }
 
     private func objects() throws -> [String] {
@@ -139,7 +150,7 @@ struct WatchTests {
         for index in 0..<40 { try tree.write("d/\(index)", Data("\(index)".utf8)) }
         let program = try watch("--delete")
         for index in 0..<15 { try tree.remove("d/\(index)") }
-        try expect("pushing everything: a push of single paths was refused", program)
+        try expect("pushing everything: a run of single paths was refused", program)
         try expect("push finished", program)
         for index in 15..<40 { try tree.remove("d/\(index)") }
         // By a push of everything, that is too much as well.
@@ -164,6 +175,52 @@ struct WatchTests {
         #expect(program.finish().status == 4)
     }
 
+    @Test func `with sync, what changes on either side arrives on the other, and no edit is lost`()
+        throws
+    {
+        let here = try watch("--sync=1h", "--delete", sync: true)
+        let other = try workplace.makeDirectory("other")
+        let pull = try workplace.run("pull", other.path, workplace.remote)
+        try #require(pull.status == 0, "\(pull.diagnostics)")
+        let there = try watch("--sync=1s", "--delete", sync: true, in: other)
+        try tree.write("b", Data("from here".utf8))
+        try expect("upload b", here)
+        try expect("download b", there)
+        #expect(other.content("b") == Data("from here".utf8))
+        try other.write("b", Data("changed there".utf8))
+        try expect("upload b", there)
+        try other.remove("a")
+        try expect("deleted in the bucket: a", there)
+        // What was not synced before is compared with all that is there.
+        try tree.write("b", Data("changed here, too".utf8))
+        try expect("download b", here)
+        try expect("b.conflict", there)
+        _ = stop(here)
+        _ = stop(there)
+        for tree in [tree, other] {
+            let sync = try workplace.run("sync", "--delete", tree.path)
+            #expect(sync.status == 0, "\(sync)")
+        }
+        let names = try names(tree)
+        #expect(try self.names(other) == names)
+        #expect(names.count == 2 && names.first == "b")
+        let contents = names.map { tree.content($0) }
+        #expect(Set(contents) == [Data("changed there".utf8), Data("changed here, too".utf8)])
+    }
+
+    @Test func `a sync that fails is told, and the next one is made`() throws {
+        let program = try watch("--sync=1s", "--retries", "0", sync: true)
+        try workplace.setFaults(
+            #"[{"match":{},"effect":{"fail":{"status":503,"code":"ServiceUnavailable"}}}]"#
+        )
+        try expect("retrying what failed in", program)
+        try workplace.clearFaults()
+        let put = try workplace.run("put", tree.path + "/a", workplace.remote + "/c")
+        try #require(put.status == 0, "\(put.diagnostics)")
+        try expect("download c", program)
+        #expect(stop(program).diagnostics.contains("503"))
+    }
+
     @Test func `files that are gone again are no mistake, and deletions stay without --delete`()
         throws
     {
@@ -178,7 +235,10 @@ struct WatchTests {
         #expect(result.diagnostics == "osssync: interrupted; run the same command to resume\n")
     }
 
-    @Test(arguments: ["--settle 0s", "--every x", "--if-locked skip", "--dry-run"])
+    @Test(arguments: [
+        "--settle 0s", "--every x", "--if-locked skip", "--dry-run", "--sync=x",
+        "--sync=1m --every 1h",
+    ])
     func `wrong options are told`(text: String) throws {
         let words = text.split(separator: " ").map(String.init)
         let result = try workplace.start(["watch"] + words + [tree.path]).finish()

@@ -22,7 +22,7 @@ extension CommandTable {
     static let watch = CommandSpecification(
         name: .watch,
         arguments: ["[DIR]"],
-        summary: "push changes in a directory as they happen (one way only)",
+        summary: "push changes in a directory as they happen; with --sync, both ways",
         discussion: [
             "Pushes everything once, and then each file or directory that changes, after it has "
                 + "not changed for some seconds (--settle); one that keeps changing is pushed "
@@ -32,11 +32,16 @@ extension CommandTable {
             "If changes are not reported (on network and FUSE file systems, on systems other than "
                 + "Linux, and with more directories than the system's limit), everything is pushed "
                 + "every 5 minutes.",
-            "Runs until it is stopped. If a push fails, it is retried after growing pauses. If the "
-                + "user must fix the cause, watch ends with the status of that push: 2, 3, 4 or 5.",
+            "With --sync, it is both ways: what changes is synced, with the defaults of [sync], "
+                + "and everything at the start and every 10 minutes, or --sync=TIME, to fetch what "
+                + "changed in the bucket. Conflicts and deletions are those of 'osssync sync'.",
+            "Runs until it is stopped. If a push or sync fails, it is retried after growing "
+                + "pauses. If the user must fix the cause, watch ends with its status: 2, 3, 4 or "
+                + "5.",
         ],
         examples: [
             ("osssync watch ~/Photos", "push changes until Ctrl-C"),
+            ("osssync watch --sync ~/Photos", "keep two machines the same, until Ctrl-C"),
             (
                 "osssync watch --delete --trash remote ~/Photos",
                 "also delete objects, and keep them in the trash"
@@ -44,6 +49,8 @@ extension CommandTable {
         ],
         optionHelp: [
             .every: "push everything at this interval, such as 15m or 1d (default 1h)",
+            .sync: "sync both ways instead of pushing, everything at this interval, such as 2m "
+                + "(default 10m)",
             .force: "upload files that --checksum reports as damaged",
         ]
     )
@@ -78,7 +85,8 @@ extension CommandTable {
         ],
         optionHelp: [
             .force: "pull: replace local changes; push, sync: upload files that --checksum reports "
-                + "as damaged"
+                + "as damaged",
+            .sync: "schedule a sync; the interval is that of --every",
         ]
     )
 

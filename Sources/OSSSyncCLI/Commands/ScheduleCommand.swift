@@ -145,6 +145,9 @@ struct ScheduleCommand: Sendable {
 
     private func schedule() throws(UsageError) -> Schedule {
         let option = try onlyOne(of: Self.directions)
+        if let time = context.typed.values[.sync], !time.isEmpty {
+            throw .badValue(.sync, time, "use --every TIME")
+        }
         guard let direction = option.flatMap({ CommandName(rawValue: $0.word) }) else {
             throw .missingChoice("--pull, --push, --sync or --verify", command: .schedule)
         }

@@ -1,20 +1,22 @@
 internal import OSSSync
 
-/// `osssync watch`: a push of everything, and then of what changes.
+/// `osssync watch`: a push of everything, and then of what changes; with `--sync` syncs instead.
 struct WatchCommand: Sendable {
     let context: CommandContext
 
     private static let standardSettling = Duration.seconds(5)
+    private static let standardSyncInterval = Duration.seconds(600)
+
+    /// What each round is.
+    private var direction: SyncDirection { context.typed.has(.sync) ? .sync : .push }
+    private var command: CommandName { direction == .sync ? .sync : .push }
 
     func run() async throws -> ExitCode {
-        let push = try context.options(of: .push)
+        let push = try context.options(of: command)
         var options = WatchOptions(
             settling: try context.arguments.value(of: .settle, .time("5s", least: .seconds(1)))
                 ?? Self.standardSettling,
-            interval: try context.arguments.value(
-                of: .every,
-                .time("15m or 1h", least: .seconds(1))
-            ),
+            interval: try interval(),
             filter: push.filter,
             deletesKnown: push.deletesKnown
         )
@@ -23,7 +25,17 @@ struct WatchCommand: Sendable {
         return .success
     }
 
-    /// Makes one push, with the defaults and credentials of now.
+    private func interval() throws(UsageError) -> Duration? {
+        let every = Reading.time("15m or 1h", least: .seconds(1))
+        guard let typed = context.typed.values[.sync] else {
+            return try context.arguments.value(of: .every, every)
+        }
+        guard !context.typed.has(.every) else { throw .contradiction("--sync", "--every") }
+        return typed.isEmpty
+            ? Self.standardSyncInterval : try context.arguments.value(of: .sync, every)
+    }
+
+    /// Makes one push or sync, with the defaults and credentials of now.
     ///
     /// - Throws: What a user must fix, or that this command was stopped.
     private func run(_ round: WatchRound) async throws -> WatchOutcome {
@@ -34,7 +46,7 @@ struct WatchCommand: Sendable {
                     environment: context.sources.environment,
                     failures: context.sources.failures
                 ),
-                direction: .push,
+                direction: direction,
                 onEvent: { saysItems ? show($0) : () }
             )
             command.deletes = round.deletes
@@ -53,10 +65,11 @@ struct WatchCommand: Sendable {
 
     private func arguments(of round: WatchRound) throws(UsageError) -> ParsedArguments {
         var arguments = context.typed
-        arguments.command = .push
+        arguments.command = command
         arguments.positionals = [try context.directory()] + round.paths
         arguments.values[.settle] = nil
         arguments.values[.every] = nil
+        arguments.values[.sync] = nil
         // A push that is skipped would be taken for one that was made.
         arguments.values[.ifLocked] = "fail"
         // Its lines come from here.
@@ -81,9 +94,9 @@ struct WatchCommand: Sendable {
 
     private func say(_ event: WatchEvent) {
         if context.output.isJSON {
-            context.say(EventJSON.watch(event))
+            context.say(EventJSON.watch(event, direction))
         } else if !context.output.isQuiet {
-            sayNow(EventText.watch(event))
+            sayNow(EventText.watch(event, direction))
         }
     }
 
@@ -97,20 +110,21 @@ struct WatchCommand: Sendable {
 extension EventText {
     private static let namedPaths = 3
 
-    /// What a watch does beside its pushes.
-    static func watch(_ event: WatchEvent) -> String {
+    /// What a watch does beside its runs.
+    static func watch(_ event: WatchEvent, _ direction: SyncDirection) -> String {
+        let verb = direction == .sync ? "sync" : "push"
         func text(_ time: Duration) -> String { elapsedText(time / .seconds(1)) }
         switch event {
         case .watching(let count):
             return "watching " + countText(count, "directory", "directories")
         case .polling(let cause, let interval):
-            return "everything is pushed every \(text(interval)): \(cause)"
+            return "everything is \(verb)ed every \(text(interval)): \(cause)"
         case .waiting(let time): return "retrying what failed in \(text(time))"
         case .round(let round):
-            if let reason = round.reason { return "pushing everything: \(reason.text)" }
+            if let reason = round.reason { return "\(verb)ing everything: \(reason.text)" }
             let named = round.paths.prefix(namedPaths).map { "'\(String(terminalSafe: $0))'" }
             let rest = round.paths.count - named.count
-            return "pushing " + named.joined(separator: ", ")
+            return "\(verb)ing " + named.joined(separator: ", ")
                 + (rest > 0 ? " and " + countText(rest, "other path", "other paths") : "")
         @unknown default: return "watching"
         }
@@ -118,7 +132,7 @@ extension EventText {
 }
 
 extension EventJSON {
-    static func watch(_ event: WatchEvent) -> JSONLine {
+    static func watch(_ event: WatchEvent, _ direction: SyncDirection) -> JSONLine {
         switch event {
         case .watching(let count): ["event": "watching", "directories": count]
         case .polling(let cause, let interval):
@@ -127,6 +141,7 @@ extension EventJSON {
         case .round(let round):
             [
                 "event": "round",
+                "direction": direction.rawValue,
                 "everything": round.reason != nil,
                 "reason": round.reason?.text,
                 "paths": round.paths,
@@ -137,7 +152,7 @@ extension EventJSON {
 }
 
 extension WatchReason {
-    /// Why everything is pushed.
+    /// Why everything is pushed or synced.
     fileprivate var text: String {
         switch self {
         case .start: "the watch begins"
@@ -147,7 +162,7 @@ extension WatchReason {
         case .moved: "a directory was moved or removed"
         case .obstacle: "a new directory cannot be watched"
         case .changes: "too much changed at once"
-        case .refused: "a push of single paths was refused"
+        case .refused: "a run of single paths was refused"
         @unknown default: rawValue
         }
     }
