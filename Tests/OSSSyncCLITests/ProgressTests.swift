@@ -1,3 +1,4 @@
+import Foundation
 import OSSSync
 import Testing
 
@@ -110,6 +111,132 @@ struct ProgressTests {
         var progress = Self.progress
         progress.active[0].bytesFinished = progress.active[0].size
         #expect(view(progress).bar(width: 100, height: 5)[1].hasSuffix("finishing   "))
+    }
+
+    @Test func `what waits says what for, in the place of its rate`() {
+        var view = view()
+        view.activeWaits = ["films/sea.mov": "retry 0:05"]
+        let line = view.bar(width: 100, height: 5)[1]
+        #expect(line.hasSuffix("  1.0 GiB              retry 0:05  "), "\(line)")
+    }
+
+    @Test(arguments: [49, 79])
+    func `episodes of one series can be told apart`(width: Int) {
+        func names(_ keys: [String]) -> [String] {
+            var progress = Self.progress
+            progress.active = keys.map {
+                ActiveTransfer(
+                    action: .download,
+                    key: $0,
+                    size: 1 << 30,
+                    bytesFinished: 0,
+                    bytesResumed: 0
+                )
+            }
+            var view = view(progress)
+            view.nameWidth = keys.map { displayWidth($0) }.max() ?? 0
+            return view.bar(width: width, height: 24).dropFirst().map { line in
+                String(line.dropFirst(4)).components(separatedBy: "  ")[0]
+            }
+        }
+        let numbers = ["S01E03", "S01E04", "S01E05", "S02E03", "S02E10", "S11E01"]
+        let short = names(
+            numbers.map { "Serien/Die lange Serie/\($0) - Titel (1080p).mkv" }
+        )
+        let long = names(
+            numbers.map {
+                "Serien/Serie/Die lange Serie mit Namen und Jahr (2019) - \($0) - Folge 1080p.mkv"
+            }
+        )
+        for (number, (short, long)) in zip(numbers, zip(short, long)) {
+            #expect(short.contains(number) && long.contains(number), "\(short), \(long)")
+        }
+        let years = names([
+            "Fotos/2023/Ein langer Urlaub in den Bergen/IMG_0001.jpg",
+            "Fotos/2024/Ein langer Urlaub in den Bergen/IMG_0001.jpg",
+        ])
+        #expect(years[0].contains("2023") && years[1].contains("2024"), "\(years)")
+    }
+
+    @Test func `of names that do not fit, directories are left out first`() {
+        func name(_ path: String, _ width: Int) -> String {
+            distinctNames([path], width: width)[0]
+        }
+        #expect(name("a/b/c/file.txt", 14) == "a/b/c/file.txt")
+        #expect(name("a/b/c/file.txt", 13) == ".../file.txt")
+        #expect(name("a/long-directory/c/file.txt", 16) == ".../c/file.txt")
+        #expect(name("a/b/c/file.txt", 8) == "file.txt")
+        #expect(name("a/b/c/file.txt", 7) == "fi...xt")
+        #expect(distinctNames(["a/same", "a/same"], width: 4) == ["same", "same"])
+    }
+
+    @Test func `why requests wait is readable on a narrow terminal`() {
+        var view = view()
+        view.waiting = "the service is slowing requests down: try 1 of 7 in 0.4 s"
+        let lines = view.bar(width: 49, height: 5)
+        let text = lines[1...2].map { $0.trimmingCharacters(in: .whitespaces) }
+        #expect(text.joined(separator: " ") == "waiting: " + (view.waiting ?? ""))
+        #expect(lines.count == 5)
+    }
+
+    @Test func `the time left is that of the timetable`() throws {
+        let night = try #require(parseTimetable("08:00,1M 20:00,off"))
+        func hours(_ mebibytes: Int64, at minute: Double, _ rate: Double?) -> Double? {
+            TransferTime(timetable: night, minute: minute)
+                .duration(of: mebibytes << 20, at: rate).map { ($0 / .seconds(3_600)) }
+        }
+        // From 19:00 an hour at 1 MiB/s, and then at what is possible without.
+        #expect(hours(3_600 * 5, at: 1_140, 524_288) == 10)
+        #expect(hours(3_600 * 5, at: 1_200, 4 * 1_048_576) == 1.25)
+        // From 7:00 on.
+        #expect(hours(3_600 * 5, at: 420, 4 * 1_048_576) == 2)
+        #expect(hours(1, at: 0, nil) == nil)
+        let slow = try #require(parseTimetable("2M"))
+        let time = TransferTime(timetable: slow, minute: 0.5)
+        #expect(time.text(of: 700 << 30) == "about 4 days at 2.0 MiB/s")
+        #expect(time.text(of: 0) == nil)
+        let two = try #require(parseTimetable("08:00,1M 20:00,3M"))
+        #expect(
+            TransferTime(timetable: two, minute: 0).text(of: 1 << 30)
+                == "about 5 min by the timetable of --bwlimit"
+        )
+    }
+
+    @Test func `a pause is not in the rate`() {
+        var meter = RateMeter(over: .seconds(30))
+        for second in 0...10 { meter.record(bytes: Int64(second) * 100, at: .seconds(second)) }
+        // Nothing moves any more, which is known 4 s later.
+        for second in 11...14 { meter.record(bytes: 1_000, at: .seconds(second)) }
+        for second in 15...75 { meter.pause(at: .seconds(second)) }
+        meter.record(bytes: 1_100, at: .seconds(76))
+        #expect(meter.bytesPerSecond == 100)
+    }
+
+    @Test func `a transfer says what it waits for once it has moved nothing for a while`() {
+        func transfer(_ bytes: Int64) -> ActiveTransfer {
+            ActiveTransfer(
+                action: .upload,
+                key: "a",
+                size: 100,
+                bytesFinished: bytes,
+                bytesResumed: 0
+            )
+        }
+        var activity = TransferActivity(since: .zero)
+        func waits(_ bytes: Int64, _ second: Int, _ othersMove: Bool = true) -> String? {
+            activity.record(bytes, at: .seconds(second), isPaused: false)
+            return activity.waiting(transfer(bytes), at: .seconds(second), othersMove: othersMove)
+        }
+        #expect(waits(0, 1) == nil)
+        #expect(waits(0, 3) == "queued")
+        #expect(waits(0, 3, false) == "waiting")
+        #expect(waits(50, 4) == nil)
+        #expect(waits(50, 8) == nil)
+        #expect(waits(50, 9) == "waiting")
+        activity.note(retryAt: .seconds(15))
+        #expect(waits(50, 10) == "retry 0:05")
+        #expect(waits(100, 12) == nil)
+        #expect(waits(100, 20) == "no answer")
     }
 
     @Test func `nothing measured is nothing claimed`() {

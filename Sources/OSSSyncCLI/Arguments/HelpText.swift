@@ -130,16 +130,7 @@ struct HelpText {
 
     private func wrap(_ text: String, indent: Int) -> [String] {
         let margin = String(repeating: " ", count: indent)
-        var lines: [String] = []
-        var line = ""
-        for word in text.split(separator: " ") {
-            if !line.isEmpty, indent + line.count + 1 + word.count > width {
-                lines.append(margin + line)
-                line = ""
-            }
-            line += (line.isEmpty ? "" : " ") + word
-        }
-        return line.isEmpty ? lines : lines + [margin + line]
+        return wrapped(text, to: width - indent).map { margin + $0 }
     }
 
     private func capitalized(_ text: String) -> String {

@@ -48,6 +48,7 @@ struct CommandContext: Sendable {
             options: output,
             isDryRun: arguments.has(.dryRun),
             singleTitle: isRun ? nil : arguments.command.rawValue,
+            bandwidth: options.bandwidth,
             screen: .standard(environment)
         )
         self.reporter = reporter

@@ -56,7 +56,7 @@ struct MirrorsCommand: Sendable {
         static func table(_ rows: [Row], _ isOld: (Row) -> Bool) -> [String] {
             let titles = ["last run", "complete", "timer", "directory"]
             let lines = rows.map { row in
-                let age = row.age.map { Row.text(ofAge: $0) + (isOld(row) ? " (old)" : "") }
+                let age = row.age.map { roughText($0) + " ago" + (isOld(row) ? " (old)" : "") }
                 let timer = row.timers.map { timer in
                     timer.direction.rawValue + (timer.problem == nil ? "" : " (off)")
                 }
@@ -76,15 +76,6 @@ struct MirrorsCommand: Sendable {
                     let blanks = widths[column] - field.count + 2
                     return field + String(repeating: " ", count: blanks)
                 }.joined() + fields[fields.count - 1]
-            }
-        }
-
-        /// `5 min ago`, `3 h ago`, `12 days ago`.
-        static func text(ofAge seconds: Int64) -> String {
-            switch max(0, seconds) {
-            case ..<3_600: "\(max(0, seconds) / 60) min ago"
-            case ..<172_800: "\(seconds / 3_600) h ago"
-            default: "\(seconds / 86_400) days ago"
             }
         }
     }

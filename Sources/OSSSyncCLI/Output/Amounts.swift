@@ -34,6 +34,15 @@ func elapsedText(_ seconds: Double) -> String {
     return decimalText(max(0, seconds), fractionDigits: 1) + " s"
 }
 
+/// `5 min`, `3 h`, `12 days`.
+func roughText(_ seconds: Int64) -> String {
+    switch max(0, seconds) {
+    case ..<3_600: "\(max(0, seconds) / 60) min"
+    case ..<172_800: "\(seconds / 3_600) h"
+    default: "\(seconds / 86_400) days"
+    }
+}
+
 /// `1 item`, `2 items`.
 func countText(_ count: Int, _ singular: String, _ plural: String) -> String {
     "\(count) \(count == 1 ? singular : plural)"

@@ -10,9 +10,9 @@ func fitted(_ text: String, to width: Int) -> String {
     guard displayWidth(text) > width else { return text }
     guard width > 3 else { return String(repeating: ".", count: max(0, width)) }
     let scalars = text.unicodeScalars
-    let front = first(of: scalars, within: (width - 3) / 2)
+    let front = prefix(of: scalars, within: (width - 3) / 2)
     let room = width - 3 - displayWidth(front)
-    var back = first(of: scalars.reversed(), within: room)
+    var back = prefix(of: scalars.reversed(), within: room)
     // What combines with a character that was cut would combine with the last dot.
     while let last = back.last, displayWidth(last) == 0 { back.removeLast() }
     var result = String.UnicodeScalarView(front)
@@ -21,13 +21,25 @@ func fitted(_ text: String, to width: Int) -> String {
     return String(result)
 }
 
+/// The words of the text in lines of at most `width` columns; a longer word has one for itself.
+func wrapped(_ text: String, to width: Int) -> [String] {
+    text.split(separator: " ").reduce(into: [String]()) { lines, word in
+        if let line = lines.last, displayWidth(line) + 1 + displayWidth(word) <= width {
+            lines[lines.count - 1] += " " + word
+        } else {
+            lines.append(String(word))
+        }
+    }
+}
+
 /// The text with blanks after it, or before it, up to `width` columns.
 func padded(_ text: String, to width: Int, isNumber: Bool = false) -> String {
     let blanks = String(repeating: " ", count: max(0, width - displayWidth(text)))
     return isNumber ? blanks + text : text + blanks
 }
 
-private func first(
+/// Those of the front that take at most `width` columns.
+func prefix(
     of scalars: some Sequence<Unicode.Scalar>,
     within width: Int
 ) -> [Unicode.Scalar] {
@@ -41,7 +53,7 @@ private func first(
     return result
 }
 
-private func displayWidth(_ scalars: [Unicode.Scalar]) -> Int {
+func displayWidth(_ scalars: some Sequence<Unicode.Scalar>) -> Int {
     scalars.reduce(0) { $0 + displayWidth($1) }
 }
 

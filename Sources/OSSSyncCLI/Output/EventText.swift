@@ -132,13 +132,13 @@ enum EventText {
     }
 
     /// What a run would do.
-    private static func outlook(_ summary: RunSummary) -> String {
+    private static func outlook(_ summary: RunSummary, _ time: String?) -> String {
         let direction = summary.direction.rawValue
         var work: [String] = []
         func add(_ verb: String, _ count: Int, _ more: String = "") {
             if count > 0 { work.append("\(verb) \(count)\(more)") }
         }
-        add("transfer", summary.transferred, " \(amount(summary))")
+        add("transfer", summary.transferred, " \(amount(summary, time))")
         add("delete", summary.deleted)
         add("rename", summary.renamed)
         add("change the permissions of", summary.modes)
@@ -152,24 +152,26 @@ enum EventText {
     }
 
     /// The bytes of what is transferred, and what is special about it.
-    private static func amount(_ summary: RunSummary) -> String {
+    private static func amount(_ summary: RunSummary, _ time: String? = nil) -> String {
         var parts = [sizeText(summary.bytes)]
         if summary.bytesResumed > 0 { parts.append("\(sizeText(summary.bytesResumed)) resumed") }
         if summary.conflictCopies > 0 {
             parts.append(countText(summary.conflictCopies, "conflict copy", "conflict copies"))
         }
+        if let time { parts.append(time) }
         return "(\(parts.joined(separator: ", ")))"
     }
 
-    /// The lines of a summary.
+    /// The lines of a summary; `time` is how long a dry run estimates.
     static func summary(
         _ summary: RunSummary,
         isDryRun: Bool,
         verbosity: Int = 0,
+        time: String? = nil,
         _ paint: Paint = Paint(isOn: false)
     ) -> [String] {
         let limit = limit(summary.paths).map { " (\($0))" } ?? ""
-        var lines = [(isDryRun ? outlook(summary) : outcome(summary)) + limit]
+        var lines = [(isDryRun ? outlook(summary, time) : outcome(summary)) + limit]
         if let shards = summary.shards { lines.append(text(of: shards, summary)) }
         let open = notDone(summary)
         if !open.isEmpty {

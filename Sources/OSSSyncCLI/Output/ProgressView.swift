@@ -16,11 +16,15 @@ struct ProgressView: Sendable {
     var active: [ActiveTransfer]
     /// By key; keys without a measured rate are absent.
     var activeRates: [String: Double]
+    /// By key: what those wait for that do not move.
+    var activeWaits: [String: String] = [:]
     /// Columns of the widest name that had a line so far.
     var nameWidth: Int
     var elapsed: Duration
     /// False for a command that has one item only.
     var showsItems = true
+    /// The limits of the day; nil without any.
+    var limits: TransferTime?
     /// Why requests wait; nil if they do not.
     var waiting: String?
     var paint = Paint(isOn: false)
@@ -30,10 +34,11 @@ struct ProgressView: Sendable {
     func bar(width: Int, height: Int) -> [String] {
         var lines = [wholeLine(width: width)]
         if let waiting, height > 1 {
-            lines.append(paint.warning(fitted("  waiting: " + waiting, to: width)))
+            let reason = wrapped("waiting: " + waiting, to: width - 2).prefix(height - 1)
+            lines += reason.map { paint.warning(fitted("  " + $0, to: width)) }
         }
         let room = max(0, height - lines.count)
-        lines += active.prefix(room).map { activeLine($0, width: width) }
+        lines += activeLines(active.prefix(room), width: width)
         if active.count > room, room > 0 {
             lines[lines.count - 1] = fitted("  and \(active.count - room + 1) more", to: width)
         }
@@ -51,7 +56,9 @@ struct ProgressView: Sendable {
     /// nothing moves.
     var remaining: Duration? {
         guard progress.isPlanComplete else { return nil }
-        return Self.remaining(progress.bytesPlanned - progress.bytesFinished, at: steadyRate)
+        let bytes = progress.bytesPlanned - progress.bytesFinished
+        guard let rest = Self.remaining(bytes, at: steadyRate) else { return nil }
+        return limits?.duration(of: bytes, at: steadyRate) ?? rest
     }
 }
 
@@ -173,35 +180,44 @@ extension ProgressView {
     /// Columns that a name has at least before a figure is left out for its sake.
     private static let leastNameWidth = 14
 
-    private func activeLine(_ transfer: ActiveTransfer, width: Int) -> String {
+    /// Columns of the arrow, and of the figures, the most important first.
+    private static let (arrowWidth, figureWidths) = (4, [4, 12, 10, 8])
+
+    private func activeLines(_ shown: ArraySlice<ActiveTransfer>, width: Int) -> [String] {
+        let name = min(nameWidth, Self.leastNameWidth)
+        var count = Self.figureWidths.count
+        func needed() -> Int {
+            Self.figureWidths.prefix(count).reduce(Self.arrowWidth) { $0 + $1 + 2 }
+        }
+        while count > 1, needed() + name > width { count -= 1 }
+        let room = min(nameWidth, width - needed())
+        guard room >= 4 else {
+            return shown.map { fitted($0.action.arrow + $0.displayKey, to: width) }
+        }
+        let names = distinctNames(shown.map(\.displayKey), width: room)
+        return zip(shown, names).map { transfer, name in
+            let head = transfer.action.arrow + padded(name, to: room)
+            return ([head] + figures(transfer, count)).joined(separator: "  ")
+        }
+    }
+
+    /// The figures of one transfer, in the order of their places; `count` of them.
+    private func figures(_ transfer: ActiveTransfer, _ count: Int) -> [String] {
         let fraction =
             transfer.size > 0 ? bounded(Double(transfer.bytesFinished) / Double(transfer.size)) : 0
         let rate = activeRates[transfer.displayKey]
         let isWhole = transfer.size > 0 && transfer.bytesFinished >= transfer.size
         let left = Self.remaining(transfer.size - transfer.bytesFinished, at: rate)
-        let end = isWhole ? "finishing" : "ETA " + (left.map(clockText) ?? "--")
-        // The most important first; an upload waits for its answer with all its bytes sent.
-        var pieces = [
-            Piece(place: 0, text: percentText(fraction), width: 4, isNumber: true),
-            Piece(place: 3, text: end, width: 12),
-            Piece(
-                place: 2,
-                text: isWhole ? "" : rate.map(rateText) ?? "",
-                width: 10,
-                isNumber: true
-            ),
-            Piece(place: 1, text: sizeText(transfer.size), width: 8, isNumber: true),
+        // An upload waits for its answer with all its bytes sent.
+        let state = activeWaits[transfer.displayKey] ?? (isWhole ? "finishing" : nil)
+        let texts = [
+            (place: 0, text: percentText(fraction)),
+            (place: 3, text: state ?? "ETA " + (left.map(clockText) ?? "--")),
+            (place: 2, text: state == nil ? rate.map(rateText) ?? "" : ""),
+            (place: 1, text: sizeText(transfer.size)),
         ]
-        let head = transfer.action.arrow
-        let name = min(nameWidth, Self.leastNameWidth)
-        func needed() -> Int { pieces.reduce(head.count) { $0 + $1.width + 2 } }
-        while pieces.count > 1, needed() + name > width { pieces.removeLast() }
-        let room = min(nameWidth, width - needed())
-        guard room >= 4 else { return fitted(head + transfer.displayKey, to: width) }
-        let texts = pieces.sorted { $0.place < $1.place }
-            .map { padded($0.text, to: $0.width, isNumber: $0.isNumber) }
-        let names = padded(fitted(transfer.displayKey, to: room), to: room)
-        return ([head + names] + texts).joined(separator: "  ")
+        return zip(texts, Self.figureWidths).prefix(count).sorted { $0.0.place < $1.0.place }
+            .map { padded($0.0.text, to: $0.1, isNumber: $0.0.place != 3) }
     }
 }
 

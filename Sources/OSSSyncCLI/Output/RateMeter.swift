@@ -7,6 +7,8 @@ struct RateMeter: Sendable {
     private static let spacing = Duration.milliseconds(250)
 
     private var samples: [(time: Duration, bytes: Int64)] = []
+    /// All the time that does not count.
+    private var paused = Duration.zero
 
     /// Measures over the last 8 seconds, or another time.
     init(over window: Duration = .seconds(8)) {
@@ -17,6 +19,7 @@ struct RateMeter: Sendable {
     ///
     /// A smaller number than before starts the measurement over: a transfer began again.
     mutating func record(bytes: Int64, at time: Duration) {
+        let time = time - paused
         if let last = samples.last, bytes < last.bytes { samples = [] }
         if samples.count > 1, time - samples[samples.count - 2].time < Self.spacing {
             samples[samples.count - 1] = (time, bytes)
@@ -24,6 +27,14 @@ struct RateMeter: Sendable {
             samples.append((time, bytes))
         }
         while samples.count > 2, time - samples[1].time >= window { samples.removeFirst() }
+    }
+
+    /// Notes that nothing can move at `time`: what passed since the last byte does not count.
+    mutating func pause(at time: Duration) {
+        while samples.count > 1, samples[samples.count - 2].bytes == samples.last?.bytes {
+            samples.removeLast()
+        }
+        if let last = samples.last { paused = time - last.time }
     }
 
     /// Nil until there is something to measure.

@@ -20,7 +20,7 @@ final class Reporter: Sendable {
         var lastPlan: RunProgress?
         var whole = RateMeter()
         var steady = RateMeter(over: .seconds(30))
-        var active: [String: Activity] = [:]
+        var active: [String: TransferActivity] = [:]
         /// Columns of the widest name that had a line so far.
         var nameWidth = 0
         /// When the last progress was written as JSON, and what came since.
@@ -38,16 +38,11 @@ final class Reporter: Sendable {
         var isFinished = false
     }
 
-    /// One transfer under way.
-    private struct Activity {
-        var meter = RateMeter()
-        let since: Duration
-    }
-
     private let options: OutputOptions
     private let progress: Progress
     private let isDryRun: Bool
     private let isSingle: Bool
+    private let bandwidth: BandwidthTimetable?
     private let screen: Screen
     private let state: Mutex<State>
 
@@ -63,9 +58,17 @@ final class Reporter: Sendable {
     ///   - isDryRun: True if the run only prints what it would do.
     ///   - singleTitle: The title of a command with a single item; nil for a run, whose first event
     ///     provides it.
+    ///   - bandwidth: What the run may transfer; nil for no limit.
     ///   - screen: Where the output goes.
-    init(options: OutputOptions, isDryRun: Bool, singleTitle: String? = nil, screen: Screen) {
+    init(
+        options: OutputOptions,
+        isDryRun: Bool,
+        singleTitle: String? = nil,
+        bandwidth: BandwidthTimetable? = nil,
+        screen: Screen
+    ) {
         self.options = options
+        self.bandwidth = bandwidth
         self.isDryRun = isDryRun
         self.screen = screen
         isSingle = singleTitle != nil
@@ -111,10 +114,7 @@ final class Reporter: Sendable {
         state.withLock { state in
             if case .progress(let progress) = event, !state.isFinished { note(progress, &state) }
             if case .started(let direction, _, _) = event { state.title = direction.rawValue }
-            if case .retry(let retry) = event, retry.isOutage || state.retry?.isOutage != true {
-                state.retry = retry
-                state.retryEnd = screen.monotonic() + retry.wait
-            }
+            if case .retry(let retry) = event { note(retry, &state) }
             if options.isJSON {
                 for line in jsonLines(of: event, &state) {
                     print(line.line(at: screen.time()), to: \.output, &state)
@@ -157,6 +157,13 @@ final class Reporter: Sendable {
         }
     }
 
+    private func note(_ retry: RetryEvent, _ state: inout State) {
+        let end = screen.monotonic() + retry.wait
+        if let key = retry.displayKey { state.active[key]?.note(retryAt: end) }
+        guard retry.isOutage || state.retry?.isOutage != true else { return }
+        (state.retry, state.retryEnd) = (retry, end)
+    }
+
     private func note(_ progress: RunProgress, _ state: inout State) {
         // What moves does not wait.
         if let before = state.latest, before.bytesFinished != progress.bytesFinished {
@@ -170,12 +177,19 @@ final class Reporter: Sendable {
 
     private func measure(_ progress: RunProgress, at now: Duration, _ state: inout State) {
         let moved = progress.bytesFinished - progress.bytesResumed
-        state.whole.record(bytes: moved, at: now)
-        state.steady.record(bytes: moved, at: now)
+        let isPaused = state.retry?.isOutage == true
+        if isPaused {
+            state.whole.pause(at: now)
+            state.steady.pause(at: now)
+        } else {
+            state.whole.record(bytes: moved, at: now)
+            state.steady.record(bytes: moved, at: now)
+        }
         for transfer in progress.active {
-            state.active[transfer.displayKey, default: Activity(since: now)].meter.record(
-                bytes: transfer.bytesFinished,
-                at: now
+            state.active[transfer.displayKey, default: TransferActivity(since: now)].record(
+                transfer.bytesFinished,
+                at: now,
+                isPaused: isPaused
             )
         }
     }
@@ -186,7 +200,8 @@ final class Reporter: Sendable {
         _ now: Duration
     ) -> ProgressView {
         let left = (state.retryEnd - now) / .seconds(1)
-        let rate = state.whole.bytesPerSecond
+        let isPaused = state.retry?.isOutage == true
+        let rate = state.whole.bytesPerSecond.map { isPaused ? 0 : $0 }
         let active = latest.active.filter { transfer in
             state.active[transfer.displayKey].map { now - $0.since >= Self.shortest } ?? false
         }
@@ -200,15 +215,31 @@ final class Reporter: Sendable {
             rate: rate,
             steadyRate: rate.flatMap { $0 < 1 ? nil : state.steady.bytesPerSecond },
             active: active,
-            activeRates: state.active.compactMapValues(\.meter.bytesPerSecond),
+            activeRates: state.active.compactMapValues(\.bytesPerSecond),
+            activeWaits: waits(active, at: now, othersMove: rate ?? 0 >= 1, state),
             nameWidth: state.nameWidth,
             elapsed: now,
             showsItems: !isSingle,
+            limits: TransferTime(bandwidth),
             waiting: state.retry.flatMap { retry in
                 left > 0 ? EventText.waiting(retry, left) : nil
             },
             paint: errorPaint
         )
+    }
+
+    /// What those wait for that do not move.
+    private func waits(
+        _ active: [ActiveTransfer],
+        at now: Duration,
+        othersMove: Bool,
+        _ state: State
+    ) -> [String: String] {
+        let waits = active.compactMap { transfer in
+            state.active[transfer.displayKey]?.waiting(transfer, at: now, othersMove: othersMove)
+                .map { (transfer.displayKey, $0) }
+        }
+        return Dictionary(waits) { $1 }
     }
 
     private var errorPaint: Paint { options.color.paint(screen.hasColors.errors) }
@@ -287,6 +318,7 @@ final class Reporter: Sendable {
                 summary,
                 isDryRun: isDryRun,
                 verbosity: options.verbosity,
+                time: TransferTime(bandwidth)?.text(of: summary.bytes),
                 paint
             )
             print(lines.joined(separator: "\n") + "\n", to: \.output, &state)
