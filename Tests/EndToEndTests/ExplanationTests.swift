@@ -71,6 +71,32 @@ struct ExplanationTests {
         #expect(kinds.count { $0 == "status_item" } == 4 && kinds.last == "status")
     }
 
+    @Test func `a renamed file is a rename in the status of both machines`() throws {
+        try tree.write("film", ramp(300 << 10))
+        try #require(try workplace.run("push", "--delete", tree.path).status == 0)
+        let other = try workplace.makeDirectory("other")
+        try #require(try workplace.run("pull", other.path, workplace.remote).status == 0)
+        try tree.rename("film", to: "2025/Film (2025)")
+        let here = try workplace.run("status", tree.path, "film", "2025/Film (2025)").output
+        #expect(here.contains("  push would: rename 1 item\n"), "\(here)")
+        #expect(here.contains("rename    rename    2025/Film (2025)"), "\(here)")
+        let push = try workplace.run("push", "--delete", tree.path, "--json")
+        #expect(push.count("renamed") == 1)
+        let there = try workplace.run("status", "--delete", other.path, "--json").events.last
+        let pull = there?["pull"] as? [String: Any] ?? [:]
+        #expect(pull["renames"] as? Int == 1 && pull["bytes"] as? Int == 0, "\(pull)")
+        #expect(pull["deletions"] as? Int == 0, "\(pull)")
+    }
+
+    @Test func `with a limit, status and dry runs say how long it takes`() throws {
+        try tree.write("film", ramp(9 << 20))
+        for command in [["status"], ["push", "-n"]] {
+            let words = command + ["--bwlimit", "64K", tree.path]
+            let text = try workplace.start(words).finish().output
+            #expect(text.contains(", about 2 min at 64.0 KiB/s)"), "\(text)")
+        }
+    }
+
     @Test func `a run says what filters leave out`() throws {
         let run = try workplace.run("push", "-vv", tree.path, "--max-size", "400")
         #expect(run.status == 0)

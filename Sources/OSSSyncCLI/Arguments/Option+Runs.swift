@@ -252,7 +252,7 @@ extension Option {
         .run(.value(\.partSize, .partSize))
         .single(.optional(\.partSize, .partSize))
     static let bandwidthLimit = Option("bwlimit", "RATE", .transfer)
-        .of(.runners, [.apply])
+        .of(.runners, [.apply, .status])
         .daily("transfer at most RATE per second, such as 2M")
         .help(
             "transfer at most RATE bytes per second, such as 2M, or by local time, such as "

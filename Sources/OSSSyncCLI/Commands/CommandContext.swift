@@ -87,6 +87,12 @@ struct CommandContext: Sendable {
         try RunOptions(Self.filling(typed, defaults, plan, as: direction))
     }
 
+    /// What a run of this direction may transfer; nil for no limit.
+    func bandwidth(of direction: CommandName) -> BandwidthTimetable? {
+        let arguments = Self.filling(typed, defaults, plan, as: direction)
+        return (try? ConnectionOptions(arguments))?.bandwidth
+    }
+
     private static func filling(
         _ typed: ParsedArguments,
         _ defaults: DirectoryDefaults?,

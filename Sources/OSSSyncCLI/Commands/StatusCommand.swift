@@ -40,39 +40,53 @@ struct StatusCommand: Sendable {
         return .success
     }
 
+    /// Writes a line, on a narrow terminal with its words in several.
+    private func say(_ text: String) {
+        let columns = OutputStream.standardOutput.size.columns
+        guard OutputStream.standardOutput.isTerminal, displayWidth(text) > columns else {
+            context.say(text)
+            return
+        }
+        let lines = wrapped(text, to: columns - 6)
+        for line in [("  " + lines[0])] + lines.dropFirst().map({ "      " + $0 }) {
+            context.say(line)
+        }
+    }
+
     private func writeText(_ report: StatusReport, _ mirror: DirectoryMirror) {
         let limit = EventText.limit(report.paths).map { " (\($0))" } ?? ""
         context.say(
             "'\(String(terminalSafe: mirror.directory))' and \(mirror.remote.display)\(limit)"
         )
-        context.say("  recorded: " + countText(report.recorded, "item", "items"))
+        say("  recorded: " + countText(report.recorded, "item", "items"))
         for (direction, work, verb) in [
-            ("pull", report.pull, "download"), ("push", report.push, "upload"),
-            ("sync", report.sync, "transfer"),
+            (CommandName.pull, report.pull, "download"), (.push, report.push, "upload"),
+            (.sync, report.sync, "transfer"),
         ] {
-            context.say("  \(direction) would: " + Self.text(work, verb: verb))
-            if let reason = work.deletionsHeldBack { context.say("    " + reason) }
+            let text = Self.text(work, verb: verb, context.bandwidth(of: direction))
+            say("  \(direction.rawValue) would: " + text)
+            if let reason = work.deletionsHeldBack { say("    " + reason) }
         }
-        context.say("  differences: " + Self.text(report.differences))
+        say("  differences: " + Self.text(report.differences))
         if report.freed.count > 0 {
             let files = countText(report.freed.count, "file", "files")
             let paths = report.freed.paths.prefix(10).joined(separator: ", ")
             let more = report.freed.paths.count > 10 ? " and more" : ""
-            context.say(
+            say(
                 "  freed: \(files) only in the bucket (\(sizeText(report.freed.bytes))): "
                     + paths + more
             )
         }
         if report.trash.files > 0 {
             let files = countText(report.trash.files, "file", "files")
-            context.say("  trash: \(files) (\(sizeText(report.trash.bytes)))")
+            say("  trash: \(files) (\(sizeText(report.trash.bytes)))")
         }
-        context.say("  last success: " + Self.text(report.lastSuccess))
-        if let run = report.running { context.say("  " + Self.text(running: run)) }
+        say("  last success: " + Self.text(report.lastSuccess))
+        if let run = report.running { say("  " + Self.text(running: run)) }
         let state = report.running == nil ? "interrupted " : ""
         for transfer in report.interrupted {
             let done = "\(sizeText(transfer.bytesFinished)) of \(sizeText(transfer.size))"
-            context.say(
+            say(
                 "  \(state)\(transfer.action.rawValue): \(transfer.displayKey), \(done) done"
             )
         }
@@ -84,7 +98,11 @@ struct StatusCommand: Sendable {
         return "\(run.direction) running since \(time) (\(CommandContext.zoneText))"
     }
 
-    static func text(_ work: PlannedWork, verb: String) -> String {
+    static func text(
+        _ work: PlannedWork,
+        verb: String,
+        _ bandwidth: BandwidthTimetable? = nil
+    ) -> String {
         var parts: [String] = []
         func add(_ count: Int, _ beginning: String, _ noun: String, _ nouns: String) {
             if count > 0 { parts.append(beginning + " " + countText(count, noun, nouns)) }
@@ -93,8 +111,11 @@ struct StatusCommand: Sendable {
             let items = countText(work.transfers, "item", "items")
             let resumed =
                 work.bytesResumed > 0 ? ", \(sizeText(work.bytesResumed)) resumed" : ""
-            parts.append("\(verb) \(items) (\(sizeText(work.bytes))\(resumed))")
+            let time =
+                TransferTime(bandwidth)?.text(of: work.bytes).map { ", " + $0 } ?? ""
+            parts.append("\(verb) \(items) (\(sizeText(work.bytes))\(resumed)\(time))")
         }
+        add(work.renames, "rename", "item", "items")
         let deletes = work.deletionsHeldBack == nil ? "delete" : "hold back the deletion of"
         add(work.deletions, deletes, "item", "items")
         add(work.comparisons, "compare", "item", "items")
@@ -187,6 +208,7 @@ struct StatusCommand: Sendable {
             "transfers": work.transfers,
             "bytes": work.bytes,
             "bytes_resumed": work.bytesResumed,
+            "renames": work.renames,
             "deletions": work.deletions,
             "comparisons": work.comparisons,
             "modes": work.modes,

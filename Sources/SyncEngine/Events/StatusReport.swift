@@ -8,6 +8,9 @@ public struct PlannedWork: Sendable, Hashable {
     public var bytes: Int64 = 0
     /// Bytes of those that interrupted transfers have moved already.
     public var bytesResumed: Int64 = 0
+    /// Items that are copied or renamed where they are: what has their content is there under
+    /// another name.
+    public var renames = 0
     /// Files or objects to delete, as far as the options ask for it.
     public var deletions = 0
     /// Items whose content must be compared before it is known what to do; usually nothing.
@@ -31,8 +34,8 @@ public struct PlannedWork: Sendable, Hashable {
 
     /// True if a run would have nothing to do.
     public var isEmpty: Bool {
-        transfers == 0 && deletions == 0 && comparisons == 0 && conflicts == 0 && skipped == 0
-            && modes == 0
+        transfers == 0 && renames == 0 && deletions == 0 && comparisons == 0 && conflicts == 0
+            && skipped == 0 && modes == 0
     }
 
     /// Adds the counts of another work.
@@ -40,6 +43,7 @@ public struct PlannedWork: Sendable, Hashable {
         left.transfers += right.transfers
         left.bytes = left.bytes.addingClamped(right.bytes)
         left.bytesResumed = left.bytesResumed.addingClamped(right.bytesResumed)
+        left.renames += right.renames
         left.deletions += right.deletions
         left.comparisons += right.comparisons
         left.conflicts += right.conflicts

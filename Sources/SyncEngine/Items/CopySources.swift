@@ -34,17 +34,9 @@ struct CopySources: ItemWorker {
         _ entry: JoinedEntry,
         _ object: RemoteObject
     ) async throws -> (row: ManifestEntry, metadata: ObjectMetadata)? {
-        guard object.size > 0, mayHaveCopies(object.size) else { return nil }
-        let rows = try await candidates(for: object)
-        guard !rows.isEmpty else { return nil }
-        var candidates: [RenameCandidate] = []
-        for row in rows {
-            let file = row.isLink ? nil : try await identity(of: row.key)
-            candidates.append(RenameCandidate(row: row, file: file, isVanished: false))
-        }
         let source: RenameCandidate
         var metadata: ObjectMetadata?
-        switch renames.localSource(for: object, among: candidates) {
+        switch try await content(of: object) {
         case .none: return nil
         case .copy(let candidate): source = candidate
         case .checksum(let possible):
@@ -57,6 +49,42 @@ struct CopySources: ItemWorker {
         if metadata == nil { metadata = try await head(entry.key, knownSize: object.size) }
         guard let metadata, metadata.etag == object.etag else { return nil }
         return (source.row, metadata)
+    }
+
+    private func content(of object: RemoteObject) async throws -> ContentSource {
+        guard object.size > 0, mayHaveCopies(object.size) else { return .none }
+        var candidates: [RenameCandidate] = []
+        for row in try await self.candidates(for: object) {
+            let file = row.isLink ? nil : try await identity(of: row.key)
+            candidates.append(RenameCandidate(row: row, file: file, isVanished: false))
+        }
+        return renames.localSource(for: object, among: candidates)
+    }
+
+    /// The row whose content a new key has by all that can be told without a request and without
+    /// reading a file.
+    func probableSource(_ decision: Decision, _ entry: JoinedEntry) async -> ManifestEntry? {
+        guard entry.base == nil else { return nil }
+        // What cannot be looked up would be transferred.
+        switch decision {
+        case .download:
+            guard entry.local == nil, let object = entry.remote,
+                case .copy(let source)? = try? await content(of: object)
+            else { return nil }
+            return source.row
+        case .upload:
+            guard entry.remote == nil, entry.local?.isLink != true, context.judgesInodes,
+                let file = entry.local?.identity, file.size > 0, mayHaveCopies(file.size)
+            else { return nil }
+            for row in (try? await candidates(for: file)) ?? []
+            where row.isOf(file) && row.key != entry.key && row.crc64 != nil
+                && !row.storageClass.isArchived
+            {
+                if (try? await identity(of: row.key))?.inode != file.inode { return row }
+            }
+            return nil
+        default: return nil
+        }
     }
 
     private func candidates(for object: RemoteObject) async throws -> [ManifestEntry] {

@@ -100,7 +100,7 @@ struct StatusReader: Sendable {
 
     /// The work, and why the run would carry out none of its deletions.
     ///
-    /// Renames within the directory, which count for no limit, are not searched for.
+    /// Renames within the directory count for no limit.
     private func judged(
         _ counted: PlannedWork,
         _ run: MirrorRun,

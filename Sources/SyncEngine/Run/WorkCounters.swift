@@ -63,6 +63,9 @@ struct WorkCounter {
     private var plan: RunPlan
     private var markers: HeldMarkers
     private(set) var work = PlannedWork()
+    /// Files that get another name instead of being deleted, as far as ``Preview/limit`` goes.
+    private var renamed: Set<ObjectKey> = []
+    private var deleted: Set<ObjectKey> = []
 
     init(
         _ policy: DecisionPolicy,
@@ -100,6 +103,7 @@ struct WorkCounter {
         var outcomes: [HeldMarkers.Outcome] = []
         markers.finish(&outcomes)
         for outcome in outcomes { await countOne(outcome.item) }
+        work.deletions -= renamed.intersection(deleted).count
     }
 
     private mutating func count(_ item: PlannedItem) async {
@@ -117,18 +121,41 @@ struct WorkCounter {
             added = PlannedWork()
             added.skipped = 1
         }
+        let source = await source(of: item, added)
+        if source != nil {
+            added = PlannedWork()
+            added.renames = 1
+        }
         work += added
         guard let onDetail, !added.isEmpty || added.localChanges > 0 else { return }
         let step = PlannedStep(
             direction: policy.direction,
-            action: hindrance == nil ? outline.action ?? .skip : .skip,
+            action: source.map { _ in item.entry.remote == nil ? .copyRemote : .copyLocal }
+                ?? (hindrance == nil ? outline.action ?? .skip : .skip),
             key: item.entry.key.text,
             displayKey: item.entry.key.display,
             size: hindrance == nil ? outline.size : 0,
-            reason: hindrance ?? outline.reason,
+            reason: source.map { "'\($0.key.display)' has the same content" } ?? hindrance
+                ?? outline.reason,
             work: added
         )
         onDetail(.item(step))
+    }
+
+    /// What a transfer would be a copy of, by which it moves no bytes.
+    private mutating func source(
+        of item: PlannedItem,
+        _ added: PlannedWork
+    ) async -> ManifestEntry? {
+        if case .deleteLocal = item.decision, deleted.count < Preview.limit {
+            deleted.insert(item.entry.key)
+        }
+        guard added.transfers == 1 else { return nil }
+        let source = await executor.sources.probableSource(item.decision, item.entry)
+        if let source, item.entry.local == nil, renamed.count < Preview.limit {
+            renamed.insert(source.key)
+        }
+        return source
     }
 }
 
