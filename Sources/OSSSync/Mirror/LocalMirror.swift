@@ -81,6 +81,31 @@ public struct LocalMirror: Sendable {
         try await settings.lastSuccess()
     }
 
+    /// Whether both sides were equal after the last run of the whole mirror that ended.
+    ///
+    /// Takes no lock and makes no request: what changed since is not known.
+    ///
+    /// - Returns: Nil if there was no such run.
+    /// - Throws: `SyncError`; `localState` if the manifest cannot be read now.
+    public func wasInStep() async throws(SyncError) -> Bool? {
+        try await settings.wasInStep()
+    }
+
+    /// The paths that begin with `prefix` of what the last run left recorded, one level of them;
+    /// takes no lock.
+    ///
+    /// - Parameters:
+    ///   - prefix: How the paths begin, not only up to a slash.
+    ///   - limit: How many are returned at most, the first in the order of their bytes.
+    /// - Returns: The paths; that of a directory ends in "/". Nothing if there was no run yet.
+    /// - Throws: `SyncError`; `localState` if the manifest cannot be read now.
+    public func recordedNames(
+        prefix: String,
+        limit: Int
+    ) async throws(SyncError) -> [String] {
+        try await settings.recordedNames(prefix: prefix, limit: limit)
+    }
+
     /// What the mirror has in all, by the manifest that the last run left; takes no lock.
     ///
     /// - Returns: Nil if there was no run yet, if the manifest cannot be read now, and for a mirror

@@ -35,6 +35,8 @@ struct MirrorsCommand: Sendable {
         var lastSuccess: StoreTime?
         /// Seconds since then.
         var age: Int64?
+        /// Whether both sides were equal after the last run of the whole mirror.
+        var wasInStep: Bool?
         /// What starts runs of it.
         var timers: [ScheduleInstaller.Timer] = []
 
@@ -47,6 +49,7 @@ struct MirrorsCommand: Sendable {
                 "state": state,
                 "last_success": lastSuccess?.text,
                 "age": age,
+                "in_step": wasInStep,
                 "timers": timers.map { "\($0.direction.rawValue) by \($0.name)" },
                 "too_old": isOld,
             ]
@@ -54,7 +57,7 @@ struct MirrorsCommand: Sendable {
 
         /// Columns, of which the last two can be long.
         static func table(_ rows: [Row], _ isOld: (Row) -> Bool) -> [String] {
-            let titles = ["last run", "complete", "timer", "directory"]
+            let titles = ["last run", "complete", "in step", "timer", "directory"]
             let lines = rows.map { row in
                 let age = row.age.map { roughText($0) + " ago" + (isOld(row) ? " (old)" : "") }
                 let timer = row.timers.map { timer in
@@ -62,7 +65,7 @@ struct MirrorsCommand: Sendable {
                 }
                 let remote = row.remote.map { " -> " + $0 } ?? ""
                 return [
-                    row.state, age ?? "never",
+                    row.state, age ?? "never", row.wasInStep.map { $0 ? "yes" : "no" } ?? "-",
                     timer.isEmpty ? "none" : timer.joined(separator: ","),
                     String(terminalSafe: row.entry.directory) + remote,
                 ]
@@ -109,6 +112,7 @@ struct MirrorsCommand: Sendable {
                 homeDirectory: sources.homeDirectory
             )
             row.lastSuccess = try await local.lastSuccess().values.max()
+            row.wasInStep = try await local.wasInStep()
             row.age = row.lastSuccess.map { now - $0.secondsSince1970 }
         } catch {
             row.state = "unreadable"

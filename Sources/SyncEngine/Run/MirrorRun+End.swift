@@ -67,6 +67,10 @@ extension MirrorRun {
                 let now = settings.environment.now()
                 try await LastSuccess.record(direction, now, in: session.manifest)
             }
+            if countsAsSuccess {
+                let isInStep = failure == nil && summary.isInStep
+                try await LastSuccess.record(isInStep: isInStep, in: session.manifest)
+            }
             try await session.damaged.markOtherNames()
             try await session.damaged.writeList()
             try await session.manifest.finishRun(parts.context.run, record)

@@ -12,6 +12,21 @@ enum LastSuccess {
         "run.success." + direction.rawValue
     }
 
+    private static let stepSetting = "run.in-step"
+
+    /// Notes whether both sides were equal after a run of the whole mirror.
+    static func record(
+        isInStep: Bool,
+        in manifest: ManifestStore
+    ) async throws(ManifestError) {
+        try await manifest.setSetting(stepSetting, isInStep ? "yes" : "no")
+    }
+
+    /// What that run noted; nil if there was none.
+    static func isInStep(_ manifest: ManifestStore) async throws(ManifestError) -> Bool? {
+        try await manifest.setting(stepSetting).map { $0 == "yes" }
+    }
+
     /// Notes that a complete run ended at `time`.
     static func record(
         _ direction: SyncDirection,
@@ -35,13 +50,30 @@ enum LastSuccess {
 
     /// What another remote begins with.
     static var forgotten: [(name: String, value: String?)] {
-        SyncDirection.allCases.map { (setting($0), nil) }
+        SyncDirection.allCases.map { (setting($0), nil) } + [(stepSetting, nil)]
     }
 }
 
 extension LocalSettings {
     /// When the last complete run of each direction ended; takes no lock and changes nothing.
     package func lastSuccess() async throws(SyncError) -> [SyncDirection: StoreTime] {
+        try await inspecting([:]) { manifest throws(ManifestError) in
+            try await LastSuccess.read(manifest)
+        }
+    }
+
+    /// Whether both sides were equal after the last run of the whole mirror; nil if there was none.
+    package func wasInStep() async throws(SyncError) -> Bool? {
+        try await inspecting(nil) { manifest throws(ManifestError) in
+            try await LastSuccess.isInStep(manifest)
+        }
+    }
+
+    /// What `read` finds in the manifest that the last run left; `absent` if there is none.
+    func inspecting<Value>(
+        _ absent: Value,
+        _ read: (ManifestStore) async throws(ManifestError) -> Value
+    ) async throws(SyncError) -> Value {
         let directory = try open()
         do {
             let found = try await ManifestStore.inspect(
@@ -49,8 +81,8 @@ extension LocalSettings {
                 threads: environment.threads
             )
             switch found {
-            case .opened(let manifest): return try await LastSuccess.read(manifest)
-            case .absent: return [:]
+            case .opened(let manifest): return try await read(manifest)
+            case .absent: return absent
             case .damaged(let reason): throw unreadable(reason)
             case .unfinished:
                 throw unreadable("a run is active or was killed, and the next one completes it")
