@@ -200,6 +200,38 @@ struct OutputTests {
         #expect(result.output == expected, "\(result.diagnostics)")
     }
 
+    /// Paths in a mirror: of a pull those of the bucket, of a restore also what is in the trash.
+    @Test(arguments: [
+        ("pull tree ''", #"only\ there.txt season/"#),
+        ("pull tree season/e", "season/e1 season/e2"),
+        ("restore tree ''", "gone season/"), ("restore --at 2026-01-01 tree g", "gone"),
+        ("restore tree none", ""), ("restore none ''", ""),
+    ])
+    func `bash completes paths of a mirror`(words: String, completed: String) throws {
+        let workplace = try Workplace()
+        let tree = try workplace.makeDirectory("tree")
+        for name in ["season/e1", "season/e2", "gone"] { try tree.write(name, ramp(7)) }
+        try #require(try workplace.run("push", tree.path, workplace.remote).status == 0)
+        let other = try workplace.makeDirectory("other")
+        try #require(try workplace.run("pull", other.path, workplace.remote).status == 0)
+        try other.remove("gone")
+        try other.write("only there.txt", ramp(7))
+        try #require(try workplace.run("push", "--delete", other.path).status == 0)
+        try #require(
+            try workplace.run("pull", "--delete", tree.path, "gone").status == 0
+        )
+        let result = try workplace.shell(
+            """
+            cd "$(dirname '\(tree.path)')"
+            eval "$(osssync completions bash)"
+            COMP_WORDS=(osssync \(words)); COMP_CWORD=$((${#COMP_WORDS[@]} - 1))
+            _osssync
+            echo "${COMPREPLY[*]}"
+            """
+        )
+        #expect(result.output == completed + "\n", "\(result.diagnostics)")
+    }
+
     // MARK: - On a terminal
 
     @Test func `the bar tells of the transfer, and is gone at the end`() throws {

@@ -234,11 +234,14 @@ enum CommandTable {
 
     private static let completions = CommandSpecification(
         name: .completions,
-        arguments: ["bash|zsh|fish"],
+        arguments: ["bash|zsh|fish", "[WORD...]"],
         summary: "print completions for a shell",
         discussion: [
             "Prints a script with which the shell completes commands, options, their values, and "
-                + "keys, for which it lists the bucket. 'make install' installs the script."
+                + "keys, for which it lists the bucket. 'make install' installs the script.",
+            "The script calls 'osssync completions paths -- WORD...', which prints the paths that "
+                + "complete the last word of a pull (from the bucket) or a restore (from the "
+                + "manifest and the local trash).",
         ],
         examples: [
             ("osssync completions bash", "print the script; load it with: source <(...)")

@@ -25,6 +25,8 @@ enum ShellCompletions: String, CaseIterable, Sendable {
     private static let listing = "osssync ls --top --timeout 5 --retries 0"
     /// More keys are not offered.
     private static let mostKeys = 200
+    /// Prints the paths that complete the last of the words that follow.
+    private static let paths = "osssync completions paths --"
     /// The options of the connection, with a value and without, as a pattern of the shells.
     private static func connection(_ separator: String, needsValue: Bool) -> String {
         Option.all.filter { option in
@@ -65,7 +67,7 @@ enum ShellCompletions: String, CaseIterable, Sendable {
 
     private static var bashLines: [String] {
         var lines = ["# bash completion for osssync; written by osssync completions bash"]
-        lines += keyLines + bashAddress
+        lines += keyLines + bashAddress + bashPaths
         lines += [
             "_osssync() {",
             "    local cur=${COMP_WORDS[COMP_CWORD]} prev=${COMP_WORDS[COMP_CWORD-1]}",
@@ -102,6 +104,7 @@ enum ShellCompletions: String, CaseIterable, Sendable {
             lines.append("        \(row.name.rawValue):-*) \(words) ;;")
         }
         return lines + [
+            "        pull:*|restore:*) _osssync_paths || compopt -o default ;;",
             "        *) compopt -o default ;;", "    esac", "}", "complete -F _osssync osssync",
         ]
     }
@@ -132,6 +135,20 @@ enum ShellCompletions: String, CaseIterable, Sendable {
         "}",
     ]
 
+    private static let bashPaths = [
+        "# The last word is one of a path in a mirror; what is printed is whole.",
+        "_osssync_paths() {",
+        "    local path words=()",
+        #"    for path in "${COMP_WORDS[@]:1:COMP_CWORD}"; do words+=("${path//\\}"); done"#,
+        "    compopt -o nospace 2>/dev/null",
+        "    while IFS= read -r path; do",
+        #"        printf -v path %q "$path""#,
+        #"        COMPREPLY+=("$path")"#,
+        #"    done < <(\#(paths) "${words[@]}" 2>/dev/null)"#,
+        "    (( ${#COMPREPLY[@]} ))",
+        "}",
+    ]
+
     private static func bashWords(_ words: [String]) -> String {
         "mapfile -t COMPREPLY < <(compgen -W '\(words.joined(separator: " "))' -- \"$cur\")"
     }
@@ -149,9 +166,14 @@ enum ShellCompletions: String, CaseIterable, Sendable {
             "        local -a keys",
             #"        keys=("${(@f)$(_osssync_keys "${(Q)PREFIX}" "${(@Q)words}")}")"#,
             "        compadd -S '' -- $keys",
-            "    else",
-            "        _files",
+            "        return",
             "    fi",
+            "    if [[ $words[2] == (pull|restore) ]]; then",
+            "        local -a paths",
+            #"        paths=(${(f)"$(\#(paths) "${(@Q)words[2,CURRENT]}" 2>/dev/null)"})"#,
+            "        (( $#paths )) && compadd -S '' -- $paths && return",
+            "    fi",
+            "    _files",
             "}", "_osssync() {",
             "    local -a commands", "    commands=(",
         ]
@@ -222,6 +244,13 @@ enum ShellCompletions: String, CaseIterable, Sendable {
             "end",
             "complete -c osssync -f -a '(__osssync_keys)' "
                 + #"-n 'string match -qr "^(oss|s3)://[^/]+/" -- (commandline -ct)'"#,
+            "function __osssync_paths",
+            "    set -l words (commandline -opc)",
+            "    set -l word (commandline -ct | string unescape)",
+            #"    \#(paths) $words[2..] "$word" 2>/dev/null"#,
+            "end",
+            "complete -c osssync -n '__fish_seen_subcommand_from pull restore' "
+                + "-a '(__osssync_paths)'",
             "complete -c osssync -n 'not __fish_seen_subcommand_from \(known)' -f",
         ]
         lines += CommandTable.rows.map { row in

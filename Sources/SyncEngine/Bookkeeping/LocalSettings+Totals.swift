@@ -1,8 +1,36 @@
 internal import LocalStorage
 internal import ManifestStore
 package import ObjectTransfer
+internal import SyncModel
 
 extension LocalSettings {
+    /// The recorded names that begin with `prefix`, one level of them, and the first `limit`; those
+    /// of directories end in "/".
+    ///
+    /// Takes no lock and changes nothing. Costs one question to the manifest for each name.
+    package func recordedNames(
+        prefix: String,
+        limit: Int
+    ) async throws(SyncError) -> [String] {
+        let whole = KeyRange(prefix: ObjectKey(prefix))
+        return try await inspecting([]) { manifest throws(ManifestError) in
+            var names: [String] = []
+            var start: ObjectKey? = whole.lower
+            while names.count < limit, let lower = start,
+                let row = try await manifest.first(
+                    .entries(in: KeyRange(from: lower, before: whole.upper))
+                )
+            {
+                let bytes = [UInt8](row.key.bytes)
+                let slash = bytes.dropFirst(prefix.utf8.count).firstIndex(of: UInt8(ascii: "/"))
+                let name = slash.map { ObjectKey([UInt8](bytes[...$0])) } ?? row.key
+                names.append(name.text)
+                start = slash == nil ? name.next : KeyRange(prefix: name).upper
+            }
+            return names
+        }
+    }
+
     /// What the mirror has in all; nil if there was no run yet, and for a mirror in shards.
     ///
     /// Takes no lock and changes nothing.

@@ -16,13 +16,19 @@ function __osssync_keys
     osssync ls --top --timeout 5 --retries 0 $options -- "$word" 2>/dev/null | head -n 200 | cut -c 43- | string match -v '*\\\\*' | string replace -r '^' $bucket
 end
 complete -c osssync -f -a '(__osssync_keys)' -n 'string match -qr "^(oss|s3)://[^/]+/" -- (commandline -ct)'
+function __osssync_paths
+    set -l words (commandline -opc)
+    set -l word (commandline -ct | string unescape)
+    osssync completions paths -- $words[2..] "$word" 2>/dev/null
+end
+complete -c osssync -n '__fish_seen_subcommand_from pull restore' -a '(__osssync_paths)'
 complete -c osssync -n 'not __fish_seen_subcommand_from init pull push sync apply watch shard finish status explain ls get put presign uploads cancel free trash restore undo verify log doctor mirrors schedule completions help' -f
 complete -c osssync -n 'not __fish_seen_subcommand_from init pull push sync apply watch shard finish status explain ls get put presign uploads cancel free trash restore undo verify log doctor mirrors schedule completions help' -a init -d 'link a directory with a bucket prefix'
 complete -c osssync -n 'not __fish_seen_subcommand_from init pull push sync apply watch shard finish status explain ls get put presign uploads cancel free trash restore undo verify log doctor mirrors schedule completions help' -a pull -d 'download what changed in the bucket to the directory'
 complete -c osssync -n 'not __fish_seen_subcommand_from init pull push sync apply watch shard finish status explain ls get put presign uploads cancel free trash restore undo verify log doctor mirrors schedule completions help' -a push -d 'upload what changed in the directory to the bucket'
 complete -c osssync -n 'not __fish_seen_subcommand_from init pull push sync apply watch shard finish status explain ls get put presign uploads cancel free trash restore undo verify log doctor mirrors schedule completions help' -a sync -d 'transfer changes both ways (unlike \'rclone sync\')'
 complete -c osssync -n 'not __fish_seen_subcommand_from init pull push sync apply watch shard finish status explain ls get put presign uploads cancel free trash restore undo verify log doctor mirrors schedule completions help' -a apply -d 'carry out a plan that --save-plan saved'
-complete -c osssync -n 'not __fish_seen_subcommand_from init pull push sync apply watch shard finish status explain ls get put presign uploads cancel free trash restore undo verify log doctor mirrors schedule completions help' -a watch -d 'push changes in a directory as they happen (one way only)'
+complete -c osssync -n 'not __fish_seen_subcommand_from init pull push sync apply watch shard finish status explain ls get put presign uploads cancel free trash restore undo verify log doctor mirrors schedule completions help' -a watch -d 'push changes in a directory as they happen; with --sync, both ways'
 complete -c osssync -n 'not __fish_seen_subcommand_from init pull push sync apply watch shard finish status explain ls get put presign uploads cancel free trash restore undo verify log doctor mirrors schedule completions help' -a shard -d 'divide a mirror into shards for several machines'
 complete -c osssync -n 'not __fish_seen_subcommand_from init pull push sync apply watch shard finish status explain ls get put presign uploads cancel free trash restore undo verify log doctor mirrors schedule completions help' -a finish -d 'end a round over all shards: check that it is complete, then delete'
 complete -c osssync -n 'not __fish_seen_subcommand_from init pull push sync apply watch shard finish status explain ls get put presign uploads cancel free trash restore undo verify log doctor mirrors schedule completions help' -a status -d 'show what pull, push and sync would do'
@@ -305,6 +311,7 @@ complete -c osssync -n '__fish_seen_subcommand_from watch' -l min-size -x -d 'sk
 complete -c osssync -n '__fish_seen_subcommand_from watch' -l max-size -x -d 'skip files larger than SIZE, such as 1G'
 complete -c osssync -n '__fish_seen_subcommand_from watch' -l min-age -x -d 'skip files changed less than TIME ago, such as 15m, on both sides'
 complete -c osssync -n '__fish_seen_subcommand_from watch' -l max-age -x -d 'skip files changed more than TIME ago, such as 30d, on both sides'
+complete -c osssync -n '__fish_seen_subcommand_from watch' -l sync -d 'sync both ways instead of pushing, everything at this interval, such as 2m'
 complete -c osssync -n '__fish_seen_subcommand_from watch' -l every -x -d 'push everything at this interval, such as 15m or 1d'
 complete -c osssync -n '__fish_seen_subcommand_from watch' -l settle -x -d 'push a path once it has not changed for TIME'
 complete -c osssync -n '__fish_seen_subcommand_from watch' -l storage-class -x -d 'write objects with this class, such as IA'
@@ -408,6 +415,7 @@ complete -c osssync -n '__fish_seen_subcommand_from status' -l max-size -x -d 's
 complete -c osssync -n '__fish_seen_subcommand_from status' -l min-age -x -d 'skip files changed less than TIME ago, such as 15m, on both sides'
 complete -c osssync -n '__fish_seen_subcommand_from status' -l max-age -x -d 'skip files changed more than TIME ago, such as 30d, on both sides'
 complete -c osssync -n '__fish_seen_subcommand_from status' -s j -l jobs -x -d 'make at most N requests at once'
+complete -c osssync -n '__fish_seen_subcommand_from status' -l bwlimit -x -d 'transfer at most RATE per second, such as 2M'
 complete -c osssync -n '__fish_seen_subcommand_from status' -l json -d 'write one JSON object per line to stdout'
 complete -c osssync -n '__fish_seen_subcommand_from status' -s q -l quiet -d 'show only warnings and errors'
 complete -c osssync -n '__fish_seen_subcommand_from status' -s v -l verbose -d 'show each item; -vv also why some are skipped'

@@ -26,9 +26,14 @@ _osssync_place() {
         local -a keys
         keys=("${(@f)$(_osssync_keys "${(Q)PREFIX}" "${(@Q)words}")}")
         compadd -S '' -- $keys
-    else
-        _files
+        return
     fi
+    if [[ $words[2] == (pull|restore) ]]; then
+        local -a paths
+        paths=(${(f)"$(osssync completions paths -- "${(@Q)words[2,CURRENT]}" 2>/dev/null)"})
+        (( $#paths )) && compadd -S '' -- $paths && return
+    fi
+    _files
 }
 _osssync() {
     local -a commands
@@ -38,7 +43,7 @@ _osssync() {
         'push:upload what changed in the directory to the bucket'
         'sync:transfer changes both ways (unlike '\''rclone sync'\'')'
         'apply:carry out a plan that --save-plan saved'
-        'watch:push changes in a directory as they happen (one way only)'
+        'watch:push changes in a directory as they happen; with --sync, both ways'
         'shard:divide a mirror into shards for several machines'
         'finish:end a round over all shards\: check that it is complete, then delete'
         'status:show what pull, push and sync would do'
@@ -369,6 +374,7 @@ _osssync() {
                 '*--max-size[skip files larger than SIZE, such as 1G]:value: ' \
                 '*--min-age[skip files changed less than TIME ago, such as 15m, on both sides]:value: ' \
                 '*--max-age[skip files changed more than TIME ago, such as 30d, on both sides]:value: ' \
+                '*--sync[sync both ways instead of pushing, everything at this interval, such as 2m]' \
                 '*--every[push everything at this interval, such as 15m or 1d]:value: ' \
                 '*--settle[push a path once it has not changed for TIME]:value: ' \
                 '*--storage-class[write objects with this class, such as IA]:value: ' \
@@ -498,6 +504,7 @@ _osssync() {
                 '*--max-age[skip files changed more than TIME ago, such as 30d, on both sides]:value: ' \
                 '*--jobs[make at most N requests at once]:value: ' \
                 '*-j[make at most N requests at once]:value: ' \
+                '*--bwlimit[transfer at most RATE per second, such as 2M]:value: ' \
                 '*--json[write one JSON object per line to stdout]' \
                 '*--quiet[show only warnings and errors]' \
                 '*-q[show only warnings and errors]' \
