@@ -147,6 +147,19 @@ struct ScheduleTests {
         #expect(unlinked.diagnostics.contains("is not linked"), "\(unlinked.diagnostics)")
     }
 
+    @Test func `the program is scheduled by the name by which it was called`() throws {
+        let text = try workplace.shell(
+            """
+            mkdir upgradable; ln -s "$(command -v osssync)" upgradable/osssync
+            upgradable/osssync schedule --push --every 1h --format cron '\(tree.path)'
+            PATH="$PWD/upgradable:$PATH"
+            osssync schedule --push --every 1h --format cron '\(tree.path)'
+            """
+        ).output
+        let program = workplace.folder.path + "/upgradable/osssync"
+        #expect(text.components(separatedBy: program).count == 3, "\(text)")
+    }
+
     @Test func `the mirrors of the account are listed, with what starts their runs`() throws {
         func mirrors(_ arguments: String...) throws -> ProgramResult {
             try workplace.start(["mirrors"] + arguments, environment: path).finish()

@@ -163,7 +163,7 @@ struct ScheduleCommand: Sendable {
         return Schedule(
             direction: direction,
             directory: absolutePath(try context.directory()),
-            program: Self.program,
+            program: program,
             stateDirectory: context.sources.options.stateDirectory.map(absolutePath),
             options: words
         )
@@ -212,15 +212,18 @@ struct ScheduleCommand: Sendable {
         return schedule
     }
 
-    /// This program's own path.
-    private static var program: String {
+    /// This program as it was called, which is where an upgrade puts the next one; its own path, if
+    /// that leads elsewhere.
+    private var program: String {
+        let typed = CommandLine.arguments.first ?? "osssync"
         #if canImport(Glibc)
-        let link = "/proc/self/exe"
+        let own = MirrorPlace.realPath("/proc/self/exe")
         #else
-        let link = CommandLine.arguments.first ?? "osssync"
+        let own = MirrorPlace.realPath(typed)
         #endif
-        guard let pointer = unsafe realpath(link, nil) else { return "osssync" }
-        defer { unsafe free(pointer) }
-        return unsafe String(cString: pointer)
+        let folders = environment["PATH"]?.split(separator: ":").map { $0 + "/" } ?? []
+        let places = typed.utf8.contains(UInt8(ascii: "/")) ? [typed] : folders.map { $0 + typed }
+        let found = places.lazy.map { absolutePath($0) }.first { MirrorPlace.realPath($0) == own }
+        return found ?? own ?? "osssync"
     }
 }
