@@ -221,8 +221,8 @@ struct ArgumentParserTests {
         #expect(
             left.subtracting(refused) == [
                 .ifLocked, .jobs, .bandwidthLimit, .maximumTransfer, .maximumDuration, .progress,
-                .color, .jsonInterval, .logFile, .metricsFile, .notifyURL, .notifyOn, .json, .quiet,
-                .verbose, .help,
+                .color, .jsonInterval, .logFile, .metricsFile, .html, .notifyURL, .notifyOn, .json,
+                .quiet, .verbose, .help,
             ]
         )
     }

@@ -9,6 +9,7 @@ struct UnusedTests {
     private static let called: Set<String> = [
         "enqueue", "unownedExecutor", "customMirror", "Main", "callAsFunction",
         "OSSSyncServer", "terminate", "hangUp", "urlSession",
+        "appendLiteral", "appendInterpolation",
     ]
 
     /// What only tests observe or set.

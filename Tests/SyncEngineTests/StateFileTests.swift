@@ -122,6 +122,31 @@ struct StateFileTests {
                     command: ["pull", "--exclude", "*\n"]
                 ),
                 RoundEnd(round: "r", deletions: 12),
+                LiveRun(
+                    title: "push",
+                    progress: RunProgress(
+                        isPlanComplete: true,
+                        itemsPlanned: 3,
+                        itemsFinished: 1,
+                        bytesPlanned: 300,
+                        bytesFinished: 120,
+                        bytesResumed: 7,
+                        active: [
+                            ActiveTransfer(
+                                action: .upload,
+                                key: "a\n",
+                                size: 100,
+                                bytesFinished: 20,
+                                bytesResumed: 7
+                            )
+                        ]
+                    ),
+                    rate: 9,
+                    steadyRate: nil,
+                    remaining: .seconds(4),
+                    elapsed: .seconds(3),
+                    waiting: "no answer"
+                ),
                 PastRounds(names: ["a", "b"]),
                 AcceptedRules([[0x2A, 0x0A], []]),
                 PartedDirectories.Note(keys: [key]),

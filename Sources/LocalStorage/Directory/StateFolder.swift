@@ -70,6 +70,14 @@ package struct StateFolder: Sendable {
         }
     }
 
+    /// The same for a file that nothing depends on: after a power cut it may be old or gone.
+    package func writeUnsynchronized(
+        _ name: String,
+        _ content: [UInt8]
+    ) throws(LocalError) {
+        try directory.replaceFile(PathBytes(name.utf8), content, synchronizes: false)
+    }
+
     /// Makes a file, whole from the first moment on, unless there is one of that name; durably.
     ///
     /// Of several processes, on any machine, that make it at the same time just one is told true.
@@ -103,6 +111,11 @@ package struct StateFolder: Sendable {
         try calls.synchronize(directory.descriptor)
     }
 
+    /// Removes a file that nothing depends on, and which need not exist.
+    package func removeUnsynchronized(_ name: String) throws(LocalError) {
+        try calls.unlink(at: directory.descriptor, PathBytes(name.utf8))
+    }
+
     /// What is in it, in any order.
     package func names() throws(LocalError) -> [String] {
         var names: [String] = []
@@ -112,9 +125,13 @@ package struct StateFolder: Sendable {
         return names
     }
 
-    /// Removes the new files that killed processes never renamed over the old ones.
+    /// What a run shows to others while it works.
+    package static let liveName = "live"
+
+    /// Removes the new files that killed processes never renamed over the old ones, and what they
+    /// showed.
     func sweepUnfinished() throws(LocalError) {
-        for name in try names() where PartialName(name) != nil {
+        for name in try names() where PartialName(name) != nil || name == Self.liveName {
             try calls.unlink(at: directory.descriptor, PathBytes(name.utf8))
         }
     }

@@ -72,15 +72,6 @@ extension DirectoryMirror {
         try await inspecting(connectionLimit: 1).history.runs(limit: limit)
     }
 
-    /// The largest files that the manifest records, the largest first; reads all of it.
-    ///
-    /// - Parameter count: How many.
-    /// - Returns: Their keys, safe to print, and sizes in bytes.
-    /// - Throws: `SyncError`.
-    public func largestFiles(_ count: Int) async throws(SyncError) -> [(key: String, size: Int64)] {
-        try await inspecting(connectionLimit: 1).history.largestFiles(count)
-    }
-
     /// When the last complete run of each direction ended, and the active run.
     func history() async throws(SyncError) -> (
         lastSuccess: [SyncDirection: StoreTime], running: PastRun?
@@ -114,15 +105,17 @@ extension DirectoryMirror {
     /// - Parameters:
     ///   - options: What is verified.
     ///   - onFinding: Called with each file or object that is not as recorded.
+    ///   - onProgress: Called at most five times a second, after a file was read.
     /// - Returns: What was found.
     /// - Throws: `SyncError`; `locked` while another run is active, `configuration` for a path that
     ///   is neither here nor in the manifest.
     public func verify(
         _ options: VerifyOptions,
-        onFinding: @escaping @Sendable (VerifyFinding) -> Void
+        onFinding: @escaping @Sendable (VerifyFinding) -> Void,
+        onProgress: (@Sendable (RunProgress) -> Void)? = nil
     ) async throws(SyncError) -> VerifyReport {
         try await inspecting(connectionLimit: RunOptions.standard.connectionLimit)
-            .verify(options, onFinding: onFinding)
+            .verify(options, onFinding: onFinding, onProgress: onProgress)
     }
 
     /// Removes local copies of what the bucket has at that moment, and remembers that they are only

@@ -115,6 +115,25 @@ public struct LocalMirror: Sendable {
         try await settings.totals()
     }
 
+    /// What is known of the mirror and its runs; takes no lock.
+    ///
+    /// - Returns: Nil if there was no run yet, or if the manifest cannot be read now.
+    /// - Throws: `SyncError`.
+    public func overview() async throws(SyncError) -> MirrorOverview? {
+        try await settings.overview()
+    }
+
+    /// What a run that works now, in any process of this user, shows of itself.
+    ///
+    /// - Returns: Nil without such a run, and in its first half second.
+    /// - Throws: `SyncError`.
+    public func live() throws(SyncError) -> LiveRun? { try settings.live() }
+
+    /// The file in which a run of this directory shows others how far it is.
+    ///
+    /// - Returns: Nil if there is no place for it.
+    public func liveFile() -> LiveFile? { settings.liveFile() }
+
     /// Lists what deletions, replacements and conflicts moved to the trash; takes no lock.
     ///
     /// - Parameters:

@@ -158,6 +158,7 @@ enum CommandTable {
             ("osssync status ~/Photos", "show what each direction would do"),
             ("osssync status --exit-code ~/Photos", "also exit with 1 if the sides differ"),
             ("osssync status ~/Photos/2026", "show only that directory"),
+            ("osssync status --follow ~/Photos", "watch the run of a timer"),
         ]
     )
 

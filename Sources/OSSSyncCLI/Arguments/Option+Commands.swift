@@ -4,7 +4,7 @@ internal import OSSSync
 extension Option {
     /// In the order of the help.
     static let ofSingleCommands: [Option] = [
-        .empty, .run, .at, .asOf, .html, .since, .path, .to, .remote, .budget, .repair, .shard,
+        .empty, .run, .at, .asOf, .since, .path, .to, .remote, .budget, .repair, .shard,
         .round, .count,
         .cuts, .tasks, .pull, .push, .sync, .verify, .every, .settle, .daily, .onCalendar, .system,
         .install, .remove, .list,
@@ -14,7 +14,7 @@ extension Option {
 
     /// In the order of the help.
     static let ofMostCommands: [Option] = [
-        .progress, .color, .json, .jsonInterval, .quiet, .verbose, .logFile, .metricsFile,
+        .progress, .color, .json, .jsonInterval, .quiet, .verbose, .logFile, .metricsFile, .html,
         .notifyURL, .notifyOn, .profile, .config, .region, .endpoint, .addressing, .provider,
         .signature, .stateDirectory, .caFile, .insecureHTTP, .timeout, .retries, .retryWait, .help,
     ]
@@ -41,12 +41,6 @@ extension Option {
                 + "2026-01-31T12:15:00Z or '3d ago'"
         )
         .run(.asOf)
-    static let html = Option("html", "FILE", .output, .writes)
-        .of([.log])
-        .help(
-            "write an HTML page to FILE, outside of DIR: a calendar, all runs, failures and the "
-                + "largest files; an existing FILE is replaced only if it is such a page"
-        )
     static let since = Option("since", "TIME", .run)
         .of([.log])
         .help("show only runs that began at most TIME ago, such as 7d or 12h")
@@ -261,6 +255,14 @@ extension Option {
             "write metrics of the run to FILE, outside of DIR, in the Prometheus text format; a "
                 + "file with other content is refused"
         )
+    static let html = Option("html", "FILE", .output, .typed, .writes)
+        .of(.runners, [.apply, .verify, .log])
+        .help(
+            "write a page for a browser to FILE, outside of DIR, every 5 seconds and at the end: "
+                + "what runs now, past runs, and what needs attention; a file with other content "
+                + "is refused"
+        )
+        .daily("write a page for a browser to FILE, outside of DIR")
     static let notifyURL = Option("notify-url", "URL", .output, .typed)
         .of(.runners, [.apply, .verify])
         .help(

@@ -4,7 +4,8 @@ internal import OSSSync
 extension Option {
     static let ofMirrors: [Option] = [
         .dryRun, .savePlan, .delete, .maxDelete, .allowEmpty, .rebind, .force,
-        .allMirrors, .checkWrite, .unlink, .onConflict, .checksum, .ifLocked, .exitCode, .links,
+        .allMirrors, .checkWrite, .unlink, .onConflict, .checksum, .ifLocked, .exitCode, .follow,
+        .links,
         .names,
         .noMetadata, .noEmptyDirectories, .emptyDirectories, .restore, .summary, .trashDays,
         .trash, .backupDirectory, .exclude, .include, .excludeFrom, .filesFrom, .excludeIfPresent,
@@ -95,6 +96,13 @@ extension Option {
                 + "status 0, or wait, at most TIME, such as 30m"
         )
         .run(.value(\.lockTimeout, .lockTimeout))
+    static let follow = Option("follow", .run)
+        .of([.status])
+        .help(
+            "show the run that works on DIR now as its own terminal would, until it ends; Ctrl-C "
+                + "ends only the watching"
+        )
+        .daily("watch the run that works on DIR now")
     static let exitCode = Option("exit-code", .run)
         .of([.status])
         .daily("exit with 1 if the two sides differ")

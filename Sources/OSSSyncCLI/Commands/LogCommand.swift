@@ -3,21 +3,19 @@ internal import OSSSync
 /// `osssync log`.
 struct LogCommand: Sendable {
     private static let limit = 1_000
-    /// Of a page: runs whose items are kept, failures and files.
+    /// Those whose items are kept.
     private static let runsWithItems = 20
-    private static let mostFailures = 200
-    private static let filesShown = 25
 
     let context: CommandContext
 
     func run() async throws -> ExitCode {
+        if let path = context.arguments.values[.html] { return try await writePage(path) }
         let mirror = try DirectoryMirror(
             directory: try context.directory(),
             remote: nil,
             allowsRebinding: false,
             sources: context.sources
         )
-        if let path = context.arguments.values[.html] { return try await write(path, mirror) }
         guard let text = context.arguments.run else {
             let runs = try await runs(of: mirror)
             if let path = context.arguments.values[.path] {
@@ -97,29 +95,19 @@ struct LogCommand: Sendable {
         )
     }
 
-    /// Writes the page.
-    private func write(_ path: String, _ mirror: DirectoryMirror) async throws -> ExitCode {
+    /// Writes the page of a mirror in which nothing runs.
+    private func writePage(_ path: String) async throws -> ExitCode {
+        for option in [Option.since, .path] where context.arguments.has(option) {
+            throw UsageError.contradiction("--html", option.name)
+        }
         if let run = context.arguments.run { throw UsageError.contradiction("--html", run) }
         try RunRecording.check(context.arguments, context)
         let file = try ReplacedFile(page: path)
-        let runs = try await mirror.pastRuns(limit: Self.limit)
-        var failures: [HTMLLog.Failure] = []
-        for run in runs.prefix(Self.runsWithItems) where run.end?.failed ?? 0 > 0 {
-            _ = try await mirror.pastItems(ofRun: run.number) { item in
-                if item.state == "failed" { failures.append(HTMLLog.Failure(run.number, item)) }
-                return failures.count < Self.mostFailures
-            }
-        }
-        let page = HTMLLog(
-            directory: String(terminalSafe: absolutePath(mirror.directory)),
-            remote: mirror.remote.display,
-            runs: runs.map(HTMLLog.Run.init),
-            largest: try await mirror.largestFiles(Self.filesShown).map {
-                (key: String(terminalSafe: $0.key), size: $0.size)
-            },
-            failures: failures,
-            now: WallClock.now().seconds
-        )
+        var page = context.page()
+        let mirror = try context.localMirror()
+        page.overview = try await mirror.overview() ?? MirrorOverview()
+        page.live = try mirror.live()
+        page.trash = try await mirror.trash()
         guard let problem = file.replace(with: page.text) else { return .success }
         context.reportLoss("the page was not written to \(file.shown): \(problem)")
         return .incomplete
@@ -152,7 +140,8 @@ struct LogCommand: Sendable {
         ])
     }
 
-    private func say(_ run: PastRun) {
+    /// Says how a run ended, in one line.
+    func say(_ run: PastRun) {
         if context.output.isJSON {
             context.say(Self.json(run, run.started.text))
         } else {
@@ -167,6 +156,13 @@ struct LogCommand: Sendable {
         guard let end = run.end else {
             return beginning + (run.isRunning ? "  is running" : "  did not end") + limit
         }
+        let message = end.message.map { ": " + $0 } ?? ""
+        return beginning + "  \(end.outcome)  \(elapsedText(end.seconds))  " + counts(end) + limit
+            + message
+    }
+
+    /// `3 transferred (12.0 MiB), 1 deleted`.
+    static func counts(_ end: PastRun.End) -> String {
         var parts = ["\(end.transferred) transferred (\(sizeText(end.bytes)))"]
         func add(_ count: Int64, _ word: String) {
             if count > 0 { parts.append("\(count) \(word)") }
@@ -176,9 +172,7 @@ struct LogCommand: Sendable {
         add(end.conflicts, end.conflicts == 1 ? "conflict" : "conflicts")
         add(end.skipped, "skipped")
         add(end.failed, "failed")
-        let message = end.message.map { ": " + $0 } ?? ""
-        return beginning + "  \(end.outcome)  \(elapsedText(end.seconds))  "
-            + parts.joined(separator: ", ") + limit + message
+        return parts.joined(separator: ", ")
     }
 
     private static func json(_ run: PastRun, _ time: String) -> JSONLine {
@@ -202,29 +196,5 @@ struct LogCommand: Sendable {
             "skipped": end?.skipped,
             "stopped": end?.message,
         ]
-    }
-}
-
-extension HTMLLog.Run {
-    fileprivate init(_ run: PastRun) {
-        let unfinished = run.isRunning ? HTMLLog.running : "did not end"
-        self.init(
-            number: run.number,
-            started: run.started.secondsSince1970,
-            direction: run.direction,
-            outcome: run.end?.outcome ?? unfinished,
-            transferred: run.end?.transferred ?? 0,
-            bytes: run.end?.bytes ?? 0,
-            deleted: run.end?.deleted ?? 0,
-            failed: run.end?.failed ?? 0,
-            message: [EventText.limit(run.paths), run.end?.message].compactMap(\.self)
-                .joined(separator: "; ")
-        )
-    }
-}
-
-extension HTMLLog.Failure {
-    fileprivate init(_ run: Int64, _ item: PastItem) {
-        self.init(run: run, action: item.action, key: item.displayKey, reason: item.message ?? "")
     }
 }

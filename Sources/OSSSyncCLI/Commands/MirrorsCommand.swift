@@ -141,6 +141,7 @@ struct AllMirrors: Sendable {
         if let directory = context.typed.positionals.first {
             throw UsageError.contradiction("--all", String(terminalSafe: directory))
         }
+        if context.typed.has(.follow) { throw UsageError.contradiction("--all", "--follow") }
         var isGood = true
         for entry in context.mirrorList?.entries() ?? [] {
             let shown = String(terminalSafe: entry.directory)

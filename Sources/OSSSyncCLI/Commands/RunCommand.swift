@@ -33,6 +33,7 @@ struct RunCommand: Sendable {
         notification?.note(paths: options.paths)
         options.connectionLimit = DescriptorLimit.raised().requests(of: options.connectionLimit)
         let record = try RunRecording(context, direction, options.paths)
+        await record.readHistory()
         do {
             let code = ExitCode(try await run(options, record, notification))
             if case .save(let path, _)? = options.plan { say(saved: path) }

@@ -5,6 +5,7 @@ struct StatusCommand: Sendable {
     let context: CommandContext
 
     func run() async throws -> ExitCode {
+        if context.arguments.has(.follow) { return try await follow() }
         var options = try RunOptions(context.arguments)
         options.paths = try context.limitedPaths()
         let mirror = try context.mirror()
@@ -18,6 +19,8 @@ struct StatusCommand: Sendable {
             ],
             onDetail: { details.add($0) }
         )
+        // What cannot be read is only not shown.
+        let live = try? context.localMirror().live()
         details.finish()
         for command in [CommandName].runs
         where context.defaults?.hasOwnFilters(command) == true {
@@ -31,9 +34,9 @@ struct StatusCommand: Sendable {
             }
         }
         if context.output.isJSON {
-            writeJSON(report)
+            writeJSON(report, live)
         } else {
-            writeText(report, mirror)
+            writeText(report, live, mirror)
             for line in details.lines { context.say(line) }
         }
         if context.arguments.has(.exitCode), !report.isInStep { return .incomplete }
@@ -53,7 +56,11 @@ struct StatusCommand: Sendable {
         }
     }
 
-    private func writeText(_ report: StatusReport, _ mirror: DirectoryMirror) {
+    private func writeText(
+        _ report: StatusReport,
+        _ live: LiveRun?,
+        _ mirror: DirectoryMirror
+    ) {
         let limit = EventText.limit(report.paths).map { " (\($0))" } ?? ""
         context.say(
             "'\(String(terminalSafe: mirror.directory))' and \(mirror.remote.display)\(limit)"
@@ -83,14 +90,22 @@ struct StatusCommand: Sendable {
         }
         say("  last success: " + Self.text(report.lastSuccess))
         if let run = report.running { say("  " + Self.text(running: run)) }
+        if let live { say("  " + ProgressView(live).plain) }
         let state = report.running == nil ? "interrupted " : ""
         for transfer in report.interrupted {
-            let done = "\(sizeText(transfer.bytesFinished)) of \(sizeText(transfer.size))"
+            let moved = Self.moved(transfer, live)
+            let done = "\(sizeText(moved)) of \(sizeText(transfer.size))"
             say(
                 "  \(state)\(transfer.action.rawValue): \(transfer.displayKey), \(done) done"
             )
         }
         for text in report.warnings + report.issues { context.complain(text) }
+    }
+
+    /// What a transfer has, in the run that works on it now or by its last checkpoint.
+    private static func moved(_ transfer: InterruptedTransfer, _ live: LiveRun?) -> Int64 {
+        live?.progress.active.first { $0.displayKey == transfer.displayKey }?.bytesFinished
+            ?? transfer.bytesFinished
     }
 
     static func text(running run: PastRun) -> String {
@@ -158,7 +173,7 @@ struct StatusCommand: Sendable {
         return ["pull": times[.pull], "push": times[.push], "sync": times[.sync]]
     }
 
-    private func writeJSON(_ report: StatusReport) {
+    private func writeJSON(_ report: StatusReport, _ live: LiveRun?) {
         for text in report.warnings + report.issues {
             context.say(EventJSON.warning(text))
         }
@@ -185,21 +200,25 @@ struct StatusCommand: Sendable {
             "not_mirrored": report.differences.notMirrored,
             "unknown": report.differences.unknown,
             "excluded": report.differences.excluded,
-            "running": report.running.map(Self.json),
-            "interrupted": report.interrupted.map(Self.json),
+            "running": report.running.map { Self.json($0, live) },
+            "interrupted": report.interrupted.map { Self.json($0, live) },
         ])
     }
 
-    private static func json(_ run: PastRun) -> JSONLine {
-        ["direction": run.direction, "run": run.number, "since": run.started.text]
+    private static func json(_ run: PastRun, _ live: LiveRun?) -> JSONLine {
+        var line: JSONLine = [
+            "direction": run.direction, "run": run.number, "since": run.started.text,
+        ]
+        if let live { line.add(EventJSON.figures(of: ProgressView(live))) }
+        return line
     }
 
-    private static func json(_ transfer: InterruptedTransfer) -> JSONLine {
+    private static func json(_ transfer: InterruptedTransfer, _ live: LiveRun?) -> JSONLine {
         [
             "action": transfer.action.rawValue,
             "key": JSONKey(transfer.key, transfer.displayKey),
             "size": transfer.size,
-            "bytes_finished": transfer.bytesFinished,
+            "bytes_finished": moved(transfer, live),
         ]
     }
 

@@ -22,10 +22,13 @@ struct VerifyCommand: Sendable {
             sources: context.sources
         )
         let record = try VerifyRecording(context)
+        await record.live.readHistory()
         do {
             let report = try await mirror.verify(options) { finding in
                 say(finding)
                 record.note(Self.text(finding))
+            } onProgress: { progress in
+                record.handle(progress)
             }
             let text = Self.text(report, comparesObjects: arguments.has(.remote))
             if context.output.isJSON {
@@ -106,12 +109,15 @@ struct VerifyCommand: Sendable {
 }
 
 /// What a verification writes about itself, as ``RunRecording`` does for runs: `--log-file`,
-/// `--metrics-file` and `--notify-url`.
+/// `--metrics-file`, `--html` and `--notify-url`.
 struct VerifyRecording: Sendable {
     let context: CommandContext
     private let log: LogFile?
     private let metrics: ReplacedFile?
     private let notification: RunNotification?
+    /// Prints nothing; measures what others are shown.
+    private let reporter: Reporter
+    let live: LiveReport
     private let start = ContinuousClock.now
 
     /// - Throws: For a file or an address that cannot be used, before anything is read.
@@ -121,7 +127,18 @@ struct VerifyRecording: Sendable {
         notification = try RunNotification(context, .pull)
         log = try context.arguments.values[.logFile].map { try LogFile(path: $0) }
         metrics = try context.arguments.values[.metricsFile].map { try ReplacedFile(metrics: $0) }
+        var options = context.output
+        (options.progress, options.isJSON) = (.none, false)
+        reporter = Reporter(
+            options: options,
+            isDryRun: false,
+            singleTitle: CommandName.verify.rawValue,
+            screen: .standard()
+        )
+        live = try LiveReport(context, reporter)
     }
+
+    func handle(_ progress: RunProgress) { reporter.handle(.progress(progress)) }
 
     /// Appends a line to the log.
     func note(_ text: String) {
@@ -135,6 +152,7 @@ struct VerifyRecording: Sendable {
         _ report: VerifyReport?,
         _ error: (any Error)? = nil
     ) async -> ExitCode {
+        live.end()
         var code = code
         if let metrics {
             var figures = VerifyFigures(
@@ -151,7 +169,8 @@ struct VerifyRecording: Sendable {
                 if code == .success { code = .incomplete }
             }
         }
-        if code == .success, context.hasLostOutput { code = .incomplete }
+        let isWritten = await live.writePage(error)
+        if code == .success, !isWritten || context.hasLostOutput { code = .incomplete }
         let found = report.map(VerifyCommand.json) ?? ["event": "verify"]
         await notification?.finish(found, code, error)
         return code

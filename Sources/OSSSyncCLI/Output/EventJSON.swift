@@ -37,9 +37,15 @@ enum EventJSON {
     }
 
     static func progress(_ view: ProgressView) -> JSONLine {
+        var line: JSONLine = ["event": "progress"]
+        line.add(figures(of: view))
+        return line
+    }
+
+    /// How far a run is.
+    static func figures(of view: ProgressView) -> JSONLine {
         let progress = view.progress
         return [
-            "event": "progress",
             "items": progress.itemsPlanned,
             "items_finished": progress.itemsFinished,
             "bytes": progress.bytesPlanned,
@@ -50,17 +56,19 @@ enum EventJSON {
             "rate": view.rate.map { Int64(min(max(0, $0), 9e15)) },
             "eta": view.remaining?.components.seconds,
             "elapsed": view.elapsed / .seconds(1),
-            "active": progress.active.map(active),
+            "waiting": view.waiting,
+            "active": progress.active.map { active($0, view.activeRates[$0.displayKey]) },
         ]
     }
 
-    private static func active(_ transfer: ActiveTransfer) -> JSONLine {
+    private static func active(_ transfer: ActiveTransfer, _ rate: Double?) -> JSONLine {
         [
             "action": transfer.action.rawValue,
             "key": JSONKey(transfer.key, transfer.displayKey),
             "size": transfer.size,
             "bytes_finished": transfer.bytesFinished,
             "bytes_resumed": transfer.bytesResumed,
+            "rate": rate.map { Int64(min(max(0, $0), 9e15)) },
         ]
     }
 

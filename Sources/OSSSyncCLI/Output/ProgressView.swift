@@ -28,6 +28,52 @@ struct ProgressView: Sendable {
     /// Why requests wait; nil if they do not.
     var waiting: String?
     var paint = Paint(isOn: false)
+    /// What another process shows, of which this is the view.
+    var followed: LiveRun?
+}
+
+extension ProgressView {
+    /// What a run of another process shows.
+    init(_ live: LiveRun, nameWidth: Int = 0, paint: Paint = Paint(isOn: false)) {
+        self.init(
+            title: live.title,
+            progress: live.progress,
+            rate: live.rate.map(Double.init),
+            steadyRate: live.steadyRate.map(Double.init),
+            active: live.progress.active,
+            activeRates: [:],
+            nameWidth: nameWidth,
+            elapsed: live.elapsed,
+            waiting: live.waiting,
+            paint: paint,
+            followed: live
+        )
+        for transfer in active {
+            activeRates[transfer.displayKey] = transfer.rate.map(Double.init)
+            activeWaits[transfer.displayKey] = transfer.waiting
+        }
+    }
+
+    /// What other processes are shown.
+    var live: LiveRun {
+        func whole(_ rate: Double?) -> Int64? { rate.map { Int64(min(max(0, $0), 9e15)) } }
+        var live = LiveRun(
+            title: title,
+            progress: progress,
+            rate: whole(rate),
+            steadyRate: whole(steadyRate),
+            remaining: remaining,
+            elapsed: elapsed,
+            waiting: waiting
+        )
+        live.progress.active = active.map { transfer in
+            var transfer = transfer
+            transfer.rate = whole(activeRates[transfer.displayKey])
+            transfer.waiting = activeWaits[transfer.displayKey]
+            return transfer
+        }
+        return live
+    }
 
     /// The bar of the whole and a line for each active transfer, none wider than `width`, in
     /// at most `height` lines.
@@ -55,6 +101,7 @@ struct ProgressView: Sendable {
     /// The seconds that are left; nil while that cannot be told: the plan is not complete, or
     /// nothing moves.
     var remaining: Duration? {
+        if let followed { return followed.remaining }
         guard progress.isPlanComplete else { return nil }
         let bytes = progress.bytesPlanned - progress.bytesFinished
         guard let rest = Self.remaining(bytes, at: steadyRate) else { return nil }
@@ -99,7 +146,7 @@ extension ProgressView {
     }
 
     /// From 0 to 1 by bytes, by items where no bytes are to move; nil while nothing is planned.
-    private var fraction: Double? {
+    var fraction: Double? {
         let expected = expectedBytes ?? progress.bytesPlanned
         if expected > 0 { return bounded(Double(progress.bytesFinished) / Double(expected)) }
         guard progress.itemsPlanned > 0 else { return progress.isPlanComplete ? 1 : nil }
@@ -179,6 +226,20 @@ extension ProgressView {
 extension ProgressView {
     /// Columns that a name has at least before a figure is left out for its sake.
     private static let leastNameWidth = 14
+
+    /// What is known of one transfer: `45% of 12.0 MiB, 3.0 MiB/s, ETA 0:07`.
+    static func text(of transfer: ActiveTransfer) -> String {
+        let done = transfer.size > 0 ? transfer.bytesFinished * 100 / transfer.size : 0
+        var parts = ["\(done)% of \(sizeText(transfer.size))"]
+        if transfer.size > 0, transfer.bytesFinished >= transfer.size {
+            return parts[0] + ", " + (transfer.waiting ?? "finishing")
+        }
+        let rate = transfer.rate.map(Double.init)
+        parts += rate.map { [rateText($0)] } ?? []
+        let left = remaining(transfer.size - transfer.bytesFinished, at: rate)
+        parts.append(transfer.waiting ?? "ETA " + (left.map(clockText) ?? "--"))
+        return parts.joined(separator: ", ")
+    }
 
     /// Columns of the arrow, and of the figures, the most important first.
     private static let (arrowWidth, figureWidths) = (4, [4, 12, 10, 8])

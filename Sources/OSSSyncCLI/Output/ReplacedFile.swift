@@ -21,9 +21,10 @@ struct ReplacedFile: Sendable {
         try self.init(path, .metricsFile, Self.beginningOfFigures, mode: 0o644)
     }
 
-    /// The page of `log --html`, which has names of files.
+    /// The page of `--html`, which has names of files: private, until its user gives it another
+    /// mode, which it keeps.
     init(page path: String) throws(UsageError) {
-        try self.init(path, .html, HTMLLog.beginning, mode: 0o600)
+        try self.init(path, .html, RunPage.beginning, mode: 0o600)
     }
 
     /// Checks that the file can be replaced, and is none of the user's.
@@ -75,7 +76,10 @@ struct ReplacedFile: Sendable {
 
     /// Replaces the content; what went wrong, nil if nothing did.
     func replace(with text: String) -> String? {
-        problem ?? replaceFile(path, with: text, mode: mode)
+        if let problem { return problem }
+        var status = stat()
+        let isThere = unsafe lstat(path, &status) == 0
+        return replaceFile(path, with: text, mode: mode, keeping: isThere ? status.st_mode : nil)
     }
 }
 

@@ -7,13 +7,6 @@ internal import Synchronization
 /// Events come from the engine on any thread; a timer draws. One lock keeps lines whole and the
 /// bar below them.
 final class Reporter: Sendable {
-    /// The form of progress, chosen once.
-    enum Progress: Sendable, Hashable {
-        case none
-        case bar
-        case plain
-    }
-
     private struct State {
         var title: String
         var latest: RunProgress?
@@ -34,6 +27,8 @@ final class Reporter: Sendable {
         var retryEnd = Duration.zero
         /// Complaints by what they have in common: how many there were, and the key of the first.
         var told: [String: (count: Int, first: String)] = [:]
+        /// What a run of another process shows, instead of what was measured here.
+        var followed: LiveRun?
         var hasLostOutput = false
         var isFinished = false
     }
@@ -76,16 +71,6 @@ final class Reporter: Sendable {
         progress = Self.choose(options, canDraw: screen.canDraw)
     }
 
-    static func choose(_ options: OutputOptions, canDraw: Bool) -> Progress {
-        switch options.progress {
-        case .none: .none
-        case .plain: .plain
-        case .bar: canDraw ? .bar : .plain
-        case .auto where options.isJSON || options.isQuiet: .none
-        case .auto: canDraw ? .bar : .plain
-        }
-    }
-
     /// True if something could not be written: the run continued, but its report is incomplete.
     var hasLostOutput: Bool { state.withLock { $0.hasLostOutput } }
 
@@ -122,6 +107,28 @@ final class Reporter: Sendable {
             } else {
                 printText(of: event, &state)
             }
+        }
+    }
+
+    /// Shows what a run of another process shows of itself.
+    func follow(_ live: LiveRun) {
+        state.withLock { state in
+            (state.title, state.followed) = (live.title, live)
+            note(live.progress, &state)
+            guard options.isJSON else { return }
+            for line in jsonLines(of: .progress(live.progress), &state) {
+                print(line.line(at: screen.time()), to: \.output, &state)
+            }
+        }
+    }
+
+    /// What is known of the run now; nil before its first progress and after its end.
+    func live() -> LiveRun? {
+        let now = screen.monotonic()
+        return state.withLock { state in
+            guard let latest = state.latest else { return nil }
+            measure(latest, at: now, &state)
+            return view(of: latest, &state, now).live
         }
     }
 
@@ -199,6 +206,11 @@ final class Reporter: Sendable {
         _ state: inout State,
         _ now: Duration
     ) -> ProgressView {
+        if let live = state.followed {
+            let widest = latest.active.map { displayWidth($0.displayKey) }.max() ?? 0
+            state.nameWidth = max(state.nameWidth, widest)
+            return ProgressView(live, nameWidth: state.nameWidth, paint: errorPaint)
+        }
         let left = (state.retryEnd - now) / .seconds(1)
         let isPaused = state.retry?.isOutage == true
         let rate = state.whole.bytesPerSecond.map { isPaused ? 0 : $0 }

@@ -1,7 +1,8 @@
 internal import OSSSync
 internal import Synchronization
 
-/// The files that a run writes about itself: `--log-file` and `--metrics-file`.
+/// The files that a run writes about itself: `--log-file`, `--metrics-file`, and what others are
+/// shown while it works.
 ///
 /// 1. Made before the run; what cannot be written is an error then, not hours later.
 /// 2. ``handle(_:)`` takes its events.
@@ -19,6 +20,8 @@ final class RunRecording: Sendable {
     private let log: LogFile?
     private let reporter: Reporter?
     private let metrics: ReplacedFile?
+    /// Nil for a dry run, and for the tasks of a round, of which several may work at once.
+    private let live: LiveReport?
     private let state: Mutex<State>
 
     init(
@@ -43,7 +46,8 @@ final class RunRecording: Sendable {
             return Reporter(options: options, isDryRun: isDryRun, screen: log.screen)
         }
         let plan = context.arguments.values[.savePlan]
-        for (option, path) in [(Option.metricsFile, path), (.savePlan, plan)] {
+        let page = context.arguments.values[.html]
+        for (option, path) in [(Option.metricsFile, path), (.savePlan, plan), (.html, page)] {
             guard let path, log?.isSame(as: path) == true else { continue }
             throw .badValue(option, path, "it is the log file; specify another file")
         }
@@ -51,7 +55,12 @@ final class RunRecording: Sendable {
         summary.paths = paths
         state = Mutex(State(summary: summary))
         reporter?.startTicking()
+        let isShown = !isDryRun && context.arguments.values[.shard] == nil
+        live = isShown ? try LiveReport(context, context.reporter) : nil
     }
+
+    /// Reads what the page of `--html` shows of earlier runs; before the run.
+    func readHistory() async { await live?.readHistory() }
 
     /// Refuses standard output, a file that a run would mirror, and one of osssync's own.
     static func check(
@@ -94,7 +103,9 @@ final class RunRecording: Sendable {
 
     func handle(_ event: SyncEvent) {
         reporter?.handle(event)
-        if case .finished(let summary) = event { state.withLock { $0.summary = summary } }
+        guard case .finished(let summary) = event else { return }
+        state.withLock { $0.summary = summary }
+        live?.end()
     }
 
     /// Another run has the directory, and writes the figures.
@@ -105,7 +116,9 @@ final class RunRecording: Sendable {
     /// Writes the end; the exit status, which is not 0 if something could not be written.
     func finish(_ code: ExitCode, _ error: (any Error)? = nil) async -> ExitCode {
         note(error.map { EventText.failure($0) })
-        let code = code == .success && context.hasLostOutput ? .incomplete : code
+        let isWritten = await live?.writePage(error) ?? true
+        let isLost = !isWritten || context.hasLostOutput
+        let code = code == .success && isLost ? .incomplete : code
         guard let metrics else { return code }
         let (summary, start) = state.withLock { ($0.summary, $0.start) }
         var figures = RunFigures(
@@ -130,6 +143,7 @@ final class RunRecording: Sendable {
 
     /// Ends the log, with a last line if there is one to say.
     private func note(_ text: String?) {
+        live?.end()
         reporter?.finish()
         guard let log, let reporter else { return }
         let isWritten = text.map { log.append("osssync: \($0)\n") } ?? true

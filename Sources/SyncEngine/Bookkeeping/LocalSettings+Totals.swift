@@ -37,15 +37,22 @@ extension LocalSettings {
     package func totals() async throws(SyncError) -> MirrorTotals? {
         do {
             guard let manifest = try await readableManifest() else { return nil }
-            let totals = try await manifest.totals()
-            return MirrorTotals(
-                files: totals.files,
-                bytes: totals.bytes,
-                damagedFiles: totals.damagedFiles,
-                lastVerification: try await VerifyRecord.completed(manifest)
-            )
+            return try await MirrorTotals.read(manifest)
         } catch {
             throw SyncError(any: error)
         }
+    }
+}
+
+extension MirrorTotals {
+    /// What a manifest has in all.
+    static func read(_ manifest: ManifestStore) async throws(ManifestError) -> MirrorTotals {
+        let totals = try await manifest.totals()
+        return MirrorTotals(
+            files: totals.files,
+            bytes: totals.bytes,
+            damagedFiles: totals.damagedFiles,
+            lastVerification: try await VerifyRecord.completed(manifest)
+        )
     }
 }

@@ -157,6 +157,10 @@ public struct ActiveTransfer: Sendable, Hashable {
     public var bytesFinished: Int64
     /// Bytes that a checkpoint spared.
     public var bytesResumed: Int64
+    /// Bytes per second; nil if that was not measured.
+    public var rate: Int64?
+    /// What it waits for, if a reporter found that it does not move.
+    public var waiting: String?
 
     /// Makes a report of one transfer.
     public init(

@@ -139,8 +139,6 @@ extension PlanLine.Facts: JSONObject {
     }
 }
 
-extension ItemAction: JSONValue {}
-
 extension Decision {
     /// What it is called in a plan.
     fileprivate var name: String {

@@ -206,7 +206,8 @@ extension MirrorEngine {
     ///   is neither here nor in the manifest.
     package func verify(
         _ options: VerifyOptions,
-        onFinding: @escaping @Sendable (VerifyFinding) -> Void
+        onFinding: @escaping @Sendable (VerifyFinding) -> Void,
+        onProgress: (@Sendable (RunProgress) -> Void)? = nil
     ) async throws(SyncError) -> VerifyReport {
         let paths = try RunPaths(options.paths, links: .store)
         let session = try await MirrorSession.open(settings, locks: true, allowsRebinding: false)
@@ -224,7 +225,8 @@ extension MirrorEngine {
                 options: options,
                 paths: paths,
                 freed: session.freed,
-                onFinding: onFinding
+                onFinding: onFinding,
+                onProgress: onProgress
             )
             try await scrub.run()
             if options.repairs {

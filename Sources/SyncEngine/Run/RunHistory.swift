@@ -28,24 +28,6 @@ package struct RunHistory: Sendable {
         }
     }
 
-    /// The largest recorded files, the largest first.
-    package func largestFiles(_ count: Int) async throws(SyncError) -> [(key: String, size: Int64)]
-    {
-        try await reading { session in
-            var largest: [ManifestEntry] = []
-            let pages = session.manifest.pages(.entries(in: .all), limit: Self.itemsAtOnce)
-            for try await page in pages {
-                let least = largest.count < count ? -1 : largest.last?.size ?? -1
-                let larger = page.filter { $0.size > least }
-                guard !larger.isEmpty else { continue }
-                largest = [ManifestEntry](
-                    (largest + larger).sorted { $0.size > $1.size }.prefix(count)
-                )
-            }
-            return largest.map { (key: $0.key.text, size: $0.size) }
-        }
-    }
-
     /// Hands what a run recorded to `onItem`, in order, until `onItem` returns false.
     ///
     /// - Returns: The run; nil if there is no record of it.
@@ -83,11 +65,57 @@ extension MirrorEngine {
     package var history: RunHistory { RunHistory(settings: settings) }
 }
 
+extension LocalSettings {
+    private static let (mostRuns, itemsAtOnce) = (1_000, 256)
+
+    /// What is known of the mirror, and of what its last run did; takes no lock and changes
+    /// nothing.
+    ///
+    /// - Returns: Nil if there was no run yet.
+    package func overview() async throws(SyncError) -> MirrorOverview? {
+        do {
+            guard let manifest = try await readableManifest() else { return nil }
+            let stored = try await manifest.rows(.runs, limit: Self.mostRuns)
+            let running = try await PastRun.running(manifest, in: open())
+            var overview = MirrorOverview()
+            overview.runs = stored.map { PastRun($0, running) }
+            if let last = stored.first(where: { $0.record != nil }) {
+                let pages = manifest.pages(.items(run: last.id), limit: Self.itemsAtOnce)
+                for try await items in pages {
+                    for item in items.map(\.item) {
+                        let entry = item.isTransfer ? try await manifest.entry(item.key) : nil
+                        overview.add(PastItem(item), size: entry?.size)
+                    }
+                }
+                overview.sort()
+            }
+            overview.totals = try await MirrorTotals.read(manifest)
+            if let position = try await VerifyRecord.position(manifest) {
+                let read = KeyRange(after: nil, through: position)
+                let counts = (
+                    try await manifest.entryCount(in: read), try await manifest.entryCount()
+                )
+                overview.verifiedShare = Double(counts.0) / Double(max(1, counts.1))
+            }
+            return overview
+        } catch {
+            throw SyncError(any: error)
+        }
+    }
+}
+
 extension PastRun {
     /// The run that is active in another process: the last one, if the directory is locked.
     static func running(_ session: MirrorSession) async throws -> PastRun? {
-        guard let last = try await session.manifest.first(.runs), last.record == nil,
-            try session.directory.isLocked
+        try await running(session.manifest, in: session.directory)
+    }
+
+    fileprivate static func running(
+        _ manifest: ManifestStore,
+        in directory: MirrorDirectory
+    ) async throws -> PastRun? {
+        guard let last = try await manifest.first(.runs), last.record == nil,
+            try directory.isLocked
         else { return nil }
         var run = PastRun(last)
         run.isRunning = true
@@ -125,6 +153,14 @@ extension PastRun {
                 )
             }
         )
+    }
+}
+
+extension RunItem {
+    /// True for a file whose content was moved over the network.
+    fileprivate var isTransfer: Bool {
+        state == ItemState.done.rawValue
+            && [ItemAction.download.rawValue, ItemAction.upload.rawValue].contains(action)
     }
 }
 

@@ -14,25 +14,32 @@ struct Scrub {
     let paths: RunPaths
     let freed: FreedPaths
     let onFinding: @Sendable (VerifyFinding) -> Void
+    let onProgress: (@Sendable (RunProgress) -> Void)?
     var report = VerifyReport()
     /// Rows that are to be written: those that were found damaged, or whole again.
     private var changes: [ManifestChange] = []
     private var count = 0
     private var maximum = Int.max
     private let began: Duration
+    /// All files and their bytes; nil where only some are read, or nobody asks.
+    private var total: (files: Int, bytes: Int64)?
+    private var nextProgress = Duration.zero
+    private static let progressInterval = Duration.milliseconds(200)
 
     init(
         executor: ItemExecutor,
         options: VerifyOptions,
         paths: RunPaths,
         freed: FreedPaths,
-        onFinding: @escaping @Sendable (VerifyFinding) -> Void
+        onFinding: @escaping @Sendable (VerifyFinding) -> Void,
+        onProgress: (@Sendable (RunProgress) -> Void)?
     ) {
         self.executor = executor
         self.options = options
         self.paths = paths
         self.freed = freed
         self.onFinding = onFinding
+        self.onProgress = onProgress
         began = executor.context.environment.monotonic()
     }
 
@@ -46,6 +53,10 @@ struct Scrub {
         }
         if options.budget != nil, !paths.isLimited {
             position = try await VerifyRecord.position(manifest)
+        }
+        if onProgress != nil, options.budget == nil, !paths.isLimited {
+            let totals = try await manifest.totals()
+            total = (Int(totals.files), totals.bytes)
         }
         let keepsPosition = !paths.isLimited
         for range in paths.ranges.ranges {
@@ -91,6 +102,7 @@ struct Scrub {
                 if options.checksRemote { try await verifyObject(row) }
             }
             last = row.key
+            reportProgress()
         }
         // Before the position: a kill must not leave a damaged file behind it unnoted.
         if !changes.isEmpty { try await context.manifest.record(changes) }
@@ -106,6 +118,22 @@ struct Scrub {
         case .time(let limit):
             count > 0 && context.environment.monotonic() - began >= limit
         }
+    }
+
+    private mutating func reportProgress() {
+        guard let onProgress, context.environment.monotonic() >= nextProgress else { return }
+        nextProgress = context.environment.monotonic() + Self.progressInterval
+        onProgress(
+            RunProgress(
+                isPlanComplete: total != nil,
+                itemsPlanned: total?.files ?? count,
+                itemsFinished: min(count, total?.files ?? count),
+                bytesPlanned: total?.bytes ?? report.bytes,
+                bytesFinished: report.bytes,
+                bytesResumed: 0,
+                active: []
+            )
+        )
     }
 
     private func found(_ row: ManifestEntry, _ kind: VerifyFinding.Kind, _ message: String) {

@@ -86,7 +86,6 @@ _osssync() {
         --run) return ;;
         --at) return ;;
         --as-of) return ;;
-        --html) compopt -o default; return ;;
         --since) return ;;
         --path) compopt -o default; return ;;
         --to) compopt -o default; return ;;
@@ -122,6 +121,7 @@ _osssync() {
         --json-interval) return ;;
         --log-file) compopt -o default; return ;;
         --metrics-file) compopt -o default; return ;;
+        --html) compopt -o default; return ;;
         --notify-url) return ;;
         --notify-on) mapfile -t COMPREPLY < <(compgen -W 'always failure' -- "$cur"); return ;;
         --profile) return ;;
@@ -162,11 +162,11 @@ _osssync() {
         trash:-*) mapfile -t COMPREPLY < <(compgen -W '--dry-run --empty --older-than --json --quiet --profile --config --region --endpoint --addressing --provider --signature --state-dir --ca-file --insecure-http --timeout --retries --retry-wait --help' -- "$cur") ;;
         restore:-*) mapfile -t COMPREPLY < <(compgen -W '--dry-run --force --links --names --run --at --to --list --json --quiet --profile --config --region --endpoint --addressing --provider --signature --state-dir --ca-file --insecure-http --timeout --retries --retry-wait --help' -- "$cur") ;;
         undo:-*) mapfile -t COMPREPLY < <(compgen -W '--dry-run --force --json --quiet --profile --config --region --endpoint --addressing --provider --signature --state-dir --ca-file --insecure-http --timeout --retries --retry-wait --help' -- "$cur") ;;
-        verify:-*) mapfile -t COMPREPLY < <(compgen -W '--remote --budget --repair --json --quiet --verbose --log-file --metrics-file --notify-url --notify-on --profile --config --region --endpoint --addressing --provider --signature --state-dir --ca-file --insecure-http --timeout --retries --retry-wait --help' -- "$cur") ;;
-        log:-*) mapfile -t COMPREPLY < <(compgen -W '--html --since --path --json --quiet --verbose --profile --config --region --endpoint --addressing --provider --signature --state-dir --ca-file --insecure-http --timeout --retries --retry-wait --help' -- "$cur") ;;
+        verify:-*) mapfile -t COMPREPLY < <(compgen -W '--remote --budget --repair --json --quiet --verbose --log-file --metrics-file --html --notify-url --notify-on --profile --config --region --endpoint --addressing --provider --signature --state-dir --ca-file --insecure-http --timeout --retries --retry-wait --help' -- "$cur") ;;
+        log:-*) mapfile -t COMPREPLY < <(compgen -W '--since --path --json --quiet --verbose --html --profile --config --region --endpoint --addressing --provider --signature --state-dir --ca-file --insecure-http --timeout --retries --retry-wait --help' -- "$cur") ;;
         doctor:-*) mapfile -t COMPREPLY < <(compgen -W '--all --check-write --max-age --json --quiet --verbose --profile --config --region --endpoint --addressing --provider --signature --state-dir --ca-file --insecure-http --timeout --retries --retry-wait --help' -- "$cur") ;;
         mirrors:-*) mapfile -t COMPREPLY < <(compgen -W '--max-age --json --help' -- "$cur") ;;
-        schedule:-*) mapfile -t COMPREPLY < <(compgen -W '--delete --max-delete --force --on-conflict --checksum --if-locked --links --names --no-metadata --no-empty-dirs --empty-dirs --restore --trash-days --trash --backup-dir --exclude --include --exclude-from --files-from --exclude-if-present --exclude-caches --one-file-system --min-size --max-size --min-age --max-age --remote --budget --repair --pull --push --sync --verify --every --daily --on-calendar --system --install --remove --list --test --format --storage-class --sse --acl --header --jobs --part-size --bwlimit --max-transfer --max-duration --quiet --log-file --metrics-file --notify-url --notify-on --profile --config --region --endpoint --addressing --provider --signature --state-dir --ca-file --insecure-http --timeout --retries --retry-wait --help' -- "$cur") ;;
+        schedule:-*) mapfile -t COMPREPLY < <(compgen -W '--delete --max-delete --force --on-conflict --checksum --if-locked --links --names --no-metadata --no-empty-dirs --empty-dirs --restore --trash-days --trash --backup-dir --exclude --include --exclude-from --files-from --exclude-if-present --exclude-caches --one-file-system --min-size --max-size --min-age --max-age --remote --budget --repair --pull --push --sync --verify --every --daily --on-calendar --system --install --remove --list --test --format --storage-class --sse --acl --header --jobs --part-size --bwlimit --max-transfer --max-duration --quiet --log-file --metrics-file --html --notify-url --notify-on --profile --config --region --endpoint --addressing --provider --signature --state-dir --ca-file --insecure-http --timeout --retries --retry-wait --help' -- "$cur") ;;
         completions:-*) mapfile -t COMPREPLY < <(compgen -W '--help' -- "$cur") ;;
         pull:*|restore:*) _osssync_paths || compopt -o default ;;
         *) compopt -o default ;;

@@ -150,6 +150,7 @@ _osssync() {
                 '*-v[show each item; -vv also why some are skipped]' \
                 '*--log-file[append a log to FILE, outside of DIR]:file:_files' \
                 '*--metrics-file[write metrics of the run to FILE, outside of DIR, in the Prometheus text format]:file:_files' \
+                '*--html[write a page for a browser to FILE, outside of DIR]:file:_files' \
                 '*--notify-url[post the summary as JSON to URL when the run ends]:value: ' \
                 '*--notify-on[when to notify\: always]:value:(always failure)' \
                 '*--profile[use profile NAME of the configuration file]:value: ' \
@@ -222,6 +223,7 @@ _osssync() {
                 '*-v[show each item; -vv also why some are skipped]' \
                 '*--log-file[append a log to FILE, outside of DIR]:file:_files' \
                 '*--metrics-file[write metrics of the run to FILE, outside of DIR, in the Prometheus text format]:file:_files' \
+                '*--html[write a page for a browser to FILE, outside of DIR]:file:_files' \
                 '*--notify-url[post the summary as JSON to URL when the run ends]:value: ' \
                 '*--notify-on[when to notify\: always]:value:(always failure)' \
                 '*--profile[use profile NAME of the configuration file]:value: ' \
@@ -295,6 +297,7 @@ _osssync() {
                 '*-v[show each item; -vv also why some are skipped]' \
                 '*--log-file[append a log to FILE, outside of DIR]:file:_files' \
                 '*--metrics-file[write metrics of the run to FILE, outside of DIR, in the Prometheus text format]:file:_files' \
+                '*--html[write a page for a browser to FILE, outside of DIR]:file:_files' \
                 '*--notify-url[post the summary as JSON to URL when the run ends]:value: ' \
                 '*--notify-on[when to notify\: always]:value:(always failure)' \
                 '*--profile[use profile NAME of the configuration file]:value: ' \
@@ -332,6 +335,7 @@ _osssync() {
                 '*-v[show each item; -vv also why some are skipped]' \
                 '*--log-file[append a log to FILE, outside of DIR]:file:_files' \
                 '*--metrics-file[write metrics of the run to FILE, outside of DIR, in the Prometheus text format]:file:_files' \
+                '*--html[write a page for a browser to FILE, outside of DIR]:file:_files' \
                 '*--notify-url[post the summary as JSON to URL when the run ends]:value: ' \
                 '*--notify-on[when to notify\: always]:value:(always failure)' \
                 '*--profile[use profile NAME of the configuration file]:value: ' \
@@ -396,6 +400,7 @@ _osssync() {
                 '*-v[show each item; -vv also why some are skipped]' \
                 '*--log-file[append a log to FILE, outside of DIR]:file:_files' \
                 '*--metrics-file[write metrics of the run to FILE, outside of DIR, in the Prometheus text format]:file:_files' \
+                '*--html[write a page for a browser to FILE, outside of DIR]:file:_files' \
                 '*--notify-url[post the summary as JSON to URL when the run ends]:value: ' \
                 '*--notify-on[when to notify\: always]:value:(always failure)' \
                 '*--profile[use profile NAME of the configuration file]:value: ' \
@@ -488,6 +493,7 @@ _osssync() {
                 '*--on-conflict[which version a conflict keeps (default both)]:value:(keep-both local remote skip fail)' \
                 '*--checksum[find local changes by content, not by time]' \
                 '*--exit-code[exit with 1 if the two sides differ]' \
+                '*--follow[watch the run that works on DIR now]' \
                 '*--links[skip, follow or store symbolic links]:value:(skip follow store)' \
                 '*--names[how to handle keys that cannot be file names, such as those with '\''//'\''\: skip them]:value:(skip escape)' \
                 '*--summary[show totals]' \
@@ -863,6 +869,7 @@ _osssync() {
                 '*-v[show each item; -vv also why some are skipped]' \
                 '*--log-file[append a log to FILE, outside of DIR]:file:_files' \
                 '*--metrics-file[write metrics of the run to FILE, outside of DIR, in the Prometheus text format]:file:_files' \
+                '*--html[write a page for a browser to FILE, outside of DIR]:file:_files' \
                 '*--notify-url[post the summary as JSON to URL when the run ends]:value: ' \
                 '*--notify-on[when to notify\: always]:value:(always failure)' \
                 '*--profile[use profile NAME of the configuration file]:value: ' \
@@ -884,7 +891,6 @@ _osssync() {
             ;;
         log)
             _arguments -s \
-                '*--html[write an HTML page to FILE, outside of DIR\: a calendar, all runs, failures and the largest files]:file:_files' \
                 '*--since[show only runs that began at most TIME ago, such as 7d or 12h]:value: ' \
                 '*--path[show what the runs did with PATH, relative to DIR, or with everything beneath it]:file:_files' \
                 '*--json[write one JSON object per line to stdout]' \
@@ -892,6 +898,7 @@ _osssync() {
                 '*-q[show only warnings and errors]' \
                 '*--verbose[show each item; -vv also why some are skipped]' \
                 '*-v[show each item; -vv also why some are skipped]' \
+                '*--html[write a page for a browser to FILE, outside of DIR]:file:_files' \
                 '*--profile[use profile NAME of the configuration file]:value: ' \
                 '*--config[read profiles from FILE instead of ~/.config/osssync/config]:file:_files' \
                 '*--region[the region of the bucket, such as cn-hangzhou or eu-central-1]:value: ' \
@@ -1002,6 +1009,7 @@ _osssync() {
                 '*-q[show only warnings and errors]' \
                 '*--log-file[append a log to FILE, outside of DIR]:file:_files' \
                 '*--metrics-file[write metrics of the run to FILE, outside of DIR, in the Prometheus text format]:file:_files' \
+                '*--html[write a page for a browser to FILE, outside of DIR]:file:_files' \
                 '*--notify-url[post the summary as JSON to URL when the run ends]:value: ' \
                 '*--notify-on[when to notify\: always]:value:(always failure)' \
                 '*--profile[use profile NAME of the configuration file]:value: ' \

@@ -1,0 +1,43 @@
+internal import LocalStorage
+internal import ObjectStorage
+package import ObjectTransfer
+
+extension LocalSettings {
+    /// What the run that works now shows of itself; nil without one, and in its first moment.
+    ///
+    /// What a killed run left is not shown: nobody holds its lock.
+    package func live() throws(SyncError) -> LiveRun? {
+        do {
+            let directory = try open()
+            guard let content = try directory.state.read(StateFolder.liveName),
+                try directory.isLocked
+            else { return nil }
+            return LiveRun(content: content)
+        } catch {
+            throw SyncError(any: error)
+        }
+    }
+
+    /// The file in which a run shows itself; nil if there is no place for it.
+    package func liveFile() -> LiveFile? {
+        // No run needs it, and each opens the directory itself and says what is wrong.
+        (try? open()).map { LiveFile(state: $0.state) }
+    }
+}
+
+/// The file in which a run shows others how far it is.
+///
+/// No run needs it: where it cannot be written, there is none.
+public struct LiveFile: Sendable {
+    let state: StateFolder
+
+    /// Shows this in place of what was shown before; blocks.
+    public func show(_ run: LiveRun) {
+        try? state.writeUnsynchronized(StateFolder.liveName, run.content)
+    }
+
+    /// Shows nothing any more.
+    public func remove() {
+        try? state.removeUnsynchronized(StateFolder.liveName)
+    }
+}
