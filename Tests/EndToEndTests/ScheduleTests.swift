@@ -147,19 +147,6 @@ struct ScheduleTests {
         #expect(unlinked.diagnostics.contains("is not linked"), "\(unlinked.diagnostics)")
     }
 
-    @Test func `the program is scheduled by the name by which it was called`() throws {
-        let text = try workplace.shell(
-            """
-            mkdir upgradable; ln -s "$(command -v osssync)" upgradable/osssync
-            upgradable/osssync schedule --push --every 1h --format cron '\(tree.path)'
-            PATH="$PWD/upgradable:$PATH"
-            osssync schedule --push --every 1h --format cron '\(tree.path)'
-            """
-        ).output
-        let program = workplace.folder.path + "/upgradable/osssync"
-        #expect(text.components(separatedBy: program).count == 3, "\(text)")
-    }
-
     @Test func `the mirrors of the account are listed, with what starts their runs`() throws {
         func mirrors(_ arguments: String...) throws -> ProgramResult {
             try workplace.start(["mirrors"] + arguments, environment: path).finish()
@@ -173,9 +160,6 @@ struct ScheduleTests {
         #expect(lines[1].hasPrefix("complete  0 min ago  yes      "), "\(lines)")
         #expect(lines[1].hasSuffix("\(tree.path) -> \(workplace.remote)/"), "\(lines)")
         #expect(lines[2].hasPrefix("no run    never      -        "), "\(lines)")
-        try tree.write("later", ramp(3))
-        try #require(try workplace.run("pull", tree.path).status == 0)
-        #expect(try mirrors("--json").output.contains("\"in_step\":false"))
         let old = try mirrors("--max-age", "26h", "--json")
         #expect(old.status == 1 && old.output.contains("\"too_old\":true"), "\(old.output)")
         #expect(try workplace.run("init", "--unlink", other.path).status == 0)
