@@ -101,8 +101,7 @@ struct OutageTests {
         #expect(notices.all.map(\.attempt) == Array(1...7))
         #expect(network.sent.count == 8)
         let expected =
-            "there is no connection: the connection could not be made (refused). Check the "
-            + "endpoint's name and the network"
+            "there is no connection: refused. Check the endpoint's name and the network"
         #expect(errors.allSatisfy { $0.message == expected })
     }
 

@@ -43,7 +43,9 @@ struct RestoreCommand: Sendable {
                 "run": isUndo ? request.version.number : nil,
             ])
         } else if !context.output.isQuiet {
-            context.say((request.isDryRun ? "would have " : "") + Self.text(report))
+            if report.missing.isEmpty || report.restored > 0 {
+                context.say((request.isDryRun ? "would have " : "") + Self.text(report))
+            }
             if isUndo, report.missing.isEmpty, let number = request.version.number,
                 let text = Self.nothing(in: report, ofRun: number)
             {

@@ -20,7 +20,7 @@ extension StorageError {
             if let key { text += " of '\(key.display)'" }
             text += " failed: "
         }
-        text += reason
+        text += isOutage ? outage : reason
         if let advice { text += ". " + advice }
         return text
     }
@@ -32,6 +32,12 @@ extension StorageError {
         case .invalidRequest: key == nil
         default: false
         }
+    }
+
+    /// The reason, for a sentence that says that there is no connection.
+    private var outage: String {
+        guard case .transport(.connectFailed(let place)) = kind else { return reason }
+        return place
     }
 
     /// Why it failed, in a few words.

@@ -65,12 +65,14 @@ func transportError(
     }
 }
 
-/// libcurl says where it failed, and then once more that it failed.
+/// libcurl says that it failed, where, and once more that it failed.
 private func withoutSummary(_ detail: String) -> String {
+    var detail = detail[...]
     for summary in [": Couldn't connect to server", ": Could not connect to server"]
     where detail.hasSuffix(summary) {
-        return String(detail.dropLast(summary.count))
+        detail = detail.dropLast(summary.count)
     }
-    return detail
+    let beginning = "Failed to connect to "
+    return String(detail.hasPrefix(beginning) ? detail.dropFirst(beginning.count) : detail)
 }
 #endif

@@ -169,10 +169,12 @@ struct RemoteCheck {
     }
 
     private func refusal(_ name: String, _ recorded: String) -> SyncError {
-        SyncError(
+        // `remote.endpoint-port` is "endpoint port" to people.
+        let what = String(name.drop { $0 != "." }.dropFirst().map { $0 == "-" ? " " : $0 })
+        return SyncError(
             code: .refused,
             message: "the manifest of '\(displayText(settings.directory.utf8))' was created "
-                + "for another remote (\(name) was '\(displayText(recorded.utf8))'), and "
+                + "for another remote (its \(what) was '\(displayText(recorded.utf8))'), and "
                 + "'\(settings.displayRemote)' is a different one; nothing was changed. "
                 + "If the remote changed on purpose, use --rebind"
         )
