@@ -60,7 +60,7 @@ struct LiveRunTests {
         #expect(followed.events.last?["outcome"] as? String == "complete")
         #expect(!FileManager.default.fileExists(atPath: live))
         #expect(!pageText.contains("refresh") && !pageText.contains("Running now"))
-        #expect(pageText.contains("What run 2 transferred") && pageText.contains("2 files, 300 B"))
+        #expect(pageText.contains("What run 2 transferred") && pageText.contains("2 items, 300 B"))
         let none = try workplace.run("status", "--follow", tree.path)
         #expect(none.output == "no run of '\(tree.path)' is active\n" && none.status == 0)
     }

@@ -78,7 +78,8 @@ struct RunPageTests {
         page.overview.directories = [
             MirrorOverview.Directory(name: name, files: 1, bytes: 5_000)
         ]
-        page.overview.totals = MirrorTotals(files: 7, bytes: 9_000, damagedFiles: 2)
+        (page.overview.recorded, page.overview.bytes) = (7, 9_000)
+        page.overview.damagedFiles = 2
         page.overview.verifiedShare = 0.25
         var live = LiveRun(
             title: name,
@@ -141,7 +142,7 @@ struct RunPageTests {
         for words in [
             "did not end", "incomplete", "1 of 3 days with a complete run", "4.9 KiB",
             "25% of 100 B, 25 B/s, ETA 0:03", "Waiting: name", "2 files here", "failed name",
-            "name: 50%", "7 files, 8.8 KiB", "never complete; 25% of the next verify",
+            "name: 50%", "7 items, 8.8 KiB", "never complete; 25% of the next verify",
             "Last complete run 2025-12-31", ", 47 hours before this page", "Failed: name",
             "the largest was run 1 with 100 B",
         ] {

@@ -117,10 +117,13 @@ public struct LocalMirror: Sendable {
 
     /// What is known of the mirror and its runs; takes no lock.
     ///
+    /// - Parameter depth: How much is read.
     /// - Returns: Nil if there was no run yet, or if the manifest cannot be read now.
     /// - Throws: `SyncError`.
-    public func overview() async throws(SyncError) -> MirrorOverview? {
-        try await settings.overview()
+    public func overview(
+        _ depth: MirrorOverview.Depth
+    ) async throws(SyncError) -> MirrorOverview? {
+        try await settings.overview(depth)
     }
 
     /// What a run that works now, in any process of this user, shows of itself.

@@ -105,7 +105,7 @@ struct LogCommand: Sendable {
         let file = try ReplacedFile(page: path)
         var page = context.page()
         let mirror = try context.localMirror()
-        page.overview = try await mirror.overview() ?? MirrorOverview()
+        page.overview = try await mirror.overview(.items) ?? MirrorOverview()
         page.live = try mirror.live()
         page.trash = try await mirror.trash()
         guard let problem = file.replace(with: page.text) else { return .success }

@@ -169,7 +169,7 @@ struct VerifyRecording: Sendable {
                 if code == .success { code = .incomplete }
             }
         }
-        let isWritten = await live.writePage(error)
+        let isWritten = await live.writePage(.items, error)
         if code == .success, !isWritten || context.hasLostOutput { code = .incomplete }
         let found = report.map(VerifyCommand.json) ?? ["event": "verify"]
         await notification?.finish(found, code, error)

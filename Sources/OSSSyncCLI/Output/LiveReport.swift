@@ -12,6 +12,8 @@ final class LiveReport: Sendable {
         var hasFile = true
         /// With the runs before this one.
         var page: RunPage
+        /// What this run did so far.
+        var done = MirrorOverview()
         var lastPage: ContinuousClock.Instant?
         var isEnded = false
     }
@@ -73,21 +75,32 @@ final class LiveReport: Sendable {
     ///
     /// Before this run has its lock: while it works, this process does not open its manifest again.
     func readHistory() async {
-        guard pageFile != nil, let overview = try? await context.localMirror().overview() else {
+        guard pageFile != nil, let overview = try? await context.localMirror().overview(.runs)
+        else {
             return
         }
         state.withLock { $0.page.overview = overview }
     }
 
+    /// Takes an event of the run, for the page.
+    func handle(_ event: SyncEvent) {
+        guard pageFile != nil, case .item(let item) = event else { return }
+        state.withLock { $0.done.add(item) }
+    }
+
     /// Writes the page that stays.
     ///
+    /// - Parameters:
+    ///   - depth: How much of it is read; but for `items`, what the run did is what it reported.
+    ///   - error: Why the run failed; nil if it did not.
     /// - Returns: False if it could not be written, which was reported.
-    func writePage(_ error: (any Error)?) async -> Bool {
+    func writePage(_ depth: MirrorOverview.Depth, _ error: (any Error)?) async -> Bool {
         guard let pageFile else { return true }
         var page = context.page()
         // What cannot be read is left out.
         let mirror = try? context.localMirror()
-        if let overview = try? await mirror?.overview() { page.overview = overview }
+        if let overview = try? await mirror?.overview(depth) { page.overview = overview }
+        if depth != .items { page.overview.take(itemsOf: state.withLock(\.done)) }
         page.trash = try? await mirror?.trash()
         page.failure = error.map { EventText.failure($0) }
         guard let problem = pageFile.replace(with: page.text) else { return true }

@@ -134,10 +134,11 @@ extension RunPage {
                 """
         }
         var notes: [HTML] = []
-        if let damaged = overview.totals?.damagedFiles, damaged > 0 {
+        if overview.damagedFiles > 0 {
+            let count = countText(overview.damagedFiles, "file", "files")
             notes.append(
                 """
-                <li><b class="bad">damaged</b> \(countText(Int(damaged), "file", "files")) here; \
+                <li><b class="bad">damaged</b> \(count) here; \
                 <code>osssync verify --repair DIR</code> downloads them again</li>
                 """
             )
@@ -177,16 +178,13 @@ extension RunPage {
         func add(_ name: HTML, _ value: String) {
             rows.append("<tr><th>\(name)</th><td>\(value)</td></tr>")
         }
-        if let totals = overview.totals {
-            add(
-                "In both places",
-                "\(countText(Int(totals.files), "file", "files")), \(sizeText(totals.bytes))"
-            )
+        if !overview.runs.isEmpty {
+            let size = overview.bytes.map { ", " + sizeText($0) } ?? ""
+            add("In both places", countText(overview.recorded, "item", "items") + size)
             let share =
                 overview.verifiedShare.map { "; \(Int($0 * 100))% of the next verify" } ?? ""
-            let last =
-                totals.lastVerification.map { "complete \($0.localText)" } ?? "never complete"
-            add("Verified", last + share)
+            let last = overview.lastVerification.map { "complete \($0.localText)" }
+            add("Verified", (last ?? "never complete") + share)
         }
         if let trash {
             let files = countText(trash.files, "file", "files")

@@ -103,6 +103,7 @@ final class RunRecording: Sendable {
 
     func handle(_ event: SyncEvent) {
         reporter?.handle(event)
+        live?.handle(event)
         guard case .finished(let summary) = event else { return }
         state.withLock { $0.summary = summary }
         live?.end()
@@ -116,11 +117,13 @@ final class RunRecording: Sendable {
     /// Writes the end; the exit status, which is not 0 if something could not be written.
     func finish(_ code: ExitCode, _ error: (any Error)? = nil) async -> ExitCode {
         note(error.map { EventText.failure($0) })
-        let isWritten = await live?.writePage(error) ?? true
+        let (summary, start) = state.withLock { ($0.summary, $0.start) }
+        let changes =
+            summary.transferred + summary.deleted + summary.renamed + summary.adopted
+        let isWritten = await live?.writePage(changes > 0 ? .size : .state, error) ?? true
         let isLost = !isWritten || context.hasLostOutput
         let code = code == .success && isLost ? .incomplete : code
         guard let metrics else { return code }
-        let (summary, start) = state.withLock { ($0.summary, $0.start) }
         var figures = RunFigures(
             directory: absolutePath((try? context.directory()) ?? ""),
             remote: context.remoteText,

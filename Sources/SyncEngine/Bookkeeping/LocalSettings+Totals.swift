@@ -37,22 +37,15 @@ extension LocalSettings {
     package func totals() async throws(SyncError) -> MirrorTotals? {
         do {
             guard let manifest = try await readableManifest() else { return nil }
-            return try await MirrorTotals.read(manifest)
+            let totals = try await manifest.totals()
+            return MirrorTotals(
+                files: totals.files,
+                bytes: totals.bytes,
+                damagedFiles: totals.damagedFiles,
+                lastVerification: try await VerifyRecord.completed(manifest)
+            )
         } catch {
             throw SyncError(any: error)
         }
-    }
-}
-
-extension MirrorTotals {
-    /// What a manifest has in all.
-    static func read(_ manifest: ManifestStore) async throws(ManifestError) -> MirrorTotals {
-        let totals = try await manifest.totals()
-        return MirrorTotals(
-            files: totals.files,
-            bytes: totals.bytes,
-            damagedFiles: totals.damagedFiles,
-            lastVerification: try await VerifyRecord.completed(manifest)
-        )
     }
 }

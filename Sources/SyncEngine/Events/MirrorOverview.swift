@@ -1,4 +1,4 @@
-internal import SyncModel
+public import SyncModel
 
 /// What is known of a mirror and its runs without asking the bucket: what a page on it shows.
 public struct MirrorOverview: Sendable, Hashable {
@@ -20,6 +20,18 @@ public struct MirrorOverview: Sendable, Hashable {
         public var size: Int64
     }
 
+    /// How much is read; each depth includes those before.
+    public enum Depth: Int, Sendable {
+        /// The runs.
+        case runs
+        /// What costs about nothing.
+        case state
+        /// The size of the mirror, for which every entry is read.
+        case size
+        /// What the last run did, for which its items are looked up.
+        case items
+    }
+
     private static let mostFiles = 10
     private static let mostProblems = 100
 
@@ -34,14 +46,44 @@ public struct MirrorOverview: Sendable, Hashable {
     public var largest: [File] = []
     /// Where the files were that it transferred, as far as the journal has them, by name.
     public var directories: [Directory] = []
-    /// What both sides have in all; nil if that is not known.
-    public var totals: MirrorTotals?
+    /// Recorded files and directories.
+    public var recorded = 0
+    /// Bytes of those; nil if they were not summed up.
+    public var bytes: Int64?
+    /// Those that were found damaged and are not repaired.
+    public var damagedFiles = 0
+    /// When `verify` last read the last of all files; nil if it never did.
+    public var lastVerification: StoreTime?
     /// How much of the files a `verify` with a budget has read since the last complete one, from 0
     /// to 1; nil if none is unfinished.
     public var verifiedShare: Double?
+    private var indices: [String: Int] = [:]
 
     /// Makes an overview of a mirror without runs.
     public init() {}
+
+    /// Adds an item of the run that works now.
+    public mutating func add(_ item: ItemEvent) {
+        guard ![.started, .resumed, .planned].contains(item.state) else { return }
+        let isTransfer = item.state == .done && [.download, .upload].contains(item.action)
+        add(
+            PastItem(
+                key: item.key,
+                displayKey: item.displayKey,
+                action: item.action.rawValue,
+                state: item.state.rawValue,
+                message: item.message
+            ),
+            size: isTransfer ? item.size : nil
+        )
+    }
+
+    /// Shows what `run` did as what the last run did.
+    public mutating func take(itemsOf run: MirrorOverview) {
+        (problems, furtherProblems) = (run.problems, run.furtherProblems)
+        (largest, directories) = (run.largest, run.directories)
+        sort()
+    }
 
     /// Adds an item of the last run.
     mutating func add(_ item: PastItem, size: Int64?) {
@@ -57,17 +99,18 @@ public struct MirrorOverview: Sendable, Hashable {
         if largest.count > 2 * Self.mostFiles { keepLargest() }
         let end = item.displayKey.firstIndex(of: "/")
         let name = end.map { String(item.displayKey[...$0]) } ?? "./"
-        // The journal is in no order, and has at most 5,000 items.
-        if let index = directories.firstIndex(where: { $0.name == name }) {
+        if let index = indices[name] {
             directories[index].files += 1
             directories[index].bytes = directories[index].bytes.addingClamped(size)
         } else {
+            indices[name] = directories.count
             directories.append(Directory(name: name, files: 1, bytes: size))
         }
     }
 
     mutating func sort() {
         keepLargest()
+        indices = [:]
         directories.sort { $0.bytes > $1.bytes }
     }
 

@@ -72,14 +72,17 @@ extension LocalSettings {
     /// nothing.
     ///
     /// - Returns: Nil if there was no run yet.
-    package func overview() async throws(SyncError) -> MirrorOverview? {
+    package func overview(
+        _ depth: MirrorOverview.Depth
+    ) async throws(SyncError) -> MirrorOverview? {
         do {
             guard let manifest = try await readableManifest() else { return nil }
             let stored = try await manifest.rows(.runs, limit: Self.mostRuns)
             let running = try await PastRun.running(manifest, in: open())
             var overview = MirrorOverview()
             overview.runs = stored.map { PastRun($0, running) }
-            if let last = stored.first(where: { $0.record != nil }) {
+            guard depth != .runs else { return overview }
+            if depth == .items, let last = stored.first(where: { $0.record != nil }) {
                 let pages = manifest.pages(.items(run: last.id), limit: Self.itemsAtOnce)
                 for try await items in pages {
                     for item in items.map(\.item) {
@@ -89,13 +92,16 @@ extension LocalSettings {
                 }
                 overview.sort()
             }
-            overview.totals = try await MirrorTotals.read(manifest)
+            overview.recorded = try await manifest.entryCount()
+            if depth != .state { overview.bytes = try await manifest.totals().bytes }
+            for try await page in manifest.pages(.damagedEntries, limit: Self.itemsAtOnce) {
+                overview.damagedFiles += page.count
+            }
+            overview.lastVerification = try await VerifyRecord.completed(manifest)
             if let position = try await VerifyRecord.position(manifest) {
                 let read = KeyRange(after: nil, through: position)
-                let counts = (
-                    try await manifest.entryCount(in: read), try await manifest.entryCount()
-                )
-                overview.verifiedShare = Double(counts.0) / Double(max(1, counts.1))
+                let count = try await manifest.entryCount(in: read)
+                overview.verifiedShare = Double(count) / Double(max(1, overview.recorded))
             }
             return overview
         } catch {
