@@ -235,7 +235,7 @@ extension StorageClient {
         context.authorization = signed.headers.last { $0.0 == "authorization" }?.1
         let url =
             endpoint.origin(bucket: configuration.bucket)
-            + signed.target(keepsEmptyValues: dialect.signature.keepsEmptyValues)
+            + signed.target(keepsEmptyValues: signer.parameters.keepsEmptyValues)
         return (url, signed.headers)
     }
 

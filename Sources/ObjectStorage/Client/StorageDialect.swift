@@ -1,80 +1,23 @@
 internal import SyncModel
 
 /// What differs between the services that speak the protocol.
+///
+/// Computed from the few words that are kept: each request passes it on several times.
 package struct StorageDialect: Sendable, Hashable {
-    /// The service's name as manifests record it.
-    package let name: String
-    /// What the names of the service's own headers begin with.
-    package let headerPrefix: String
-    package let signature: V4Parameters
-    /// How listings write keys when asked to encode them.
-    package let keyEncoding: PercentEncodingStyle
-    /// True if answers other than listings can be asked to encode keys, too.
-    let encodesAllDocuments: Bool
-    /// Sent with every GET, so that an impossible range is refused and not ignored.
-    let rangeBehavior: (name: String, value: String)?
-    /// The header with the whole object's CRC-64.
-    let checksumHeader: String
-    /// True if the service computes it; false if it only keeps what the writer said.
-    package let computesChecksum: Bool
-    /// Asks for other checksums that the service may have.
-    let checksumMode: (name: String, value: String)?
-    /// Asks for what a listing leaves out unless asked: whether archived objects were restored.
-    let listingAttributes: (name: String, value: String)?
-    /// True if a request over plain http carries the digest of its body.
-    let signsPayload: Bool
-    let conditions: WriteConditionStyle
-    /// What comes before the bucket's name in the source of a copy.
-    let copySourcePrefix: String
-    /// Bytes of UTF-8.
-    package let maximumKeyLength: Int
+    /// The product that signatures name, at Alibaba Cloud; nil for S3 and its look-alikes.
+    private let product: String?
+    private let provider: StoreProvider?
     package var minimumPartSize: Int64
-    package let maximumObjectSize: Int64
-    /// Bytes of all user metadata of an object, names included.
-    let maximumMetadataSize: Int
-    /// The names of the storage classes that a write may ask for, and whose objects can be read at
-    /// once.
-    let writableClasses: Set<String>
-
-    /// True if an upload that must not replace an object is refused where it begins; false if only
-    /// where it ends.
-    package var refusesAtOnce: Bool { conditions == .forbidOverwrite }
-    /// True if versioned buckets ignore that a write must find no object: they make a new version.
-    package var versionsIgnoreConditions: Bool { conditions == .forbidOverwrite }
     /// The largest object that is copied by one request.
     package var maximumCopySize: Int64
-    /// How the body of RestoreObject names its parts.
-    let restore: RestoreStyle
-    /// A byte of keys that the store does not keep as it is; nil if it keeps all.
-    package let lostKeyByte: UInt8?
-    /// True if all parts of an upload but the last must be of one size.
-    package let partsHaveOneSize: Bool
 
     /// Alibaba Cloud OSS; `service` is the product that signatures name.
     package static func oss(service: String) -> StorageDialect {
         StorageDialect(
-            name: "oss",
-            headerPrefix: "x-oss-",
-            signature: .oss(service: service),
-            keyEncoding: .strict,
-            encodesAllDocuments: true,
-            rangeBehavior: ("x-oss-range-behavior", "standard"),
-            checksumHeader: "x-oss-hash-crc64ecma",
-            computesChecksum: true,
-            checksumMode: nil,
-            listingAttributes: nil,
-            signsPayload: false,
-            conditions: .forbidOverwrite,
-            copySourcePrefix: "/",
-            maximumKeyLength: 1_023,
+            product: service,
+            provider: nil,
             minimumPartSize: PartLayout.minimumPartSize,
-            maximumObjectSize: PartLayout.maximumObjectSize,
-            maximumMetadataSize: 8 << 10,
-            writableClasses: ["Standard", "IA"],
-            maximumCopySize: 1_000_000_000,
-            restore: .oss,
-            lostKeyByte: nil,
-            partsHaveOneSize: false
+            maximumCopySize: 1_000_000_000
         )
     }
 
@@ -83,37 +26,78 @@ package struct StorageDialect: Sendable, Hashable {
     /// Amazon S3 and its look-alikes; nil for one of which nothing is known.
     package static func s3(_ provider: StoreProvider?) -> StorageDialect {
         StorageDialect(
-            name: "s3",
-            headerPrefix: "x-amz-",
-            signature: .s3,
-            keyEncoding: .form,
-            encodesAllDocuments: false,
-            rangeBehavior: nil,
-            checksumHeader: "x-amz-meta-" + checksumMetadataName,
-            computesChecksum: false,
-            checksumMode: ("x-amz-checksum-mode", "ENABLED"),
-            // Others have no such classes, and some refuse headers that they do not know.
-            listingAttributes: provider == .aws
-                ? ("x-amz-optional-object-attributes", "RestoreStatus") : nil,
-            signsPayload: true,
-            conditions: .preconditions,
-            copySourcePrefix: "",
-            maximumKeyLength: 1_024,
+            product: nil,
+            provider: provider,
             minimumPartSize: 5 << 20,
-            maximumObjectSize: 5 << 40,
-            maximumMetadataSize: 2 << 10,
-            writableClasses: [
-                "STANDARD_IA", "ONEZONE_IA", "INTELLIGENT_TIERING", "REDUCED_REDUNDANCY",
-                "GLACIER_IR",
-            ],
-            maximumCopySize: 5 << 30,
-            restore: .s3,
-            lostKeyByte: provider?.lostKeyByte,
-            partsHaveOneSize: provider == .r2
+            maximumCopySize: 5 << 30
         )
     }
 
     package static let s3 = s3(nil)
+
+    var isOSS: Bool { product != nil }
+
+    /// The service's name as manifests record it.
+    package var name: String { isOSS ? "oss" : "s3" }
+    /// What the names of the service's own headers begin with.
+    package var headerPrefix: String { isOSS ? "x-oss-" : "x-amz-" }
+    package var signature: V4Parameters { V4Parameters(product: product) }
+    /// How listings write keys when asked to encode them.
+    package var keyEncoding: PercentEncodingStyle { isOSS ? .strict : .form }
+    /// True if answers other than listings can be asked to encode keys, too.
+    var encodesAllDocuments: Bool { isOSS }
+    /// Sent with every GET, so that an impossible range is refused and not ignored.
+    var rangeBehavior: (name: String, value: String)? {
+        isOSS ? ("x-oss-range-behavior", "standard") : nil
+    }
+    /// The header with the whole object's CRC-64.
+    var checksumHeader: String {
+        isOSS ? "x-oss-hash-crc64ecma" : Self.keptChecksumHeader
+    }
+    private static let keptChecksumHeader = "x-amz-meta-" + checksumMetadataName
+    /// True if the service computes it; false if it only keeps what the writer said.
+    package var computesChecksum: Bool { isOSS }
+    /// Asks for other checksums that the service may have.
+    var checksumMode: (name: String, value: String)? {
+        isOSS ? nil : ("x-amz-checksum-mode", "ENABLED")
+    }
+    /// Asks for what a listing leaves out unless asked: whether archived objects were restored.
+    ///
+    /// Others have no such classes, and some refuse headers that they do not know.
+    var listingAttributes: (name: String, value: String)? {
+        provider == .aws ? ("x-amz-optional-object-attributes", "RestoreStatus") : nil
+    }
+    /// True if a request over plain http carries the digest of its body.
+    var signsPayload: Bool { !isOSS }
+    var conditions: WriteConditionStyle { isOSS ? .forbidOverwrite : .preconditions }
+    /// What comes before the bucket's name in the source of a copy.
+    var copySourcePrefix: String { isOSS ? "/" : "" }
+    /// Bytes of UTF-8.
+    package var maximumKeyLength: Int { isOSS ? 1_023 : 1_024 }
+    package var maximumObjectSize: Int64 { isOSS ? PartLayout.maximumObjectSize : 5 << 40 }
+    /// Bytes of all user metadata of an object, names included.
+    var maximumMetadataSize: Int { isOSS ? 8 << 10 : 2 << 10 }
+    /// The names of the storage classes that a write may ask for, and whose objects can be read at
+    /// once.
+    var writableClasses: [String] {
+        isOSS
+            ? ["Standard", "IA"]
+            : [
+                "STANDARD_IA", "ONEZONE_IA", "INTELLIGENT_TIERING", "REDUCED_REDUNDANCY",
+                "GLACIER_IR",
+            ]
+    }
+    /// True if an upload that must not replace an object is refused where it begins; false if only
+    /// where it ends.
+    package var refusesAtOnce: Bool { isOSS }
+    /// True if versioned buckets ignore that a write must find no object: they make a new version.
+    package var versionsIgnoreConditions: Bool { isOSS }
+    /// How the body of RestoreObject names its parts.
+    var restore: RestoreStyle { isOSS ? .oss : .s3 }
+    /// A byte of keys that the store does not keep as it is; nil if it keeps all.
+    package var lostKeyByte: UInt8? { provider?.lostKeyByte }
+    /// True if all parts of an upload but the last must be of one size.
+    package var partsHaveOneSize: Bool { provider == .r2 }
 
     /// The metadata that holds the CRC-64 of what osssync wrote, in decimal digits, where the
     /// service itself computes none.
@@ -139,18 +123,15 @@ package struct StorageDialect: Sendable, Hashable {
     /// True if listings tell which archived objects were restored.
     package var listsRestoredObjects: Bool { isOSS || listingAttributes != nil }
 
-    var isOSS: Bool { conditions == .forbidOverwrite }
-
     /// True if a HEAD can ask for one of the parts that an object was made of.
     var numbersParts: Bool { !isOSS }
 
     package static func == (left: Self, right: Self) -> Bool {
-        left.name == right.name && left.signature == right.signature
+        left.product == right.product
     }
 
     package func hash(into hasher: inout Hasher) {
-        hasher.combine(name)
-        hasher.combine(signature)
+        hasher.combine(product)
     }
 }
 

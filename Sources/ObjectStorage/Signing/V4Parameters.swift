@@ -1,30 +1,38 @@
 /// What differs between the dialects of the V4 signature (oss-protocol, "S3 SigV4 differences").
 package struct V4Parameters: Sendable, Hashable {
-    /// `OSS4-HMAC-SHA256`.
-    let algorithm: String
-    /// Comes before the secret in the first key.
-    let keyPrefix: String
-    /// The last word of the scope.
-    let terminator: String
     /// The word of the scope before the terminator.
     package let service: String
+    private let isOSS: Bool
+
+    /// `product` is what Alibaba Cloud's signatures name; nil for S3.
+    init(product: String?) {
+        service = product ?? "s3"
+        isOSS = product != nil
+    }
+
+    /// `OSS4-HMAC-SHA256`.
+    var algorithm: String { isOSS ? "OSS4-HMAC-SHA256" : "AWS4-HMAC-SHA256" }
+    /// Comes before the secret in the first key.
+    var keyPrefix: String { isOSS ? "aliyun_v4" : "AWS4" }
+    /// The last word of the scope.
+    var terminator: String { isOSS ? "aliyun_v4_request" : "aws4_request" }
     /// `x-oss-`: headers that begin so are always signed.
-    let headerPrefix: String
-    let query: QueryNames
+    var headerPrefix: String { isOSS ? "x-oss-" : "x-amz-" }
+    var query: QueryNames { isOSS ? .oss : .s3 }
     /// True if `/bucket/key` is signed for any addressing, false if the request's path is signed.
-    let signsResource: Bool
+    var signsResource: Bool { isOSS }
     /// True if a query parameter without value is signed as `name=`.
-    package let keepsEmptyValues: Bool
+    package var keepsEmptyValues: Bool { !isOSS }
     /// True if all headers are signed and listed; false if the signed ones are fixed by rule and
     /// only additional ones are listed.
-    let listsSignedHeaders: Bool
+    var listsSignedHeaders: Bool { !isOSS }
     /// True if blanks inside a header's value are reduced to one.
-    let collapsesBlanks: Bool
+    var collapsesBlanks: Bool { !isOSS }
     /// True if a `Date` header goes with the request; it is not signed.
-    let sendsDate: Bool
+    var sendsDate: Bool { isOSS }
 
     /// Names of the parameters of a pre-signed URL.
-    struct QueryNames: Sendable, Hashable {
+    struct QueryNames: Sendable {
         let algorithm: String
         let credential: String
         let date: String
@@ -32,44 +40,18 @@ package struct V4Parameters: Sendable, Hashable {
         let headers: String
         let token: String
         let signature: String
-    }
 
-    /// Alibaba Cloud OSS; `service` is `oss`, or `oss-cloudbox` for a CloudBox.
-    package static func oss(service: String) -> V4Parameters {
-        V4Parameters(
-            algorithm: "OSS4-HMAC-SHA256",
-            keyPrefix: "aliyun_v4",
-            terminator: "aliyun_v4_request",
-            service: service,
-            headerPrefix: "x-oss-",
-            query: QueryNames(
-                algorithm: "x-oss-signature-version",
-                credential: "x-oss-credential",
-                date: "x-oss-date",
-                expires: "x-oss-expires",
-                headers: "x-oss-additional-headers",
-                token: "x-oss-security-token",
-                signature: "x-oss-signature"
-            ),
-            signsResource: true,
-            keepsEmptyValues: false,
-            listsSignedHeaders: false,
-            collapsesBlanks: false,
-            sendsDate: true
+        static let oss = QueryNames(
+            algorithm: "x-oss-signature-version",
+            credential: "x-oss-credential",
+            date: "x-oss-date",
+            expires: "x-oss-expires",
+            headers: "x-oss-additional-headers",
+            token: "x-oss-security-token",
+            signature: "x-oss-signature"
         )
-    }
 
-    /// Alibaba Cloud OSS.
-    package static let oss = oss(service: "oss")
-
-    /// Amazon S3 and its look-alikes.
-    package static let s3 = V4Parameters(
-        algorithm: "AWS4-HMAC-SHA256",
-        keyPrefix: "AWS4",
-        terminator: "aws4_request",
-        service: "s3",
-        headerPrefix: "x-amz-",
-        query: QueryNames(
+        static let s3 = QueryNames(
             algorithm: "X-Amz-Algorithm",
             credential: "X-Amz-Credential",
             date: "X-Amz-Date",
@@ -77,13 +59,17 @@ package struct V4Parameters: Sendable, Hashable {
             headers: "X-Amz-SignedHeaders",
             token: "X-Amz-Security-Token",
             signature: "X-Amz-Signature"
-        ),
-        signsResource: false,
-        keepsEmptyValues: true,
-        listsSignedHeaders: true,
-        collapsesBlanks: true,
-        sendsDate: false
-    )
+        )
+    }
+
+    /// Alibaba Cloud OSS; `service` is `oss`, or `oss-cloudbox` for a CloudBox.
+    package static func oss(service: String) -> V4Parameters { V4Parameters(product: service) }
+
+    /// Alibaba Cloud OSS.
+    package static let oss = oss(service: "oss")
+
+    /// Amazon S3 and its look-alikes.
+    package static let s3 = V4Parameters(product: nil)
 
     /// Headers that a signature leaves out although all others are listed: proxies and the
     /// transport add or change them.
