@@ -254,6 +254,7 @@ extension Connection {
         switch step {
         case .upsert(let table, let values): try upsert(values, into: table)
         case .run(let query, let values): try run(query, values)
+        case .addItems(let items, let id): try add(items, to: id)
         case .perform(let body): try body(self)
         }
     }

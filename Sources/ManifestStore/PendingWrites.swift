@@ -6,6 +6,7 @@ enum WriteStep: Sendable {
     /// Writes a row, in place of an earlier one.
     case upsert(Table, [SQLValue])
     case run(Query, [SQLValue])
+    case addItems([RunItem], RunID)
     /// What depends on the rows that there are by then.
     case perform(@Sendable (Connection) throws(ManifestError) -> Void)
 
@@ -38,7 +39,7 @@ extension [WriteStep] {
         case .finishUpload(let key): append(.run(.deleteUpload, [.blob(key.bytes)]))
         case .note(let content): append(try .upsert(content))
         case .planDeletion(let deletion, let run): append(try .planDeletion(deletion, run))
-        case .addItem(let item, let run): append(try .addItem(item, run))
+        case .addItems(let items, let run): append(.addItems(items, run))
         }
     }
 }

@@ -73,7 +73,7 @@ struct CorruptionTests {
         let items = (0..<40).map { index in
             RunItem(key: "k", action: "skip", state: "failed", message: "\(index)" + message)
         }
-        try await store.record(items.map { .addItem($0, run) })
+        try await store.record(.addItems(items, run))
         let deletions = (0..<300).map { index in
             PlannedDeletion(
                 key: ObjectKey("gone-\(index)"),

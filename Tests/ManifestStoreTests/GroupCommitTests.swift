@@ -81,12 +81,12 @@ struct GroupCommitTests {
                 switch index {
                 case 3:
                     try await store.record(.saveRange("none", Sample.range(0), partialName: "p"))
-                case 8: try await store.record(.addItem(item, RunID(99)))
+                case 8: try await store.record(.addItems([item], RunID(99)))
                 case 12:
                     try await store.record([
-                        .upsert(Sample.entry("half")), .addItem(item, RunID(99)),
+                        .upsert(Sample.entry("half")), .addItems([item], RunID(99)),
                     ])
-                case 20: try await store.record(.addItem(item, run))
+                case 20: try await store.record(.addItems([item], run))
                 default: try await store.record([.upsert(Sample.entry(ObjectKey("k\(index)")))])
                 }
             }

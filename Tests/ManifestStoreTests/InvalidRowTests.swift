@@ -244,7 +244,7 @@ struct InvalidRowTests {
                 PlannedDeletion(key: "a", side: .local, size: 1, etag: nil, identity: nil),
                 run
             ),
-            .addItem(RunItem(key: "a", action: "skip", state: "failed", message: "m"), run),
+            .addItems([RunItem(key: "a", action: "skip", state: "failed", message: "m")], run),
         ])
         try await store.checkpointAndClose()
         return directory

@@ -73,7 +73,7 @@ struct RunTests {
         let store = try await directory.store()
         let first = try await begin(store)
         let item = RunItem(key: "k", action: "skip", state: "skipped", message: nil)
-        try await store.record(.addItem(item, first))
+        try await store.record(.addItems([item], first))
         for _ in 0..<1_000 { _ = try await begin(store) }
         let runs = try await store.rows(.runs, limit: 2_000)
         #expect(runs.count == 1_000)
@@ -87,7 +87,7 @@ struct RunTests {
         let item = RunItem(key: "k", action: "skip", state: "skipped", message: nil)
         for _ in 0..<30 {
             let run = try await begin(store)
-            try await store.record(Array(repeating: item, count: 3).map { .addItem($0, run) })
+            try await store.record(.addItems(Array(repeating: item, count: 3), run))
         }
         var kept: [Int64] = []
         for number in Int64(1)...30 {
@@ -106,7 +106,7 @@ struct RunTests {
         let item = RunItem(key: "k", action: "skip", state: "skipped", message: nil)
         for _ in 0..<10 {
             try await store.record(
-                Array(repeating: item, count: 10_000).map { .addItem($0, first) }
+                .addItems(Array(repeating: item, count: 10_000), first)
             )
         }
         for _ in 0..<20 { _ = try await begin(store) }
@@ -130,8 +130,8 @@ struct RunTests {
                 message: index == 6 ? long : index == 5 ? nil : "m\(index)"
             )
         }
-        try await store.record(Array(items[..<4]).map { .addItem($0, run) })
-        try await store.record(Array(items[4...]).map { .addItem($0, run) })
+        try await store.record(.addItems(Array(items[..<4]), run))
+        try await store.record(.addItems(Array(items[4...]), run))
         var pages = store.pages(.items(run: run), limit: 5)
         let first = try #require(try await pages.next())
         #expect(first.map(\.number) == [1, 2, 3, 4, 5])
@@ -155,7 +155,7 @@ struct RunTests {
             throws: refusal("its action is 'No Word', of 'k' in the table run_item")
         ) {
             let item = RunItem(key: "k", action: "No Word", state: "done", message: nil)
-            try await store.record(.addItem(item, run))
+            try await store.record(.addItems([item], run))
         }
         await #expect(throws: refusal("its duration is not a number, of '1' in the table run")) {
             let record = RunRecord(

@@ -15,7 +15,7 @@ extension Row {
         get throws(ManifestError) {
             var columns = RowCoder(Self.table, reading: nil)
             _ = try Self.code(self, &columns)
-            return columns.sealed
+            return columns.sealed()
         }
     }
 }
@@ -67,7 +67,10 @@ struct RowCoder {
     }
 
     /// What was written, with the row's checksum after it.
-    fileprivate var sealed: [SQLValue] { written + [digest.value] }
+    fileprivate mutating func sealed() -> [SQLValue] {
+        written.append(digest.value)
+        return written
+    }
 
     /// Gives the row a name for errors.
     mutating func rename(_ name: [UInt8]) { self.name = name }

@@ -123,14 +123,13 @@ extension RowSelection<StoredRunItem> {
     }
 }
 
-extension WriteStep {
-    /// Refused here if it cannot be recorded, and given its number later.
-    static func addItem(_ item: RunItem, _ run: RunID) throws(ManifestError) -> WriteStep {
-        _ = try RunItemRow(run: run.value, number: 0, item: item).values
-        return .perform { connection throws(ManifestError) in
-            let last = try connection.count(.selectLastItemNumber, [.integer(run.value)])
-            let row = RunItemRow(run: run.value, number: Int64(last) + 1, item: item)
-            try connection.upsert(row)
+extension Connection {
+    /// Adds items to a run, and gives each the next number.
+    func add(_ items: [RunItem], to run: RunID) throws(ManifestError) {
+        var number = Int64(try count(.selectLastItemNumber, [.integer(run.value)]))
+        for item in items {
+            number += 1
+            try upsert(RunItemRow(run: run.value, number: number, item: item))
         }
     }
 }

@@ -28,6 +28,6 @@ package enum ManifestChange: Sendable {
     case note(FetchedContent)
     /// Notes a deletion for the end of the run; the same key on the same side replaces itself.
     case planDeletion(PlannedDeletion, RunID)
-    /// Adds an item behind those that the run has recorded.
-    case addItem(RunItem, RunID)
+    /// Adds items behind those that the run has recorded.
+    case addItems([RunItem], RunID)
 }

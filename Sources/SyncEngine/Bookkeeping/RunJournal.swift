@@ -65,7 +65,7 @@ final class RunJournal: Sendable {
             state.transfers = []
             return items
         }
-        try await manifest.record(items.map { .addItem($0, run) })
+        if !items.isEmpty { try await manifest.record(.addItems(items, run)) }
     }
 }
 
