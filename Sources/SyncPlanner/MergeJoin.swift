@@ -14,7 +14,9 @@ package enum Side: Sendable, Hashable, CaseIterable {
 }
 
 /// What the three sides say of one key; at least one of them has it.
-package struct JoinedEntry: Sendable, Hashable {
+///
+/// By reference: it is handed on some twenty times.
+package final class JoinedEntry: Sendable, Hashable {
     /// Relative to the remote's prefix.
     package let key: ObjectKey
     /// The version both sides last had in common.
@@ -26,19 +28,28 @@ package struct JoinedEntry: Sendable, Hashable {
     ///
     /// The file of this key is gone: it may have been renamed to where it is refused as a copy of
     /// that one.
-    package var likeDamaged: ObjectKey?
+    package let likeDamaged: ObjectKey?
 
     package init(
         key: ObjectKey,
         base: ManifestEntry?,
         local: LocalEntry?,
-        remote: RemoteObject?
+        remote: RemoteObject?,
+        likeDamaged: ObjectKey? = nil
     ) {
         self.key = key
         self.base = base
         self.local = local
         self.remote = remote
+        self.likeDamaged = likeDamaged
     }
+
+    package static func == (left: JoinedEntry, right: JoinedEntry) -> Bool {
+        left.key == right.key && left.base == right.base && left.local == right.local
+            && left.remote == right.remote && left.likeDamaged == right.likeDamaged
+    }
+
+    package func hash(into hasher: inout Hasher) { hasher.combine(key) }
 
     /// True if one side lost it, perhaps while filters left it out: that it is gone says nothing.
     ///
@@ -55,9 +66,13 @@ package struct JoinedEntry: Sendable, Hashable {
 
     /// The same entry after a link was resolved: `remote` describes the link's target.
     package func replacing(remote: RemoteObject?) -> JoinedEntry {
-        var entry = JoinedEntry(key: key, base: base, local: local, remote: remote)
-        entry.likeDamaged = likeDamaged
-        return entry
+        JoinedEntry(
+            key: key,
+            base: base,
+            local: local,
+            remote: remote,
+            likeDamaged: likeDamaged
+        )
     }
 }
 

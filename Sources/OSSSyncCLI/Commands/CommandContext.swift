@@ -8,7 +8,7 @@ internal import Darwin
 #endif
 
 /// What every command has: its arguments, where configuration comes from, and where to write.
-struct CommandContext: Sendable {
+final class CommandContext: Sendable {
     /// As they were typed, with the directory's own defaults.
     let arguments: ParsedArguments
     /// Without them.

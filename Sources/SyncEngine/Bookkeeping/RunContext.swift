@@ -14,7 +14,7 @@ internal import SyncPlanner
 ///
 /// Not guaranteed: a complete journal. It is written about once a second and keeps only the first
 /// items of a run in which very many fail.
-struct RunContext: Sendable {
+final class RunContext: Sendable {
     let transfer: TransferContext
     let manifest: ManifestStore
     /// By what the uploads of this directory's runs are known.
@@ -52,6 +52,56 @@ struct RunContext: Sendable {
     let shard: ShardOutcome?
     /// False beside runs of other shards, which have the trash in common.
     let mayEmptyTrash: Bool
+
+    init(
+        transfer: TransferContext,
+        manifest: ManifestStore,
+        uploads: OwnUploads,
+        emit: @escaping @Sendable (SyncEvent) -> Void,
+        limits: RunLimits,
+        tracker: ProgressTracker,
+        journal: RunJournal,
+        options: RunOptions,
+        paths: RunPaths,
+        run: RunID,
+        remoteTrashMark: String,
+        clocks: RunClocks,
+        looksForFoldedNames: Bool,
+        judgesInodes: Bool,
+        knowsDirectory: Bool,
+        ordinaryDirectory: UInt32?,
+        filter: FileFilter,
+        closed: ClosedDirectories,
+        earlier: EarlierRows,
+        damaged: DamagedRows,
+        canFetch: Bool,
+        shard: ShardOutcome?,
+        mayEmptyTrash: Bool
+    ) {
+        self.transfer = transfer
+        self.manifest = manifest
+        self.uploads = uploads
+        self.emit = emit
+        self.limits = limits
+        self.tracker = tracker
+        self.journal = journal
+        self.options = options
+        self.paths = paths
+        self.run = run
+        self.remoteTrashMark = remoteTrashMark
+        self.clocks = clocks
+        self.looksForFoldedNames = looksForFoldedNames
+        self.judgesInodes = judgesInodes
+        self.knowsDirectory = knowsDirectory
+        self.ordinaryDirectory = ordinaryDirectory
+        self.filter = filter
+        self.closed = closed
+        self.earlier = earlier
+        self.damaged = damaged
+        self.canFetch = canFetch
+        self.shard = shard
+        self.mayEmptyTrash = mayEmptyTrash
+    }
 
     var store: LimitedStore { transfer.store }
     var prefix: ObjectKey { transfer.prefix }

@@ -261,9 +261,13 @@ struct PlanScope: Sendable {
             return JoinedEntry(key: entry.key, base: base, local: entry.local, remote: nil)
         case .push:
             guard entry.remote != nil else { return nil }
-            var gone = JoinedEntry(key: entry.key, base: base, local: nil, remote: entry.remote)
-            gone.likeDamaged = entry.likeDamaged
-            return gone
+            return JoinedEntry(
+                key: entry.key,
+                base: base,
+                local: nil,
+                remote: entry.remote,
+                likeDamaged: entry.likeDamaged
+            )
         case .sync:
             return nil
         }

@@ -184,12 +184,15 @@ final class DamagedRows: Sendable {
         // one. This shard cannot know that, so the object stays as long as there is one.
         guard isOne else {
             guard list != nil, entry.local == nil else { return entry }
-            var entry = entry
-            entry.likeDamaged =
-                rows.first { row in
+            return JoinedEntry(
+                key: entry.key,
+                base: base,
+                local: nil,
+                remote: entry.remote,
+                likeDamaged: rows.first { row in
                     row.localModified.seconds == base.localModified.seconds && row.key != base.key
                 }?.key
-            return entry
+            )
         }
         if records { try await mark(base) }
         return JoinedEntry(
