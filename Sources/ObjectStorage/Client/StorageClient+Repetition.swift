@@ -39,6 +39,24 @@ extension StorageClient {
         received: @autoclosure () -> Int64 = 0,
         _ attempt: (inout AttemptContext) async throws(StorageError) -> Value
     ) async throws(StorageError) -> Value {
+        var answer: Value?
+        try await repeatAttempts(
+            isRepeatable: isRepeatable(),
+            received: received()
+        ) { (context) throws(StorageError) in
+            answer = try await attempt(&context)
+        }
+        guard let answer else { preconditionFailure("attempts end with an answer or an error") }
+        return answer
+    }
+
+    /// The same for all answers: it would be compiled once for each type.
+    @inline(never)
+    private func repeatAttempts(
+        isRepeatable: @autoclosure () -> Bool,
+        received: @autoclosure () -> Int64,
+        _ attempt: (inout AttemptContext) async throws(StorageError) -> Void
+    ) async throws(StorageError) {
         var state = RetryState(configuration.network.retry)
         var context = AttemptContext()
         var redaction = Redaction()
@@ -48,11 +66,10 @@ extension StorageClient {
             do throws(StorageError) {
                 if context.probe == nil { try await awaitConnection(&context) }
                 try await RequestPermission.current?.require()
-                let value = try await attempt(&context)
+                try await attempt(&context)
                 outage.answered()
                 budget.refund()
-                environment.observe(.succeeded)
-                return value
+                return environment.observe(.succeeded)
             } catch let failure {
                 // Whatever an answer had to say passes here.
                 redaction.add(context)
