@@ -13,6 +13,10 @@ enum { threads_per_arena = 4, limited_stack_size = 1 << 20 };
    puts them into its heap after the first one, where a hole of their size stays. */
 enum { mapped_size = 4 << 20, kept_size = 1 << 20 };
 
+/* Whatever the program has of SQLite; without statistics of its memory an allocation takes no lock. */
+extern int sqlite3_config(int option, ...) __attribute__((weak));
+enum { sqlite_memory_statistics = 9 };
+
 void osssync_limit_thread_memory(void) {
     long cores = sysconf(_SC_NPROCESSORS_ONLN);
     struct rlimit limit;
@@ -21,6 +25,7 @@ void osssync_limit_thread_memory(void) {
     mallopt(M_ARENA_MAX, arenas);
     mallopt(M_MMAP_THRESHOLD, mapped_size);
     mallopt(M_TRIM_THRESHOLD, kept_size);
+    if (sqlite3_config) sqlite3_config(sqlite_memory_statistics, 0);
     pthread_attr_t attributes;
     if (!is_limited || pthread_attr_init(&attributes) != 0) return;
     if (pthread_attr_setstacksize(&attributes, limited_stack_size) == 0) pthread_setattr_default_np(&attributes);

@@ -49,32 +49,36 @@ package struct LimitedStore: ObjectStore {
         _ call: StoreCall<Target, Answer>,
         _ request: () async throws(StorageError) -> Answer
     ) async throws(StorageError) -> Answer {
-        let cancelled = StorageError(kind: .cancelled, operation: call.operation, key: call.key)
+        func cancelled() -> StorageError {
+            StorageError(kind: .cancelled, operation: call.operation, key: call.key)
+        }
         // Without a place: what is under way may need one to end. Listings belong to no item.
         let budget = call.key == nil ? nil : budget
-        if let budget, await !budget.begin(call.bytes) { throw cancelled }
+        if let budget, await !budget.begin(call.bytes) { throw cancelled() }
         defer { budget?.end() }
         do {
             try await limiter.acquire(bytes: call.bytes)
         } catch {
-            throw cancelled
+            throw cancelled()
         }
-        let result: Result<Answer, StorageError>
-        if call.changes, let mayChange {
-            let permission = RequestPermission(else: cancelled, mayChange)
-            result = await RequestPermission.$current.withValue(permission) {
-                await Self.result(request)
+        let answer: Answer
+        do throws(StorageError) {
+            if call.changes, let mayChange {
+                let permission = RequestPermission(else: cancelled(), mayChange)
+                let result = await RequestPermission.$current.withValue(permission) {
+                    await Self.result(request)
+                }
+                answer = try result.get()
+            } else {
+                answer = try await request()
             }
-        } else {
-            result = await Self.result(request)
+        } catch {
+            limiter.release(bytes: call.bytes, isSuccess: false)
+            throw error
         }
-        switch result {
-        case .success(let answer):
-            limiter.release(bytes: call.bytes, isSuccess: true)
-            if call.isSuccess(answer) { failures.succeeded(call.operation) }
-        case .failure: limiter.release(bytes: call.bytes, isSuccess: false)
-        }
-        return try result.get()
+        limiter.release(bytes: call.bytes, isSuccess: true)
+        if call.isSuccess(answer) { failures.succeeded(call.operation) }
+        return answer
     }
 
     private static func result<Value: Sendable>(

@@ -19,16 +19,16 @@ package struct ETag: Sendable, Hashable {
     /// Removes one pair of surrounding quotes, and nothing else: a weak prefix `W/` stays part of
     /// the text.
     package init(wire text: String) {
-        guard text.utf8.first == UInt8(ascii: "\"") else {
-            self.text = text
-            return
+        var content = text
+        let (quote, length) = (UInt8(ascii: "\""), text.utf8.count)
+        let unquoted: String? = content.withUTF8 { bytes in
+            guard length >= 2, unsafe bytes[0] == quote, unsafe bytes[length - 1] == quote else {
+                return nil
+            }
+            let inner = unsafe UnsafeBufferPointer(rebasing: bytes[1..<(length - 1)])
+            return unsafe String(decoding: inner, as: UTF8.self)
         }
-        let bytes = text.utf8
-        if bytes.count >= 2, bytes.last == UInt8(ascii: "\"") {
-            self.text = String(Substring(bytes.dropFirst().dropLast()))
-        } else {
-            self.text = text
-        }
+        self.text = unquoted ?? text
     }
 
     /// The tag as conditional headers want it.

@@ -77,9 +77,16 @@ package final class OpenFile: Sendable {
 
     /// Reads up to `length` bytes at `offset`; fewer only at the end of the file.
     package func read(at offset: Int64, length: Int) throws(LocalError) -> [UInt8] {
-        var bytes = [UInt8](repeating: 0, count: length)
-        let count = try fill(&bytes, at: offset)
-        return count == length ? bytes : [UInt8](bytes[..<count])
+        var failure: LocalError?
+        let bytes = unsafe [UInt8](unsafeUninitializedCapacity: length) { buffer, count in
+            do throws(LocalError) {
+                count = unsafe try read(into: UnsafeMutableRawBufferPointer(buffer), at: offset)
+            } catch {
+                failure = error
+            }
+        }
+        if let failure { throw failure }
+        return bytes
     }
 
     /// Writes all of `bytes` at `offset`.
@@ -104,15 +111,6 @@ package final class OpenFile: Sendable {
             }
         }
         try result.get()
-    }
-
-    private func fill(_ bytes: inout [UInt8], at offset: Int64) throws(LocalError) -> Int {
-        let result = unsafe bytes.withUnsafeMutableBytes { buffer in
-            Result { () throws(LocalError) in
-                try unsafe read(into: buffer, at: offset)
-            }
-        }
-        return try result.get()
     }
 
     /// Fills `buffer` from `offset` on; fewer bytes only at the end of the file.

@@ -231,8 +231,12 @@ extension CurlEasy {
         )
     }
 
-    private func check(_ code: CURLcode, _ option: String) throws(TransportError) {
+    private func check(
+        _ code: CURLcode,
+        _ option: @autoclosure () -> String
+    ) throws(TransportError) {
         guard code != CURLE_OK else { return }
+        let option = option()
         throw .connectFailed(reason: "libcurl refuses its option \(option): error \(code.rawValue)")
     }
 

@@ -9,6 +9,8 @@ package final class Exchange: @unchecked Sendable {
     package let request: HTTPRequest
     private let cancellation = Atomic<Bool>(false)
 
+    /// Asked for each line, and by nobody else meanwhile.
+    @exclusivity(unchecked)
     private var parser = ResponseHeadParser()
     package private(set) var head: ResponseHead?
     private var disposition: BodyDisposition?
@@ -77,7 +79,7 @@ extension Exchange {
     ) -> Bool {
         receivedBytes += Int64(line.count)
         do throws(TransportError) {
-            guard let head = try parser.accept(line) else { return true }
+            guard let head = unsafe try parser.accept(line) else { return true }
             return receive(head, resume: resume)
         } catch {
             fail(error)

@@ -248,6 +248,8 @@ final class Download: Sendable {
 
     /// The size of the whole object.
     func totalSize(_ head: ResponseHead) -> Int64 {
+        // What an answer says is held against what is known.
+        if let known = request.totalSize { return known }
         let range = head["content-range"].flatMap(ContentRange.init(headerValue:))
         return range?.totalSize ?? sink.expectedLength
     }

@@ -202,8 +202,9 @@ extension ObjectMetadata {
     /// Reads the headers of an answer to HEAD or GET.
     init(_ head: ResponseHead, size: Int64, dialect: StorageDialect) {
         let prefix = dialect.header("meta-")
-        var userMetadata: [String: String] = [:]
-        for (name, value) in head.headers(after: prefix) { userMetadata[name] = value }
+        let found = head.headers(after: prefix)
+        var userMetadata = [String: String](minimumCapacity: found.count)
+        for (name, value) in found { userMetadata[name] = value }
         let storageClass = head[dialect.headerPrefix, "storage-class"]
         let checksums = dialect.checksums(head)
         self.init(

@@ -133,7 +133,7 @@ extension StorageClient {
         }
         var lookUp: ((inout StorageRequest, ETag?) async -> PutResult?)?
         let name = StorageDialect.tokenMetadataName
-        let token = request.userMetadata.first { $0.name.lowercased() == name }?.value
+        let token = request.userMetadata.first { isSameHeader($0.name, name) }?.value
         if let token, request.callback == nil {
             // Nor is it sent again by the transport, which could not look.
             wire.isRepeatable = false

@@ -110,17 +110,25 @@ func asciiLowercase(_ byte: UInt8) -> UInt8 {
 }
 
 /// True if two header names are the same: ASCII case does not count.
-func isSameHeader(_ left: some StringProtocol, _ right: some StringProtocol) -> Bool {
-    left.utf8.count == right.utf8.count
-        && left.utf8.elementsEqual(right.utf8) { asciiLowercase($0) == asciiLowercase($1) }
+func isSameHeader(_ left: String, _ right: String) -> Bool {
+    left.utf8.count == right.utf8.count && hasHeaderPrefix(left, right)
 }
 
-/// True if `name` begins with `prefix`, which is lower case.
+/// True if `name` begins with `prefix`: ASCII case does not count.
+///
+/// In place, as each header of each request is asked several times.
 func hasHeaderPrefix(_ name: String, _ prefix: String) -> Bool {
-    name.utf8.count >= prefix.utf8.count
-        && name.utf8.prefix(prefix.utf8.count).elementsEqual(prefix.utf8) {
-            asciiLowercase($0) == $1
+    var (name, prefix) = (name, prefix)
+    return name.withUTF8 { name in
+        prefix.withUTF8 { prefix in
+            guard name.count >= prefix.count else { return false }
+            for index in 0..<prefix.count
+            where unsafe asciiLowercase(name[index]) != asciiLowercase(prefix[index]) {
+                return false
+            }
+            return true
         }
+    }
 }
 
 /// Negative if `left` is first, positive if `right` is, 0 if they are equal.

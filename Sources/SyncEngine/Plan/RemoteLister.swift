@@ -203,15 +203,26 @@ final class RemoteLister: Sendable {
     /// A symlink object is described by its target, as a GET of it will be; one that is not
     /// followed keeps its kind, and the plan skips it.
     private func described(_ object: RemoteObject, as target: ObjectMetadata?) -> RemoteObject {
-        RemoteObject(
-            key: ObjectKey([UInt8](object.key.bytes.dropFirst(prefix.bytes.count))),
-            size: target?.size ?? object.size,
-            etag: target?.etag ?? object.etag,
+        let key = ObjectKey([UInt8](object.key.bytes.dropFirst(prefix.bytes.count)))
+        guard let target else {
+            return RemoteObject(
+                key: key,
+                size: object.size,
+                etag: object.etag,
+                lastModified: object.lastModified,
+                storageClass: object.storageClass,
+                kind: object.kind,
+                restoreState: object.restoreState
+            )
+        }
+        return RemoteObject(
+            key: key,
+            size: target.size,
+            etag: target.etag ?? object.etag,
             lastModified: object.lastModified,
-            storageClass: target?.storageClass ?? object.storageClass,
-            kind: target == nil ? object.kind : .normal,
-            restoreState: target == nil ? object.restoreState : target?.restoreState,
-            isThroughLink: target != nil
+            storageClass: target.storageClass,
+            restoreState: target.restoreState,
+            isThroughLink: true
         )
     }
 }

@@ -36,13 +36,21 @@ package final class BlockingQueue: Sendable {
     package func run<Value: Sendable, Failure: Error>(
         _ work: @escaping @Sendable () throws(Failure) -> Value
     ) async throws(Failure) -> Value {
-        let result: Result<Value, Failure> = await withCheckedContinuation { continuation in
+        let outcome = Outcome<Value, Failure>()
+        // Continued without a value: one of the caller's type is found and copied at run time.
+        await withCheckedContinuation { (continuation: CheckedContinuation<Void, Never>) in
             submit {
-                let result = Result { () throws(Failure) in try work() }
-                continuation.resume(returning: result)
+                outcome.result = Result { () throws(Failure) in try work() }
+                continuation.resume()
             }
         }
+        guard let result = outcome.result else { preconditionFailure("work has a result") }
         return try result.get()
+    }
+
+    /// Written by the thread that does the work, and read when that is done; hence unchecked.
+    private final class Outcome<Value, Failure: Error>: @unchecked Sendable {
+        var result: Result<Value, Failure>?
     }
 
     private func submit(_ job: @escaping @Sendable () -> Void) {
