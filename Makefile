@@ -9,9 +9,10 @@ PAGES = man/man1/osssync.1 bash-completion/completions/osssync \
 SERVER_PAGE = man/man1/osssync-server.1
 RELEASE_FLAGS = --scratch-path .build/optimized -c release --static-swift-stdlib -Xlinker -s
 # Nothing looks up the names of a program, which are a twentieth of it; relocations in a packed table
-# (glibc 2.36 and newer), which of Swift's linkers only lld writes, are another one.
+# (glibc 2.36 and newer), which of Swift's linkers only lld writes, are another one. Nothing unwinds
+# its stack either: the table to search for that is a fortieth.
 ifeq ($(shell uname),Linux)
-RELEASE_FLAGS += -Xlinker --no-export-dynamic
+RELEASE_FLAGS += -Xlinker --no-export-dynamic -Xlinker --no-eh-frame-hdr
 RELEASE_FLAGS += -Xswiftc -use-ld=lld -Xlinker -z -Xlinker pack-relative-relocs
 endif
 # A folder of that name would take the link into itself.
