@@ -17,6 +17,14 @@ public struct DirectoryTags: Sendable, Hashable {
     /// True if a file in a directory can leave it out.
     package var hasFiles: Bool { !names.isEmpty || recognizesCaches }
 
+    /// True for a file that can leave its directory out.
+    package func mayBeTag(_ key: ObjectKey) -> Bool {
+        guard hasFiles else { return false }
+        let name = key.bytes.split(separator: UInt8(ascii: "/")).last ?? []
+        return recognizesCaches && name.elementsEqual(Self.cacheName.utf8)
+            || names.contains { name.elementsEqual($0.utf8) }
+    }
+
     package static let cacheName = "CACHEDIR.TAG"
     package static let cacheSignature = [UInt8]("Signature: 8a477f597d28d172789f06886806bc55".utf8)
 }

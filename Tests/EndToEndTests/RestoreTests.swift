@@ -125,6 +125,26 @@ struct RestoreTests {
         #expect(link.status != 0)
     }
 
+    @Test func `the version of a time is the object's if no run removed one since`() throws {
+        try tree.write("f", ramp(7))
+        let now = Date().formatted(.iso8601)
+        #expect(places(try restore("f", "--at", "2001-01-01")) == [])
+        #expect(tree.content("f") == ramp(7))
+        #expect(places(try restore("f", "--at", now)) == ["replaced f bucket"])
+        #expect(tree.content("f") == Self.content("f"))
+    }
+
+    @Test func `what a file excludes is named with its rule`() throws {
+        try tree.write(".osssyncignore", Data("f\n".utf8))
+        try tree.remove("f")
+        let result = try restore("f")
+        #expect(result.status == 1 && places(result) == ["failed f -"])
+        #expect(result.output.contains("excluded by .osssyncignore:1 'f'"), "\(result)")
+        let out = workplace.folder.path + "/out"
+        #expect(try restore("f", "--to", out).status == 0)
+        #expect(FileManager.default.contents(atPath: out) == Self.content("f"))
+    }
+
     @Test func `lists every version there is, and works without the bucket`() throws {
         try tree.write("f", ramp(7))
         #expect(try restore("f").status == 0)

@@ -1,4 +1,5 @@
 import Foundation
+import SyncTestSupport
 import Synchronization
 
 /// What a finished program left behind.
@@ -39,10 +40,7 @@ final class RunningProgram: @unchecked Sendable {
         var scanned = 0
     }
 
-    // Protected by the mutex, or by being set before the process starts and only read then.
-    private let process = Process()
-    private let outputPipe = Pipe()
-    private let diagnosticsPipe = Pipe()
+    private let process: SpawnedProgram
     private let state = Mutex(State())
     private let lineArrived = DispatchSemaphore(value: 0)
     private let readersDone = DispatchGroup()
@@ -56,12 +54,18 @@ final class RunningProgram: @unchecked Sendable {
         output: FileHandle? = nil,
         diagnostics: FileHandle? = nil
     ) throws {
-        process.executableURL = program
-        process.arguments = arguments
-        process.environment = environment
-        process.standardInput = input ?? FileHandle.nullDevice
-        process.standardOutput = output ?? outputPipe
-        process.standardError = diagnostics ?? diagnosticsPipe
+        let (outputPipe, diagnosticsPipe) = (Pipe(), Pipe())
+        process = try SpawnedProgram(
+            program.path,
+            arguments,
+            environment: environment,
+            input: input ?? .nullDevice,
+            output: output ?? outputPipe.fileHandleForWriting,
+            diagnostics: diagnostics ?? diagnosticsPipe.fileHandleForWriting
+        )
+        // The end of what the program writes is seen when nobody else can write there.
+        try outputPipe.fileHandleForWriting.close()
+        try diagnosticsPipe.fileHandleForWriting.close()
         if output == nil {
             read(outputPipe.fileHandleForReading) { state, data in state.output.append(data) }
         }
@@ -70,10 +74,9 @@ final class RunningProgram: @unchecked Sendable {
                 state.diagnostics.append(data)
             }
         }
-        try process.run()
     }
 
-    var processID: Int32 { process.processIdentifier }
+    var processID: Int32 { process.processID }
     var isRunning: Bool { process.isRunning }
 
     private func read(
@@ -126,17 +129,16 @@ final class RunningProgram: @unchecked Sendable {
     }
 
     func send(_ signal: Int32) {
-        kill(process.processIdentifier, signal)
+        kill(process.processID, signal)
     }
 
     /// Waits for the end.
     func finish() -> ProgramResult {
-        process.waitUntilExit()
+        let status = process.waitUntilExit()
         readersDone.wait()
         let (output, diagnostics) = state.withLock { ($0.output, $0.diagnostics) }
         return ProgramResult(
-            status: process.terminationReason == .exit
-                ? process.terminationStatus : 128 + process.terminationStatus,
+            status: status,
             output: String(decoding: output, as: UTF8.self),
             diagnostics: String(decoding: diagnostics, as: UTF8.self)
         )

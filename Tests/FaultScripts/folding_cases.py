@@ -1,7 +1,8 @@
-"""Row F360: directories whose names are one on this disk."""
+"""Rows F360 and F416: names that are one on this disk, or in the store."""
 
 import os
 
+import wire
 from case_table import case, equal, expect
 from machine import pretending
 from scenes import FRESH, NEW, OLD, OTHER
@@ -86,3 +87,28 @@ def _(place):
     place.write("A/x", NEW)
     result = place.start("restore", place.directory, "a/y", "--json")
     equal((result.status, place.tree()), (1, {"A/x": NEW, "other": NEW}), f"the end of {result}")
+
+
+@case("F416", "a file that was given another spelling keeps its object where the store takes both names for one")
+def _(place):
+    for old, new, content in (("Film.bin", "film.bin", NEW * 60), (f"{COMPOSED}.txt", f"{APART}.txt", OLD)):
+        place.write(old, content)
+        for number in range(6):
+            place.write(f"other{number}", OTHER)
+        place.in_step(place.push())
+        os.rename(place.path(old), place.path(new))
+        answer = place.head(old)
+        headers = [(name, value) for name, value in answer.items()
+                   if name in ("etag", "last-modified") or name.startswith("x-oss-")]
+        between = place.wire()
+        between.on("HeadObject", wire.answering(200, b"", [*headers, ("Content-Length", str(len(content)))],
+                                                length=False), key=new)
+        for command in ("push", "sync", "push"):
+            result = place.run(command, "--delete")
+            equal((result.status, result.count("deleted")), (1, 0), f"the end of {result}")
+            expect("for one" in str(result.all("item")), f"what was said: {result.output}")
+            equal((place.get(old), place.tree()[new]), (content, content), "both sides")
+        between.clear()
+        # A store of two names: the rename is one.
+        result = place.in_step(place.push("--delete"))
+        equal((place.get(old), place.get(new)), (None, content), "the object")

@@ -91,6 +91,75 @@ def _(place):
     place.in_step(place.pull())
 
 
+@case("F211", "a file that was named is replaced by its version of that time, and kept")
+def _(place):
+    moment = versioned(place)
+    place.in_step(place.pull())
+    found = place.start("restore", place.directory, "2026/b.jpg", "--at", moment, "--json")
+    equal([(line["state"], line["place"]) for line in found.all("restored")],
+          [("replaced", "versions")], str(found))
+    equal((found.status, place.tree(), place.get("2026/b.jpg")),
+          (0, {**NOW, "2026/b.jpg": OLD}, OLD), "both sides")
+    place.in_step(place.pull())
+    back = place.start("restore", place.directory, "2026/b.jpg", "--json")
+    equal((back.status, place.tree()["2026/b.jpg"]), (0, NEW), f"the one that it replaced: {back}")
+
+
+@case("F211", "a directory that only the versions have comes back, also what was deleted in the second it was written in")
+def _(place):
+    versioned(place)
+    place.put("2027/a.jpg", OLD)
+    place.delete("2027/a.jpg")
+    place.put("2027/b/c.jpg", OTHER)
+    place.put("2027/b/c.jpg", NEW)
+    place.delete("2027/b/c.jpg")
+    place.in_step(place.pull())
+    found = place.start("restore", place.directory, "2027", "--json")
+    equal([line["place"] for line in found.all("restored")], ["versions", "versions"], str(found))
+    wanted = {**NOW, "2027/a.jpg": OLD, "2027/b/c.jpg": NEW}
+    equal((found.status, place.tree()), (0, wanted), str(found))
+    place.in_step(place.pull())
+    equal(place.start("restore", place.directory, "2027/b/c.jpg", "--json").status, 0, "its older version")
+    equal(place.tree()["2027/b/c.jpg"], OTHER, "the file")
+
+
+# A key that may list and read, and nothing else.
+READ_ONLY = [{"match": {"operation": operation},
+              "effect": {"fail": {"status": 403, "code": "AccessDenied"}}}
+             for operation in ("PutObject", "CopyObject", "DeleteObject", "DeleteMultipleObjects",
+                               "InitiateMultipartUpload")]
+
+
+@case("F412", "a key that may only read restores versions and the bucket's trash into the directory")
+def _(place):
+    moment = versioned(place)
+    place.write("t/gone", OLD)
+    place.write("t/old", OLD)
+    place.in_step(place.pull())
+    place.in_step(place.push())
+    os.remove(place.path("t/gone"))
+    place.write("t/old", OTHER)
+    place.in_step(place.push("--delete", "--trash", "remote"))
+    tree = place.tree()
+    place.faults(*READ_ONLY)
+    for path, options, origin in (("2026/a.jpg", [], "versions"), ("t/gone", [], "bucket-trash"),
+                                  ("t/old", [], "bucket-trash"),
+                                  ("2026/b.jpg", ["--at", moment], "versions")):
+        found = place.start("restore", place.directory, path, *options, "--json")
+        equal([line["place"] for line in found.all("restored")], [origin], str(found))
+        tree[path] = OLD
+        equal((found.status, place.tree()), (0, tree), str(found))
+    equal((place.get("2026/b.jpg"), place.get("t/old")), (NEW, OTHER), "the bucket")
+    again = place.pull("--force", "-n")
+    equal(again.status, 0, str(again))
+    place.faults()
+    kept = place.start("trash", place.directory, "--json")
+    equal(sorted(line["key"] for line in kept.all("trashed") if not line.get("remote")),
+          ["2026/b.jpg", "t/old"], f"what was replaced: {kept}")
+    place.in_step(place.push())
+    equal((place.get("2026/a.jpg"), place.get("t/gone"), place.get("t/old")), (OLD, OLD, OLD), "sent")
+
+
 @case("F212", "a directory of the past is not mixed with another time, or with files")
 def _(place):
     moment = versioned(place)

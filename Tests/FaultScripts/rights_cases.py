@@ -1,6 +1,8 @@
-"""Rows F270–F272, F320, F324, F359 and F376: who may read files, shared and closed directories."""
+"""Rows F270–F272, F320, F324, F359, F376 and F413: who may read files, shared and closed directories."""
 
+import errno
 import os
+import struct
 import threading
 
 import program
@@ -370,3 +372,43 @@ def _(place):
     result = program.run(line[0], line[1:], place.full_environment(), PATIENCE)
     equal((result.status, place.tree()["ro/sub/g"]), (0, OLD), f"the end of {result}")
     equal(oct(os.stat(place.path("ro")).st_mode & 0o777), "0o555", "the closed directory")
+
+
+def give_to_a_stranger(path, bits):
+    """Lets one more user in by an access control list, whose mask is what stat shows of the group."""
+    owner = os.stat(path).st_mode >> 6 & 7
+    entries = ((0x01, owner, 0xFFFFFFFF), (0x02, bits, 65534), (0x04, 0, 0xFFFFFFFF), (0x10, bits, 0xFFFFFFFF),
+               (0x20, 0, 0xFFFFFFFF))
+    os.setxattr(path, "system.posix_acl_access",
+                struct.pack("<I", 2) + b"".join(struct.pack("<HHI", *entry) for entry in entries))
+
+
+@case("F413", "a list that lets one user in opens the file and its directory for no group elsewhere")
+def _(place):
+    place.write("new/key", OLD)
+    place.write("old/key", OLD)
+    for name in ("new", "old"):
+        os.chmod(place.path(name + "/key"), 0o600)
+        os.chmod(place.path(name), 0o700)
+    try:
+        give_to_a_stranger(place.path("new/key"), 4)
+    except OSError as error:
+        if error.errno == errno.EOPNOTSUPP:
+            return skipped("the file system has no access control lists")
+        raise
+    give_to_a_stranger(place.path("new"), 5)
+    equal(oct(os.stat(place.path("new/key")).st_mode & 0o777), "0o640", "what stat says")
+    place.in_step(place.push())
+    # An ordinary change of what is in the bucket already.
+    give_to_a_stranger(place.path("old/key"), 4)
+    give_to_a_stranger(place.path("old"), 5)
+    place.in_step(place.push())
+    again = place.in_step(place.push())
+    equal(again.count("transferred"), 0, f"the third push: {again}")
+    equal([place.head(key)["x-oss-meta-mode"] for key in ("new/key", "old/key", "new/", "old/")],
+          ["100600", "100600", "40700", "40700"], "what other machines are told")
+    os.rename(place.path("old/key"), place.path("old/other"))
+    place.in_step(place.push("--delete"))
+    equal(place.head("old/other")["x-oss-meta-mode"], "100600", "after a rename")
+    place.in_step(place.pull())
+    equal(oct(os.stat(place.path("new/key")).st_mode & 0o777), "0o640", "the file after a pull")

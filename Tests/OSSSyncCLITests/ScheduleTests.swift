@@ -1,4 +1,5 @@
 import Foundation
+import SyncTestSupport
 import Testing
 
 @testable import OSSSyncCLI
@@ -189,19 +190,12 @@ struct ScheduleTests {
                 try text.write(toFile: path, atomically: false, encoding: .utf8)
                 if !paths.contains(path) { paths.append(path) }
             }
-            let process = Process()
-            let pipe = Pipe()
-            process.executableURL = URL(fileURLWithPath: "/usr/bin/systemd-analyze")
-            process.arguments = ["verify", "--user", "--man=no"] + paths
-            process.environment = ["XDG_RUNTIME_DIR": folder.path, "HOME": folder.path]
-            (process.standardError, process.standardOutput) = (pipe, pipe)
-            try process.run()
-            let output = String(
-                decoding: pipe.fileHandleForReading.readDataToEndOfFile(),
-                as: UTF8.self
+            let (status, output) = try run(
+                "/usr/bin/systemd-analyze",
+                ["verify", "--user", "--man=no"] + paths,
+                environment: ["XDG_RUNTIME_DIR": folder.path, "HOME": folder.path]
             )
-            process.waitUntilExit()
-            #expect(process.terminationStatus == 0, "\(output)")
+            #expect(status == 0, "\(output)")
             #expect(!output.contains(schedule.name), "\(output)")
         }
     }
@@ -216,21 +210,31 @@ struct ScheduleTests {
         // As cron does it: up to a "%" that has no "\" before it.
         let command = line.dropFirst("30 2 * * * ".count).replacing(#"\%"#, with: "\u{1}")
         #expect(!command.contains("%"))
-        let process = Process()
-        let pipe = Pipe()
-        process.executableURL = URL(fileURLWithPath: "/bin/sh")
         let parts = command.replacing("\u{1}", with: "%").split(separator: "; ", maxSplits: 1)
         try #require(parts.count == 2 && parts[0].hasPrefix("sleep $(( "))
         let delay = parts[0].dropFirst("sleep ".count)
         let shown = parts[1] + "; test \(delay) -lt 900 || echo later"
-        process.arguments = ["-c", "printf '%s\\n' " + shown]
-        process.standardOutput = pipe
-        try process.run()
-        let output = pipe.fileHandleForReading.readDataToEndOfFile()
-        process.waitUntilExit()
-        #expect(
-            String(decoding: output, as: UTF8.self) == schedule.words.joined(separator: "\n") + "\n"
+        let output = try run("/bin/sh", ["-c", "printf '%s\\n' " + shown], environment: [:]).output
+        #expect(output == schedule.words.joined(separator: "\n") + "\n")
+    }
+
+    /// What a program says, and how it ends.
+    private func run(
+        _ program: String,
+        _ arguments: [String],
+        environment: [String: String]
+    ) throws -> (status: Int32, output: String) {
+        let pipe = Pipe()
+        let process = try SpawnedProgram(
+            program,
+            arguments,
+            environment: environment,
+            output: pipe.fileHandleForWriting,
+            diagnostics: pipe.fileHandleForWriting
         )
+        try pipe.fileHandleForWriting.close()
+        let output = pipe.fileHandleForReading.readDataToEndOfFile()
+        return (process.waitUntilExit(), String(decoding: output, as: UTF8.self))
     }
 
     @Test func `a line of the crontab is found again, and no other`() {

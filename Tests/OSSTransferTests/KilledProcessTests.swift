@@ -2,6 +2,7 @@ import Foundation
 import OSSTransfer
 import StorageServer
 import StoreFixture
+import SyncTestSupport
 import Testing
 
 /// Processes that are killed by SIGKILL in the midst of a transfer, and those that come after them;
@@ -28,22 +29,19 @@ struct KilledProcessTests {
         _ fixture: StoreFixture,
         in folder: String,
         identity: String? = nil
-    ) throws -> Process {
-        let process = Process()
-        process.executableURL = Self.program
-        process.arguments =
+    ) throws -> SpawnedProgram {
+        let arguments =
             [
                 command, "--bucket", StoreFixture.bucket, "--key", "key",
                 "--path", fixture.path(folder + "/file"),
                 "--records", fixture.path(folder + "/records"), "--base", fixture.path(folder),
                 "--part-size", "\(Self.partSize)", "--streams", "\(Self.streams)",
             ] + (identity.map { ["--identity", $0] } ?? [])
-        process.environment = ProcessInfo.processInfo.environment.merging([
+        let environment = ProcessInfo.processInfo.environment.merging([
             "OSS_ENDPOINT": fixture.server.url, "OSS_REGION": "cn-hangzhou",
             "OSS_ACCESS_KEY_ID": "id", "OSS_ACCESS_KEY_SECRET": "secret",
         ]) { $1 }
-        try process.run()
-        return process
+        return try SpawnedProgram(Self.program.path, arguments, environment: environment)
     }
 
     /// Lets a transfer come to its request `number` and kills it there.
@@ -62,16 +60,14 @@ struct KilledProcessTests {
         )
         let process = try start(command, fixture, in: folder)
         await fixture.server.untilHeld(1)
-        Foundation.kill(process.processIdentifier, SIGKILL)
-        process.waitUntilExit()
-        #expect(process.terminationReason == .uncaughtSignal)
+        Foundation.kill(process.processID, SIGKILL)
+        #expect(process.waitUntilExit() == 128 + SIGKILL)
         try fixture.setFaults("[]")
     }
 
     private func finish(_ command: String, _ fixture: StoreFixture, in folder: String) throws {
         let process = try start(command, fixture, in: folder)
-        process.waitUntilExit()
-        #expect(process.terminationStatus == 0)
+        #expect(process.waitUntilExit() == 0)
     }
 
     private func makeFolder(_ fixture: StoreFixture, _ name: String) throws {
@@ -146,15 +142,14 @@ struct KilledProcessTests {
         // By the same record, and by another one for the same file.
         for identity in [nil, "another"] {
             let second = try start("download", fixture, in: "app", identity: identity)
-            second.waitUntilExit()
-            #expect(second.terminationStatus == 75)
+            #expect(second.waitUntilExit() == 75)
         }
         let records = TransferRecords(
             directory: fixture.path("app/records"),
             base: fixture.path("app")
         )
         #expect(try await records.sweep(abandonedAfter: .zero) == 0)
-        Foundation.kill(first.processIdentifier, SIGKILL)
+        Foundation.kill(first.processID, SIGKILL)
         first.waitUntilExit()
         try fixture.setFaults("[]")
         fixture.server.clearRequestLog()

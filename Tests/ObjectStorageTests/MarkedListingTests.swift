@@ -39,7 +39,7 @@ struct MarkedListingTests {
             "<ListVersionsResult><IsTruncated>true</IsTruncated><NextKeyMarker>a</NextKeyMarker>"
                 + "<NextVersionIdMarker>v</NextVersionIdMarker></ListVersionsResult>"
         )
-        let past = PastStore(store, at: ClientFixture.now)
+        let past = PastStore(store, .at(ClientFixture.now))
         let listing = await refusal { _ = try await past.list(ListRequest(prefix: "")) }
         #expect(listing == Self.stuck)
         let reading = await refusal { _ = try await past.head("a", versionID: nil) }

@@ -75,6 +75,23 @@ package final class DirectoryTrash: Sendable {
         return runs.sorted { $0.precedes($1) }
     }
 
+    /// The path, as the state's was given, at which another part puts a file into the tree of that
+    /// name; the directories above it are made.
+    ///
+    /// Nil for a name that is no UTF-8.
+    package func place(
+        for path: RelativePath,
+        in tree: TrashOfRun
+    ) throws(LocalError) -> String? {
+        guard let own = String(validating: path.bytes, as: UTF8.self) else { return nil }
+        let top = try directory.subdirectory(PathBytes(tree.name), creatingWithMode: 0o700)
+        if let parent = path.parent {
+            _ = try top.directory(beneath: parent, creatingWithMode: 0o700)
+        }
+        let name = String(decoding: tree.name, as: UTF8.self)
+        return "\(work.topPath)/\(Self.directoryName)/\(name)/\(own)"
+    }
+
     /// Deletes what a run left in the trash.
     package func remove(_ run: TrashOfRun) throws(LocalError) {
         try TreeRemoval(root: try directory, calls: calls).remove(run.name)

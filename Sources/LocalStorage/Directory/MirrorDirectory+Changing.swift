@@ -308,3 +308,32 @@ extension OpenDirectory {
         return nil
     }
 }
+
+extension SystemCalls {
+    /// Permissions that let nobody do what the open file or directory does not.
+    ///
+    /// With an access control list, the bits of the group are its mask, and say nothing of the
+    /// group. What has a list that cannot be read says nothing of anybody but its owner.
+    func sharedPermissions(_ permissions: UInt32, of descriptor: Int32) -> UInt32 {
+        guard permissions & 0o070 != 0, mayHaveList(.access, of: descriptor) else {
+            return permissions
+        }
+        let list = (try? list(.access, of: descriptor)).flatMap { $0 }.flatMap(AccessList.init)
+        return permissions & (list?.withoutList ?? 0o700)
+    }
+}
+
+extension MirrorDirectory {
+    /// What other machines are told in place of `permissions`, which a file or directory has.
+    package func sharedPermissions(_ permissions: UInt32, of path: RelativePath) -> UInt32 {
+        guard permissions & 0o070 != 0 else { return permissions }
+        if path.isDirectory {
+            guard let opened = try? root.directory(beneath: path) else {
+                return permissions & 0o700
+            }
+            return calls.sharedPermissions(permissions, of: opened.descriptor)
+        }
+        guard let file = try? openForReading(path) else { return permissions & 0o700 }
+        return file.sharedPermissions(permissions)
+    }
+}

@@ -20,6 +20,8 @@ struct WorkPlace: Sendable {
     let top: OpenDirectory
     /// Of the state, for messages.
     let path: String
+    /// Of ``top``.
+    let topPath: String
     /// What ``top`` lies in, if it is not the state itself.
     let holder: OpenDirectory?
     /// The name of a state that was chosen, as it was when that was opened.
@@ -30,6 +32,7 @@ struct WorkPlace: Sendable {
     /// In a directory that is given.
     init(in directory: OpenDirectory, of root: OpenDirectory, path: String) {
         (self.root, self.directory, top, self.path) = (root, directory, directory, path)
+        topPath = path
         (holder, stateName, refusal) = (nil, nil, nil)
     }
 
@@ -48,7 +51,7 @@ struct WorkPlace: Sendable {
         let state = states.shared.directory
         stateName = states.isChosen ? IdentityFile.stateName(of: state, makes: makes) : nil
         if try state.status().isSameMount(as: root.status()) {
-            (directory, top) = (states.own.directory, state)
+            (directory, top, topPath) = (states.own.directory, state, states.shared.path)
             (holder, refusal) = (nil, nil)
             return
         }
@@ -59,7 +62,7 @@ struct WorkPlace: Sendable {
             protection: protection,
             makes: makes
         )
-        (top, holder) = (place.work, place.holder)
+        (top, holder, topPath) = (place.work, place.holder, place.path)
         guard place.refusal == nil else {
             (directory, refusal) = (top, place.refusal)
             return
@@ -77,6 +80,10 @@ struct WorkPlace: Sendable {
         }
     }
 
+    private typealias Place = (
+        work: OpenDirectory, path: String, holder: OpenDirectory?, refusal: LocalError?
+    )
+
     /// In `.osssync`, or where that is a mount of its own, in a directory beside it.
     private static func place(
         in root: OpenDirectory,
@@ -84,21 +91,22 @@ struct WorkPlace: Sendable {
         stateName: String?,
         protection: LocalError?,
         makes: Bool
-    ) throws(LocalError) -> (work: OpenDirectory, holder: OpenDirectory?, refusal: LocalError?) {
-        if let protection { return (root, nil, protection) }
+    ) throws(LocalError) -> Place {
+        if let protection { return (root, path, nil, protection) }
         var name = RelativePath.stateDirectoryName
         var (holder, refusal) = try open(name, in: root, path, makes: makes)
-        if let refusal { return (root, nil, refusal) }
+        if let refusal { return (root, path, nil, refusal) }
         if try !holder.status().isSameMount(as: root.status()) {
             name = RelativePath.workDirectoryName
             (holder, refusal) = try open(name, in: root, path, makes: makes)
         }
-        if let refusal { return (root, nil, refusal) }
+        if let refusal { return (root, path, nil, refusal) }
         let own = Self.name(ofState: stateName ?? "own")
-        let (work, failure) = try open(own, in: holder, path + "/" + name, makes: makes)
-        if let failure { return (root, nil, failure) }
+        let above = path + "/" + name
+        let (work, failure) = try open(own, in: holder, above, makes: makes)
+        if let failure { return (root, path, nil, failure) }
         if makes, name == RelativePath.stateDirectoryName { try take(holder, work) }
-        return (work, holder, nil)
+        return (work, above + "/" + own, holder, nil)
     }
 
     private static func name(ofState state: String) -> String { "work-" + state }

@@ -70,6 +70,11 @@ package final class OpenFile: Sendable {
         return (status.identity, status.permissions & 0o777)
     }
 
+    /// What other machines are told in place of `permissions`, which the file has.
+    package func sharedPermissions(_ permissions: UInt32) -> UInt32 {
+        calls.sharedPermissions(permissions, of: descriptor)
+    }
+
     /// Makes what was written so far survive a power cut.
     package func synchronize() throws(LocalError) {
         try calls.synchronize(descriptor)

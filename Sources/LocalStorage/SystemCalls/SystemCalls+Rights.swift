@@ -39,6 +39,14 @@ extension SystemCalls {
         }
     }
 
+    /// True if an open file or directory may have the list; most have none.
+    func mayHaveList(_ attribute: ListAttribute, of descriptor: Int32) -> Bool {
+        let (_, code) = attempt("fgetxattr") {
+            unsafe osssync_get_attribute(descriptor, attribute.rawValue, nil, 0)
+        }
+        return ![ENODATA, EOPNOTSUPP, ENOTSUP, ENOSYS].contains(code)
+    }
+
     func setList(_ list: [UInt8], of descriptor: Int32) throws(LocalError) {
         try check("fsetxattr") {
             unsafe list.withUnsafeBytes { bytes in

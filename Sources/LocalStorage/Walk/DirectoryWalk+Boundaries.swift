@@ -62,7 +62,8 @@ extension DirectoryWalk.State {
             reason = found.tags.first?.reason
         }
         guard let reason else { return false }
-        batch.issues.append(WalkIssue(path: found.directory, reason: reason))
+        let tag = found.tags.first { $0.reason == reason }?.file?.inode
+        batch.issues.append(WalkIssue(path: found.directory, reason: reason, inode: tag))
         return true
     }
 }

@@ -61,8 +61,8 @@ package struct WalkIssue: Sendable, Hashable {
     /// The path beneath the mirrored directory, without a "/" at its end.
     package let path: [UInt8]
     package let reason: Reason
-    /// The inode of a file, or of a link that is stored, that only its name keeps out; nil for all
-    /// else.
+    /// The inode of a file, or of a link that is stored, that only its name keeps out, or of a
+    /// directory's tag; nil for all else.
     package let inode: UInt64?
 
     package init(path: [UInt8], reason: Reason, inode: UInt64? = nil) {

@@ -60,29 +60,19 @@ extension DirectoryMirror {
     }
 
     /// True if the bucket keeps versions of its objects, by the first 1,000 beneath the remote.
-    ///
-    /// - Throws: `SyncError`.
-    public func keepsVersions() async throws(SyncError) -> Bool {
+    func keepsVersions() async throws(SyncError) -> Bool {
         try await bucketClient().keepsVersions(beneath: remote.prefix) == true
     }
 
-    /// Copies back what a versioned bucket had at a time, where there is nothing now, and downloads
-    /// the files; as ``restoreObjects(_:downloading:onFile:)``.
-    ///
-    /// - Parameters:
-    ///   - request: What comes back, and where; its version means nothing here.
-    ///   - time: The time.
-    ///   - options: Those of the pull that downloads it.
-    ///   - onFile: Called with each object from any thread.
-    /// - Returns: What came back.
-    /// - Throws: `SyncError`; `locked` while another run is active.
-    public func restoreVersions(
+    /// Copies back versions, where there is nothing now, and downloads the files; as
+    /// ``restoreObjects(_:downloading:onFile:)``.
+    func restoreVersions(
         _ request: RestoreRequest,
-        at time: StoreTime,
+        _ choice: PastStore.Choice,
         downloading options: RunOptions,
         onFile: @escaping @Sendable (RestoredFile) -> Void
     ) async throws(SyncError) -> RestoreReport {
-        let past = PastStore(try bucketClient().store, at: time.timestamp)
+        let past = PastStore(try bucketClient().store, choice)
         return try await restoreObjects(request, from: past, downloading: options, onFile: onFile)
     }
 
@@ -109,11 +99,10 @@ extension DirectoryMirror {
         )
     }
 
-    /// What downloads an object to a path; nil if nothing goes outside of the directory.
+    /// What downloads an object to a path.
     private func fetching(
         _ request: RestoreRequest
-    ) throws(SyncError) -> (@Sendable (ObjectKey, PastStore?, String) async throws -> Void)? {
-        guard request.outside != nil else { return nil }
+    ) throws(SyncError) -> @Sendable (ObjectKey, PastStore?, String) async throws -> Void {
         let client = try bucketClient()
         return { key, past, path in
             var options = DownloadOptions()
@@ -149,7 +138,7 @@ extension DirectoryMirror {
             return report
         }
         var options = given.restoring
-        options.replacesLocalChanges = request.replaces
+        options.replacesLocalChanges = request.replaces || request.replacesFiles
         options.paths = paths
         // What has such a name is restored as such.
         if paths.contains(where: LocalSettings.isEscaped) { options.names = .escape }

@@ -345,7 +345,9 @@ public struct DirectoryMirror: Sendable {
                 prefix: remote.prefixKey,
                 identity: identity(asOf: asOf),
                 displayRemote: remote.display,
-                store: asOf.map { PastStore(store, at: $0.timestamp) as any ObjectReader } ?? store,
+                store: asOf.map { time -> any ObjectReader in
+                    PastStore(store, .at(time.timestamp))
+                } ?? store,
                 storeObserver: storeObserver,
                 environment: SystemClocks.engine(hostName: deviceName)
             )

@@ -1,13 +1,15 @@
+internal import ObjectStorage
 internal import ObjectTransfer
 internal import SyncEngine
 internal import SyncModel
 internal import Synchronization
 
-/// Brings back the newest version of files that is not what is there.
+/// Brings back files: the newest version that is not what is there, that of a time or of a run.
 ///
 /// Looks, in this order, at the object in the bucket, the trash here and in the bucket, and the
-/// versions that the bucket keeps. A file that is replaced goes to the trash here. The object comes
-/// by a pull that is limited to its path.
+/// versions that the bucket keeps; for a time at the versions, or where the bucket keeps none, at
+/// the trash and the object; for a run at the trash. A file that is replaced goes to the trash
+/// here. The object comes by a pull that is limited to its path.
 public struct MirrorRestoration: Sendable {
     let local: LocalMirror
     private(set) var mirror: DirectoryMirror?
@@ -39,7 +41,7 @@ public struct MirrorRestoration: Sendable {
     /// does so only if the request says so.
     ///
     /// - Parameters:
-    ///   - request: What comes back, and where; the version that it asks for is the latest.
+    ///   - request: What comes back, and where.
     ///   - onFile: Called with each file from any thread.
     /// - Returns: What came back.
     /// - Throws: `SyncError`; `locked` while another run is active.
@@ -52,6 +54,12 @@ public struct MirrorRestoration: Sendable {
         for path in request.paths {
             var one = request
             one.paths = [path]
+            guard request.version == .latest else {
+                let isCopy = request.target != nil || request.outside != nil
+                one.replacesFiles = !isCopy && !RestoreRequest.isAll(path)
+                report.add(try await restoreThen(one, path, onFile))
+                continue
+            }
             var found: Found?
             do throws(SyncError) {
                 found = try await asking.look(at: path)
@@ -63,6 +71,31 @@ public struct MirrorRestoration: Sendable {
             report.add(try await asking.restore(one, path, found, onFile))
         }
         return report
+    }
+
+    /// Restores what was there at a time, or what a run removed.
+    ///
+    /// What a bucket with versions had, no trash knows as well; copying versions back needs one
+    /// manifest.
+    private func restoreThen(
+        _ request: RestoreRequest,
+        _ path: String,
+        _ onFile: @escaping @Sendable (RestoredFile) -> Void
+    ) async throws(SyncError) -> RestoreReport {
+        guard case .at(let time) = request.version, let mirror, try mirror.shards() == nil else {
+            return try await restoreFromTrash(request, onFile)
+        }
+        if try await mirror.keepsVersions() {
+            return try await restoreVersions(request, .at(time.timestamp), onFile)
+        }
+        let report = try await restoreFromTrash(request, onFile)
+        guard !report.missing.isEmpty, let found = try await look(at: path), !found.isDirectory,
+            found.bringsSomething, let written = found.explanation?.remote?.time, written <= time
+        else { return report }
+        // It was the object's version then, which no run has removed since.
+        return request.target != nil || request.outside != nil
+            ? try await copy(request, path, onFile)
+            : try await pull(request, found, isFile: true, onFile)
     }
 
     /// True if the trash here is all that is left to look at.
@@ -103,6 +136,12 @@ public struct MirrorRestoration: Sendable {
             // Nothing was removed: the object that is there is the only version.
             rest = try await mirror.copyOut(request, downloading: options, onFile: onFile)
         }
+        if !rest.missing.isEmpty, let rule = found?.exclusion {
+            let file = RestoredFile(excluded: path, by: rule)
+            (rest, rest.missing) = (RestoreReport(), [])
+            rest.add(file)
+            onFile(file)
+        }
         report.add(rest)
         return report
     }
@@ -112,6 +151,12 @@ public struct MirrorRestoration: Sendable {
         /// Nil for a directory of which nothing is here, and no marker.
         let explanation: Explanation?
         var isDirectory: Bool { explanation.map { $0.key.utf8.last == UInt8(ascii: "/") } ?? true }
+
+        /// The rule that leaves the path out; nil if none does.
+        var exclusion: String? {
+            guard let outlook = explanation?.outlooks[.pull], outlook.isExcluded else { return nil }
+            return outlook.rule ?? outlook.reason
+        }
 
         /// True if the bucket has what is not here, or may have.
         var bringsSomething: Bool {
@@ -227,8 +272,8 @@ public struct MirrorRestoration: Sendable {
         return try await mirror.restoreFromTrash(request, local, downloading: options, onFile)
     }
 
-    /// Restores the newest version that the bucket keeps and that is not what is here; nil if it
-    /// keeps none.
+    /// Restores the newest version that the bucket keeps and that is not what is here, of a
+    /// directory that is in neither what was deleted in it; nil if the bucket keeps none.
     private func restoreFromVersions(
         _ request: RestoreRequest,
         _ found: Found?,
@@ -244,23 +289,23 @@ public struct MirrorRestoration: Sendable {
             guard Self.isOutage(error) else { throw error }
             return nil
         }
-        var name = found?.explanation?.key
-        if name == nil { name = try LocalSettings.key(path) }
-        let key = mirror.remote.prefix + (name ?? path)
-        let explanation = found?.explanation
-        let present = explanation?.local == nil ? nil : explanation?.remote?.etag
-        var time: StoreTime?
-        for try await version in try mirror.bucketClient().versions(prefix: key) {
-            guard version.key.utf8.elementsEqual(key.utf8) else { break }
-            guard version.size != nil, let written = version.lastModified, version.etag != present
-            else { continue }
-            time = written
-            break
-        }
-        guard let time else { return nil }
         var request = request
         if request.replacesFiles { request.replaces = true }
-        return try await mirror.restoreVersions(request, at: time, downloading: options) { file in
+        guard let explanation = found?.explanation else {
+            return try await restoreVersions(request, .deleted, onFile)
+        }
+        let present = explanation.local == nil ? nil : explanation.remote?.etag
+        let choice = PastStore.Choice.newest(except: present.map { ETag(wire: $0) })
+        return try await restoreVersions(request, choice, onFile)
+    }
+
+    private func restoreVersions(
+        _ request: RestoreRequest,
+        _ choice: PastStore.Choice,
+        _ onFile: @escaping @Sendable (RestoredFile) -> Void
+    ) async throws(SyncError) -> RestoreReport {
+        guard let mirror else { return RestoreReport() }
+        return try await mirror.restoreVersions(request, choice, downloading: options) { file in
             var file = file
             file.place = .versions
             onFile(file)
@@ -270,15 +315,7 @@ public struct MirrorRestoration: Sendable {
 
 extension DirectoryMirror {
     /// Restores each file from the trash that has the version that is meant, here or in the bucket.
-    ///
-    /// - Parameters:
-    ///   - request: What comes back, and where.
-    ///   - local: The directory.
-    ///   - options: Those of the pull that downloads what comes from the bucket.
-    ///   - onFile: Called with each file from any thread.
-    /// - Returns: What came back.
-    /// - Throws: `SyncError`; `locked` while another run is active.
-    public func restoreFromTrash(
+    func restoreFromTrash(
         _ request: RestoreRequest,
         _ local: LocalMirror,
         downloading options: RunOptions,

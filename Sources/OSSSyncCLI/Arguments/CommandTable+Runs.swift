@@ -273,17 +273,16 @@ extension CommandTable {
                 + "What is there with different content is kept and reported (exit status 1), "
                 + "unless --force is given. '.' is everything in the trash, in a mirror everything "
                 + "beneath the current directory.",
-            "--list shows the versions that there are. --at TIME and --run N choose one; they keep "
-                + "what is there without --force. If the bucket keeps versions, --at uses these "
-                + "instead of the trash; files that changed after TIME are left out.",
+            "--list shows the versions that there are. --at TIME and --run N choose one. If the "
+                + "bucket keeps versions, --at uses these instead of the trash; files that changed "
+                + "after TIME are left out.",
             "--to PATH restores beside it; it is relative to the same directory as PATH. With an "
                 + "absolute path, or one with '..', outside of DIR, the file, or all that is in "
-                + "the directory, is only copied there: nothing changes in DIR or the bucket, and "
-                + "a key that may only read suffices.",
+                + "the directory, is only copied there: nothing changes in DIR or the bucket.",
             "What comes from the trash in the bucket or from its versions is copied back within "
-                + "the bucket, and then downloaded. If the bucket cannot be reached, the local "
-                + "trash is used. A file from the local trash is a local file like any other: a "
-                + "push uploads it, a pull keeps it.",
+                + "the bucket, and then downloaded; a key that may only read downloads it. If the "
+                + "bucket cannot be reached, the local trash is used. A file from the local trash "
+                + "is a local file like any other: a push uploads it, a pull keeps it.",
         ],
         examples: [
             ("osssync restore ~/Photos a.jpg", "undo what was done to a file"),

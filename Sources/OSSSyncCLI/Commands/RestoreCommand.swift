@@ -119,28 +119,36 @@ struct RestoreCommand: Sendable {
 
     /// Restores each file from the place that has the version.
     private func restore(_ request: RestoreRequest, isUndo: Bool) async throws -> RestoreReport {
+        guard isUndo else {
+            let restoration = try restoration(request)
+            do throws(SyncError) {
+                return try await restoration.restore(request) { say($0) }
+            } catch {
+                if case .at = request.version, error.code != .cancelled {
+                    context.complain("with --run N instead of --at, only the trash is searched")
+                }
+                throw error
+            }
+        }
         let local = try context.localMirror()
-        if !isUndo, case .latest = request.version {
-            return try await restoration().restore(request) { say($0) }
-        }
-        if !isUndo, case .at(let time) = request.version,
-            let report = try await restoreVersions(request, at: time)
-        {
-            return report
-        }
         guard try local.hasRemoteTrash() else {
             return try await local.restore(request) { say($0) }
         }
-        let mirror = try context.mirror()
-        if isUndo { return try await undo(request, local, mirror) }
-        let options = try context.options(of: .pull)
-        return try await mirror.restoreFromTrash(request, local, downloading: options) { say($0) }
+        return try await undo(request, local, context.mirror())
     }
 
-    private func restoration() throws -> MirrorRestoration {
-        MirrorRestoration(
-            try context.localMirror(),
-            try mirrorIfConnected(),
+    /// Of a run only the trash is asked.
+    private func restoration(_ request: RestoreRequest?) throws -> MirrorRestoration {
+        let local = try context.localMirror()
+        let mirror: DirectoryMirror?
+        switch request?.version {
+        case .at: mirror = try context.mirror()
+        case .run where try !local.hasRemoteTrash(): mirror = nil
+        default: mirror = try mirrorIfConnected()
+        }
+        return MirrorRestoration(
+            local,
+            mirror,
             options: try context.options(of: .pull)
         ) { [context] reason in
             context.complain("the bucket was not asked, only the trash here: \(reason)")
@@ -153,7 +161,7 @@ struct RestoreCommand: Sendable {
             throw UsageError.contradiction("--list", other.name)
         }
         let count = Counter()
-        try await restoration().versions(of: paths) { version in
+        try await restoration(nil).versions(of: paths) { version in
             count.add()
             return say(version)
         }
@@ -205,32 +213,6 @@ struct RestoreCommand: Sendable {
         }
     }
 
-    /// Restores what a bucket with versions had at a time, which no trash knows as well; nil if the
-    /// bucket keeps none.
-    private func restoreVersions(
-        _ request: RestoreRequest,
-        at time: StoreTime
-    ) async throws -> RestoreReport? {
-        let options = try context.options(of: .pull)
-        let mirror = try context.mirror()
-        // Copying versions back needs one manifest; what a round deleted here is in the trash.
-        if try mirror.shards() != nil { return nil }
-        do throws(SyncError) {
-            guard try await mirror.keepsVersions() else { return nil }
-        } catch {
-            if error.code != .cancelled {
-                context.complain(
-                    "whether the bucket has versions of then is not known; with --run N instead "
-                        + "of --at, only the trash is searched"
-                )
-            }
-            throw error
-        }
-        return try await mirror.restoreVersions(request, at: time, downloading: options) {
-            say($0)
-        }
-    }
-
     /// Restores what one run removed, on both sides.
     private func undo(
         _ request: RestoreRequest,
@@ -249,7 +231,16 @@ struct RestoreCommand: Sendable {
     private func lastRun() async throws -> TrashVersion {
         let local = try context.localMirror()
         var remote: (time: StoreTime, number: Int64)?
-        if try local.hasRemoteTrash() { remote = try await context.mirror().lastRunInRemoteTrash() }
+        if try local.hasRemoteTrash() {
+            let mirror = try context.mirror()
+            do throws(SyncError) {
+                remote = try await mirror.lastRunInRemoteTrash()
+            } catch {
+                // The manifest knows what its own runs did there.
+                guard error.code == .remoteUnreachable else { throw error }
+                context.complain("the trash in the bucket was not asked: \(error.message)")
+            }
+        }
         guard let last = try await local.lastRunToUndo(remote: remote) else { return .lastRun }
         if !context.output.isJSON, !context.output.isQuiet {
             let time = "\(last.time.localText) (\(CommandContext.zoneText))"

@@ -166,7 +166,7 @@ extension BucketClient {
     package func hadObjects(beneath prefix: String, at time: StoreTime) async throws(SyncError)
         -> Bool
     {
-        let past = PastStore(store, at: time.timestamp)
+        let past = PastStore(store, .at(time.timestamp))
         var request = ListRequest(prefix: ObjectKey(prefix))
         do throws(StorageError) {
             repeat {

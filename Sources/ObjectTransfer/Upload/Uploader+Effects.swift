@@ -53,7 +53,7 @@ extension Uploader {
                 metadata.append((name: name, value: value))
             }
             add(ModificationTime.metadataName, ModificationTime.text(attempt.source.modified))
-            if let permissions = attempt.permissions {
+            if let permissions = attempt.sharedPermissions {
                 add(FileMode.metadataName, FileMode.text(permissions))
             }
         }

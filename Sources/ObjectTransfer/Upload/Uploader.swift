@@ -126,6 +126,8 @@ package struct Uploader: Sendable {
         let source: FileIdentity
         /// The bits for owner, group and others; nil for a link, whose own say nothing.
         let permissions: UInt32?
+        /// Those that other machines are told.
+        let sharedPermissions: UInt32?
         /// All of a small file or a link, as it was at one moment; nil if it is read while it is
         /// sent.
         let content: [UInt8]?
@@ -177,6 +179,7 @@ package struct Uploader: Sendable {
             file: opened.file,
             source: source,
             permissions: opened.permissions,
+            sharedPermissions: opened.sharedPermissions,
             content: opened.content,
             start: start,
             token: token
@@ -198,6 +201,7 @@ package struct Uploader: Sendable {
         let file: OpenFile
         let source: FileIdentity
         let permissions: UInt32?
+        let sharedPermissions: UInt32?
         let content: [UInt8]?
     }
 
@@ -214,6 +218,7 @@ package struct Uploader: Sendable {
                     file: file,
                     source: source,
                     permissions: isLink ? nil : permissions,
+                    sharedPermissions: isLink ? nil : file.sharedPermissions(permissions),
                     content: try file.linkText ?? Self.content(of: file, source)
                 )
             }

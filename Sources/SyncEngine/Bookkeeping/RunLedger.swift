@@ -216,6 +216,15 @@ final class RunLedger: Sendable {
         }
     }
 
+    /// The same of a file that a limit of sizes or ages leaves out.
+    ///
+    /// Most of those were never sent: more than can be noted hold back no deletion.
+    func noteLeftOut(inode: UInt64, at name: ObjectKey) {
+        state.withLock { state in
+            if state.unsentFiles.count < Self.inodeLimit { state.unsentFiles[inode] = name }
+        }
+    }
+
     /// The names of those files, by their inodes.
     var unsentFiles: [UInt64: ObjectKey] { state.withLock { $0.unsentFiles } }
 

@@ -67,8 +67,9 @@ public struct RestoreRequest: Sendable, Hashable {
     /// True to replace what is in the way if the run that removed the version put it there, and
     /// nothing changed it since; false unless set.
     public var isUndo = false
-    /// True to restore, where a path of ``paths`` is a file, its newest version that is not what is
-    /// there, which goes to the trash; false unless set.
+    /// True to replace what is there where a path of ``paths`` is a file; false unless set.
+    ///
+    /// The latest version is the newest that is not what is there.
     package var replacesFiles = false
     /// Only reports what would come back; false unless set.
     public var isDryRun = false
@@ -249,6 +250,20 @@ extension RestoredFile {
         self.init(item, .kept)
         message =
             "it has changed here; --force moves it to the trash and fetches what the bucket has"
+    }
+
+    /// A path that nothing fetches.
+    package init(excluded path: String, by rule: String) {
+        let shown = displayText(path.utf8)
+        self.init(
+            key: path,
+            displayKey: shown,
+            target: path,
+            displayTarget: shown,
+            size: 0,
+            state: .failed
+        )
+        message = "it is excluded by \(rule); --to PATH, outside of DIR, restores it there"
     }
 
     /// An object that is there again, and whose file is not.

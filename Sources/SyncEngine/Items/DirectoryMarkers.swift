@@ -113,7 +113,8 @@ extension DirectoryMarkers {
         if await permissions.waits(entry) { return }
         let mode = permissions.recordedMode(entry)
         do {
-            let sent = try await putMarker(entry, request(entry, mode), mode)
+            let shared = try await sharedMode(entry)
+            let sent = try await putMarker(entry, request(entry, shared), mode)
             let row = ManifestEntry(
                 marker: entry.key,
                 etag: sent.etag,
@@ -129,6 +130,16 @@ extension DirectoryMarkers {
             context.tracker.finishedItem(bytes: 0)
             if waitsForDeletions(entry, error) { return }
             fail(.upload, entry.key, size: 0, error)
+        }
+    }
+
+    /// What a new marker says of the directory's permissions; nil for nothing.
+    private func sharedMode(_ entry: JoinedEntry) async throws(ItemFailure) -> UInt32? {
+        guard let mode = permissions.recordedMode(entry) else { return nil }
+        do {
+            return try await permissions.shared(mode, entry.key)
+        } catch {
+            throw ItemFailure(any: error)
         }
     }
 
@@ -190,7 +201,7 @@ extension DirectoryMarkers {
     /// Nil if the marker failed, and showed nothing.
     private func keepsModes(_ entry: JoinedEntry) async -> Bool? {
         do throws(ItemFailure) {
-            let mode = permissions.recordedMode(entry)
+            let mode = try await sharedMode(entry)
             let sent = try await putMarker(entry, request(entry, mode), mode)
             let found = try await permissions.marker(entry)
             let isKept = found?.etag == sent.etag && FileMode.of(found, .directory) == mode

@@ -34,6 +34,7 @@ struct FileUploads: ItemWorker {
         }
         guard await damage.isBeyondDoubt(entry, file, path) else { return }
         var (replaced, earlier) = (entry.remote?.etag, earlier)
+        for row in earlier where await isOneObject(entry, row) { return skipOneName(entry, row) }
         if entry.remote == nil, entry.local?.isLink != true, sources.mayHaveCopies(file.size) {
             switch await copyRemote(entry, file, path) {
             case .settled: return
@@ -157,6 +158,34 @@ struct FileUploads: ItemWorker {
     }
 }
 
+// MARK: - Stores that fold names
+
+extension FileUploads {
+    /// True if a file was given another spelling of its name, and the store takes both for one: the
+    /// listing has no object of the new name, and there is one.
+    ///
+    /// What is sent would replace that object, and the deletion of the old name would delete it.
+    private func isOneObject(_ entry: JoinedEntry, _ row: ManifestEntry) async -> Bool {
+        // Strings are equal if they are the same characters, however these are composed.
+        guard entry.remote == nil, entry.key != row.key,
+            entry.key.text.lowercased() == row.key.text.lowercased()
+        else { return false }
+        return (try? await head(entry.key))?.etag == row.etag
+    }
+
+    private func skipOneName(_ entry: JoinedEntry, _ row: ManifestEntry) {
+        noteUnsent(entry)
+        ledger.countSkippedName(row.key)
+        context.tracker.abandonedItem(bytes: row.size)
+        skip(
+            entry.key,
+            size: row.size,
+            message: "the store takes its name and '\(row.key.display)', which it had, for one, "
+                + "and has one object for both; give it its old name again, or another one"
+        )
+    }
+}
+
 // MARK: - Copies in the bucket
 
 extension FileUploads {
@@ -179,6 +208,10 @@ extension FileUploads {
         let start = context.environment.now()
         do {
             guard let row = try await sources.remoteSource(entry, file, path) else { return .none }
+            if await isOneObject(entry, row) {
+                skipOneName(entry, row)
+                return .settled
+            }
             guard try await permissions.keepsCopies() != false else { return .bare(nil, row) }
             return try await copyRemote(entry, file, from: row, readSince: start)
         } catch {
@@ -196,7 +229,8 @@ extension FileUploads {
         let copier = RemoteCopier(context: context)
         let mode = entry.local?.permissions
         // Those that the object stands for here may be fewer than it has.
-        let changed = mode == row.mode ? nil : mode
+        var changed = mode == row.mode ? nil : mode
+        if let own = changed { changed = try await permissions.shared(own, entry.key) }
         guard let copy = try await copier.copy(row, of: file, mode: changed, to: entry.key) else {
             return .none
         }

@@ -49,8 +49,19 @@ extension ItemWorker {
 
     /// Notes that the file of an entry is not sent, if it may be a renamed one.
     func noteUnsent(_ entry: JoinedEntry) {
-        guard let inode = entry.local?.identity?.inode, inode != entry.base?.inode else { return }
-        ledger.noteUnsent(inode: inode, at: entry.key)
+        if let inode = renamedInode(entry) { ledger.noteUnsent(inode: inode, at: entry.key) }
+    }
+
+    /// The same of one that a limit of sizes or ages leaves out.
+    func noteLeftOut(_ entry: JoinedEntry) {
+        if let inode = renamedInode(entry) { ledger.noteLeftOut(inode: inode, at: entry.key) }
+    }
+
+    private func renamedInode(_ entry: JoinedEntry) -> UInt64? {
+        guard let inode = entry.local?.identity?.inode, inode != entry.base?.inode else {
+            return nil
+        }
+        return inode
     }
 
     /// Runs `body` for each item, as many at once as there are connections; begins no more once the

@@ -63,7 +63,8 @@ struct Permissions: ItemWorker {
         // Recorded all the same: it would be tried in each run.
         guard areKept != false else { return (row.replacing(mode: mode), false) }
         let copier = RemoteCopier(context: context)
-        let copy = try await copier.rewrite(row, mode: mode, looks: areKept == nil)
+        let shared = try await shared(mode, row.key)
+        let copy = try await copier.rewrite(row, mode: shared, looks: areKept == nil)
         guard let copy else { return nil }
         await learn(from: copy, knowing: areKept)
         if !copy.hasMetadata {
@@ -77,6 +78,12 @@ struct Permissions: ItemWorker {
             etag: copy.etag
         )
         return (changed, copy.hasMetadata)
+    }
+
+    /// What other machines are told of a file or directory with these permissions.
+    func shared(_ mode: UInt32, _ key: ObjectKey) async throws -> UInt32 {
+        let (directory, path) = (context.directory, try context.path(of: key))
+        return await context.disk.run { directory.sharedPermissions(mode, of: path) }
     }
 
     /// Whether copies have the metadata that they were asked to have; nil if none has shown it yet.

@@ -24,6 +24,8 @@ struct PlanScope: Sendable {
     private let onCostly: @Sendable (ObjectKey) -> Void
     /// Takes names that are left out, and the rule; nil if nobody asks.
     private let onExcluded: (@Sendable (ObjectKey, _ rule: String) -> Void)?
+    /// Takes what a limit of sizes or ages leaves out.
+    private let onOutside: @Sendable (JoinedEntry) -> Void
 
     private final class Counter: Sendable {
         let excluded = Atomic(0)
@@ -52,7 +54,8 @@ struct PlanScope: Sendable {
         names: NamePolicy = .skip,
         freed: FreedScope = FreedScope(),
         onCostly: @escaping @Sendable (ObjectKey) -> Void = { _ in },
-        onExcluded: (@Sendable (ObjectKey, _ rule: String) -> Void)? = nil
+        onExcluded: (@Sendable (ObjectKey, _ rule: String) -> Void)? = nil,
+        onOutside: @escaping @Sendable (JoinedEntry) -> Void = { _ in }
     ) {
         self.filter = filter
         self.direction = direction
@@ -64,6 +67,7 @@ struct PlanScope: Sendable {
         self.freed = freed
         self.onCostly = onCostly
         self.onExcluded = onExcluded
+        self.onOutside = onOutside
         self.held = held.map { FilterCursor($0) }
         cursor = FilterCursor(filter)
     }
@@ -229,6 +233,7 @@ struct PlanScope: Sendable {
         // Not even --delete=excluded, which is about names, deletes what is outside the bounds.
         if let option = filter.bounds.exclusion(of: entry, at: now) {
             countExcluded()
+            onOutside(entry)
             onExcluded?(entry.key, "\(option)")
             return nil
         }

@@ -76,7 +76,8 @@ extension MirrorEngine {
     ///   - past: The bucket as it was, whose versions are restored; nil to restore from the trash.
     ///   - readsBucket: True for the objects that are in the bucket now instead of the trash.
     ///   - names: What becomes of keys that fit no file name; one whose path is given is escaped.
-    ///   - fetch: Downloads an object to a path, for a request for outside of the directory.
+    ///   - fetch: Downloads an object to a path, if the request is for outside of the directory, or
+    ///     this key may not copy in the bucket.
     ///   - onFile: Called with each, from any thread.
     /// - Returns: What came back, and the paths of objects that are there.
     /// - Throws: `SyncError`; `locked` while another run is active.
@@ -107,7 +108,8 @@ extension MirrorEngine {
             }
             let mark = session.trashMark(settings.environment)
             let trash = remoteTrash
-            let runs = isUndo || request.replaces ? try await trash.runs() : []
+            let replaces = isUndo || request.replaces || request.replacesFiles
+            let runs = replaces ? try await trash.runs() : []
             let name = TrashOfRun.nameOfRestoration(settings.environment.now(), after: runs)
             var traces: RunTraces?
             if isUndo, !request.replaces {
@@ -135,7 +137,7 @@ extension MirrorEngine {
                 names: paths.contains { $0?.isEscaped == true } ? .escape : names,
                 fetch: fetch,
                 onFile: onFile
-            ).restore(paths, to: target)
+            ).restoreOrFetch(paths, to: target, at: settings.environment.now())
             return (outcome.report, outcome.paths)
         } catch {
             throw SyncError(any: error)

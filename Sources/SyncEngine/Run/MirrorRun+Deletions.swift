@@ -163,7 +163,9 @@ extension MirrorRun {
         ) { rows in
             try Task.checkCancellation()
             for row in rows where !row.isOlder(than: births[row.inode]) {
-                parts.ledger.countSkippedName(row.key)
+                // A directory that was renamed with its tag is left out under its new name.
+                let above = filter.tags.mayBeTag(row.key) ? try? row.path.parent?.key : nil
+                parts.ledger.countSkippedName(above ?? row.key)
             }
         }
         return parts.ledger.skippedNames

@@ -13,11 +13,11 @@ extension MirrorRun {
     private static let pageSize = 1_000
 
     /// What this run looks at.
-    var scope: PlanScope { scope { _ in } }
+    var scope: PlanScope { scope(reportingTo: nil, judgesInodes: true) }
 
     private func scope(
-        judgesInodes: Bool = true,
-        onCostly: @escaping @Sendable (ObjectKey) -> Void
+        reportingTo executor: ItemExecutor?,
+        judgesInodes: Bool
     ) -> PlanScope {
         let onEvent = onEvent
         let onExcluded: (@Sendable (ObjectKey, String) -> Void)?
@@ -36,8 +36,9 @@ extension MirrorRun {
             links: options.links,
             names: options.names,
             freed: FreedScope(session.freed, bringsBack: bringsFreedBack),
-            onCostly: onCostly,
-            onExcluded: onExcluded
+            onCostly: { executor?.skipWithoutDoubt($0, size: 0, message: Self.costlyMessage) },
+            onExcluded: onExcluded,
+            onOutside: { executor?.noteLeftOut($0) }
         )
     }
 
@@ -87,9 +88,7 @@ extension MirrorRun {
         policy.knowsDirectory = session.known.isSame
         policy.ordinaryDirectory = session.known.ordinaryDirectory
         policy.sendsModes = session.known.sendsModes
-        let scope = scope(judgesInodes: policy.judgesInodes) { key in
-            executor.skipWithoutDoubt(key, size: 0, message: Self.costlyMessage)
-        }
+        let scope = scope(reportingTo: executor, judgesInodes: policy.judgesInodes)
         let tracker = parts.context.tracker
         tracker.planBegins(keysRecorded: rows.count)
         var plan = RunPlan(policy, issues)

@@ -23,7 +23,7 @@ extension ObjectRestorer {
         _ key: ObjectKey,
         _ copy: TrashedObjects.Copy
     ) async throws -> Bool {
-        if request.replaces { return true }
+        if request.mayReplace(key) { return true }
         return try await traces?.left(found, at: key, after: copy.object, in: copy.run) ?? false
     }
 
@@ -58,6 +58,28 @@ extension ObjectRestorer {
         _ = try await copying.make(at: whole)
     }
 
+    /// What `body` does, or where this key may not change the bucket, a download.
+    func orFetched(
+        _ copy: TrashedObjects.Copy,
+        to key: ObjectKey,
+        _ item: inout RestoredFile,
+        _ body: () async throws -> RestoredFile.State
+    ) async throws -> RestoredFile.State {
+        do {
+            return try await body()
+        } catch {
+            guard SyncError(any: error).code == .forbidden, let fetched, !key.isDirectoryMarker
+            else { throw error }
+            item.isRemote = false
+            return try await fetched.restore(
+                copy.object.key,
+                past,
+                to: path(of: key),
+                replaces: request.mayReplace(key)
+            )
+        }
+    }
+
     func copying(_ copy: TrashedObjects.Copy) async throws(StorageError) -> BucketCopy {
         BucketCopy(
             context: transfer,
@@ -66,12 +88,6 @@ extension ObjectRestorer {
             size: copy.object.size,
             version: try await past?.version(of: copy.object.key)
         )
-    }
-
-    static func advice(_ error: SyncError, isCopy: Bool) -> String {
-        guard isCopy, [.forbidden, .credentials].contains(error.code) else { return error.message }
-        return error.message + "; a key that may only read can restore with --to PATH, outside "
-            + "of DIR"
     }
 
     /// Downloads what is meant to a place outside of the directory; changes nothing else.
@@ -105,5 +121,30 @@ extension ObjectRestorer {
         guard !isThere || request.replaces else { return .kept }
         if !request.isDryRun { try await fetch(copy.object.key, past, place) }
         return isThere ? .replaced : .restored
+    }
+}
+
+extension ObjectRestorer {
+    /// Restores, by a download what may not be copied in the bucket.
+    func restoreOrFetch(
+        _ paths: [RelativePath?],
+        to target: RelativePath?,
+        at now: Timestamp
+    ) async throws -> Outcome {
+        guard let fetch, bringsFiles, !request.isDryRun, request.outside == nil else {
+            return try await restore(paths, to: target)
+        }
+        let fetched = try await FetchedVersions(in: directory, on: disk, at: now, fetch)
+        var restorer = self
+        restorer.fetched = fetched
+        do {
+            let outcome = try await restorer.restore(paths, to: target)
+            try await fetched.finish()
+            return outcome
+        } catch {
+            // What is left there is in the trash for its time.
+            try? await fetched.finish()
+            throw error
+        }
     }
 }

@@ -12,11 +12,6 @@ internal import Synchronization
 /// An object that is there stays, unless the request replaces it, or undoes the run that wrote it:
 /// then a copy of it goes to the trash first, and is proven.
 struct ObjectRestorer: Sendable {
-    /// Puts the object of this whole key, as it was if there is a past, in a file.
-    typealias Fetch =
-        @Sendable (_ key: ObjectKey, _ past: PastStore?, _ path: String)
-        async throws -> Void
-
     private static let copiesAtOnce = 16
     private static let downloadsAtOnce = 4
 
@@ -42,8 +37,10 @@ struct ObjectRestorer: Sendable {
     /// True for the objects that are in the bucket now, which no trash has.
     let readsBucket: Bool
     let names: NamePolicy
-    /// Downloads an object for a request that is for outside of the directory.
-    let fetch: Fetch?
+    /// Downloads an object; nil if nothing is to be.
+    let fetch: FetchedVersions.Fetch?
+    /// For what may not be copied in the bucket; nil if nothing comes to the directory.
+    var fetched: FetchedVersions?
     let onFile: @Sendable (RestoredFile) -> Void
 
     /// What became of the objects, and the paths of those that are there now.
@@ -217,7 +214,7 @@ struct ObjectRestorer: Sendable {
             do {
                 item.state =
                     request.outside == nil
-                    ? try await restore(copy, to: key)
+                    ? try await restore(copy, to: key, &item)
                     : try await download(copy, beneath: path, &item)
                 if item.state == .kept {
                     item.message =
@@ -228,7 +225,7 @@ struct ObjectRestorer: Sendable {
             } catch let error as StorageError where error.isCancelled {
                 throw error
             } catch {
-                item.message = Self.advice(SyncError(any: error), isCopy: request.outside == nil)
+                item.message = SyncError(any: error).message
                 if let refusal = (error as? StorageError).map({ ItemFailure($0) }),
                     let cause = refusal.sharedCause, failures.failed(cause)
                 {
@@ -242,7 +239,7 @@ struct ObjectRestorer: Sendable {
             outcome.report.add(item)
             guard [.restored, .replaced, .unchanged].contains(item.state) else { continue }
             // A directory's own path would fetch all that is in it; the next pull makes it.
-            if isDirectory(key) { continue }
+            if isDirectory(key) || !item.isRemote { continue }
             outcome.paths.append(pathText(key))
         }
     }
@@ -279,7 +276,8 @@ struct ObjectRestorer: Sendable {
 
     private func restore(
         _ copy: TrashedObjects.Copy,
-        to key: ObjectKey
+        to key: ObjectKey,
+        _ item: inout RestoredFile
     ) async throws -> RestoredFile.State {
         if bringsFiles, let ruling = ignored.ruling(on: key), ruling.excludes {
             throw SyncError(code: .refused, message: "it is excluded by \(ruling.rule)")
@@ -298,16 +296,19 @@ struct ObjectRestorer: Sendable {
         if let found {
             guard try await isSame(found, copy) else {
                 guard try await mayReplace(found, key, copy) else { return .kept }
-                if !request.isDryRun { try await replace(found, at: whole, key, by: copy) }
-                return .replaced
+                guard !request.isDryRun else { return .replaced }
+                return try await orFetched(copy, to: key, &item) {
+                    try await replace(found, at: whole, key, by: copy)
+                    return .replaced
+                }
             }
             if here == .absent { return bringsFiles ? .restored : .unchanged }
             if try await isMirrored(here, key, found.etag) { return .unchanged }
-            return request.replaces ? .replaced : .kept
+            return request.mayReplace(key) ? .replaced : .kept
         }
-        guard here == .absent || request.replaces else { return .kept }
+        guard here == .absent || request.mayReplace(key) else { return .kept }
         guard !request.isDryRun else { return .restored }
-        return try await make(copy, at: whole)
+        return try await orFetched(copy, to: key, &item) { try await make(copy, at: whole) }
     }
 
     /// What is in the directory; an error if no file can be there.

@@ -25,6 +25,11 @@ extension RestoreRequest {
         return time
     }
 
+    /// True if what has this key goes to the trash for what comes back.
+    func mayReplace(_ key: ObjectKey) -> Bool {
+        replaces || replacesFiles && paths.contains { (try? LocalSettings.path($0))?.key == key }
+    }
+
     /// Why a file or an object that is there stays, and what to do.
     func occupied(inBucket: Bool) -> String {
         if isUndo {

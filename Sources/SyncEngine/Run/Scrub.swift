@@ -181,13 +181,16 @@ extension Scrub {
             } else {
                 if !row.isDamaged { try await context.damaged.mark(row) }
                 report.damaged += 1
-                found(
-                    row,
-                    .damaged,
-                    "its content changed, although its size and time did not; a push does not "
-                        + "upload it without --force"
-                        + (options.repairs ? "" : SkipReason.repairAdvice)
-                )
+                let what =
+                    change == .same
+                    ? "its content changed, although its size and time did not"
+                    : "it was found damaged, and its content is still not the recorded one"
+                let next =
+                    options.repairs
+                    ? row.mayHaveTime(of: file) ? "" : "; it is kept as a conflict copy"
+                    : SkipReason.repairAdvice
+                let refusal = "; a push does not upload it without --force"
+                found(row, .damaged, what + refusal + next)
             }
         } catch ItemFailure.sourceKeepsChanging {
             report.changed += 1
@@ -269,11 +272,19 @@ extension Scrub {
         for try await rows in context.manifest.pages(.damagedEntries, limit: Self.rowsAtOnce) {
             let entries = try await repairable(rows)
             try await executor.forEach(entries) { entry in
-                await executor.carryOut(.download(.replacesLocalChange), entry)
+                await executor.carryOut(Self.repair(of: entry), entry)
             }
             count += entries.count
         }
         return count
+    }
+
+    /// What was written since may be an edit, or another file that was given this name: it stays
+    /// beside the good content.
+    private static func repair(of entry: JoinedEntry) -> Decision {
+        guard let base = entry.base, let file = entry.local?.identity, !base.mayHaveTime(of: file)
+        else { return .download(.replacesLocalChange) }
+        return .conflict(.bothChanged, .downloadKeepingLocal)
     }
 
     /// Damaged files whose objects are the recorded ones, those that are gone included.

@@ -28,7 +28,7 @@ struct TrashRestorer: Sendable {
         for path in paths {
             var isFound = false
             let chosen = version.chosen(among: runs)
-            if request.replacesFiles, let path,
+            if request.replacesFiles, version == .latest, let path,
                 try restoreNewest(path, from: chosen, to: target, &report)
             {
                 continue

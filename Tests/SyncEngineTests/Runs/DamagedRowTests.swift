@@ -125,6 +125,17 @@ struct DamagedRowTests {
         #expect(try await fixture.object("photos/one.jpg") == good.prefix(100))
     }
 
+    @Test func `are kept beside the good content if somebody wrote them since`() async throws {
+        let edit = MirrorFixture.ramp(good.count, 77)
+        try fixture.write("a/photos/one.jpg", edit)
+        try await runs(.push)
+        try await isRepaired()
+        let names = try fixture.names(in: "a/photos").filter { $0.hasPrefix("one.conflict-") }
+        #expect(names.count == 1)
+        #expect(try fixture.content("a/photos/" + #require(names.first)) == edit)
+        #expect(try await fixture.run("a", .push).isInStep)
+    }
+
     @Test func `keep their objects in runs that are limited to either name`() async throws {
         try move("a/photos", "a/2026-photos")
         try await runs(.push) { $0.paths = ["photos/one.jpg"] }

@@ -48,6 +48,25 @@ extension EngineRuns {
             #expect(!fixture.exists("a/photos/" + tag))
         }
 
+        @Test(arguments: tags, [SyncDirection.push, .sync])
+        func `keep what their directory had, if that is renamed`(
+            tag: String,
+            _ direction: SyncDirection
+        ) async throws {
+            let fixture = try await mirror()
+            try await fixture.put("photos/" + tag, Self.signature)
+            try await fixture.run("a", .sync, EventLog(), Self.recognizing)
+            try fixture.rename("a/photos", to: "a/pictures")
+            try fixture.rename("a/f", to: "a/g")
+            for _ in 0..<2 {
+                let run = try await fixture.run("a", direction, EventLog(), Self.recognizing)
+                #expect(run.deletionsHeldBack != nil && !run.isInStep, "\(run)")
+            }
+            let objects = try await fixture.objects()
+            #expect(objects.contains("photos/a") && objects.contains("photos/b"), "\(objects)")
+            #expect(!objects.contains("f"))
+        }
+
         @Test(arguments: tags)
         func `count once they were changed here`(tag: String) async throws {
             let fixture = try await mirror()

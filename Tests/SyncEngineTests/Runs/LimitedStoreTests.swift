@@ -106,7 +106,7 @@ extension EngineRuns {
         func `a bucket as it was is never written to`(request: Request) async throws {
             let fixture = try MirrorFixture()
             let observer = StoreObserver()
-            let past = PastStore(try fixture.store(observer), at: Timestamp(seconds: 0))
+            let past = PastStore(try fixture.store(observer), .at(Timestamp(seconds: 0)))
             let store = LimitedStore(past, makeLimiter(1, byteBudget: 100))
             // It can be listed, and has nothing.
             _ = try? await request.send(store)

@@ -37,7 +37,7 @@ struct PastMirrorTests {
 
     private func pull(_ name: String, at time: Timestamp) async throws -> RunSummary {
         var engine = try fixture.engine(name)
-        engine.settings.store = PastStore(try fixture.store(StoreObserver()), at: time)
+        engine.settings.store = PastStore(try fixture.store(StoreObserver()), .at(time))
         engine.settings.identity = RemoteIdentity(
             dialect: "oss",
             endpointHost: "127.0.0.1",

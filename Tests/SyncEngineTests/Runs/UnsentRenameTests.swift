@@ -113,6 +113,28 @@ struct UnsentRenameTests {
     }
 
     /// Of a file that was removed, another one has the inode.
+    @Test(arguments: [SyncDirection.push, .sync])
+    func `keep their objects if an age leaves the new name out`(
+        _ direction: SyncDirection
+    ) async throws {
+        try fixture.rename("a/old", to: "a/new")
+        try fixture.setModified("a/new", Date(timeIntervalSince1970: 1_000_000_000))
+        try await keepsOnlyOld(direction) { $0.filter.bounds.maximumAge = .seconds(86_400) }
+        let all = try await fixture.run("a", direction) { $0.deletesKnown = true }
+        #expect(all.deletionsHeldBack == nil && all.isInStep, "\(all)")
+        #expect(try await fixture.object("new") == content)
+        #expect(try await !fixture.objects().contains("old"))
+    }
+
+    @Test(arguments: [SyncDirection.push, .sync])
+    func `keep their objects if they have grown beyond a size`(
+        _ direction: SyncDirection
+    ) async throws {
+        try fixture.rename("a/old", to: "a/new")
+        try fixture.write("a/new", content + content)
+        try await keepsOnlyOld(direction) { $0.filter.bounds.maximumSize = 1_000_000 }
+    }
+
     @Test func `hold back no deletion of a file whose inode they got`() async throws {
         try fixture.remove("a/old")
         try fixture.write("a/new", Data("here".utf8))

@@ -1,0 +1,79 @@
+internal import LocalStorage
+internal import ObjectStorage
+internal import ObjectTransfer
+internal import SyncModel
+
+/// Versions that come back by a download, because this key may not copy them in the bucket.
+///
+/// Each goes into a tree of its own in the trash here, and from there to its path as anything else
+/// does that comes back. The bucket stays as it is; the next push sends the file.
+struct FetchedVersions: Sendable {
+    /// Puts the object of this whole key, as it was if there is a past, in a file.
+    typealias Fetch =
+        @Sendable (_ key: ObjectKey, _ past: PastStore?, _ path: String)
+        async throws -> Void
+
+    private let directory: MirrorDirectory
+    private let disk: BlockingQueue
+    private let fetch: Fetch
+    private let tree: TrashOfRun
+    /// The tree that takes what is replaced.
+    private let replacing: String
+
+    init(
+        in directory: MirrorDirectory,
+        on disk: BlockingQueue,
+        at now: Timestamp,
+        _ fetch: @escaping Fetch
+    ) async throws {
+        (self.directory, self.disk, self.fetch) = (directory, disk, fetch)
+        (tree, replacing) = try await disk.run { () throws(LocalError) in
+            var trees = try directory.trash.runs()
+            let name = TrashOfRun.nameOfRestoration(now, after: trees)
+            let tree = TrashOfRun(name: [UInt8](name.utf8))
+            trees.append(tree)
+            return (tree, TrashOfRun.nameOfRestoration(now, after: trees))
+        }
+    }
+
+    /// Downloads the object of the whole key, as it was if there is a past, to a path.
+    func restore(
+        _ key: ObjectKey,
+        _ past: PastStore?,
+        to path: RelativePath,
+        replaces: Bool
+    ) async throws -> RestoredFile.State {
+        let (directory, tree) = (directory, tree)
+        let place = try await disk.run { () throws(LocalError) in
+            try directory.trash.place(for: path, in: tree)
+        }
+        guard let place else {
+            throw SyncError(code: .refused, message: "its name is no UTF-8")
+        }
+        try await fetch(key, past, place)
+        let replacing = replaces ? replacing : nil
+        let outcome = try await disk.run { () throws(LocalError) in
+            try directory.restore(
+                path,
+                from: tree,
+                to: path,
+                replacing: replacing,
+                unless: Interruption()
+            )
+        }
+        switch outcome {
+        case .restored(let replaced): return replaced ? .replaced : .restored
+        case .alreadyThere: return .unchanged
+        case .occupied: return .kept
+        }
+    }
+
+    /// Removes what did not come to its path.
+    func finish() async throws {
+        let (directory, tree) = (directory, tree)
+        try await disk.run { () throws(LocalError) in
+            guard try directory.trash.runs().contains(tree) else { return }
+            try directory.trash.remove(tree)
+        }
+    }
+}
