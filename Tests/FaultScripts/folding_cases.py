@@ -99,7 +99,7 @@ def _(place):
         os.rename(place.path(old), place.path(new))
         answer = place.head(old)
         headers = [(name, value) for name, value in answer.items()
-                   if name in ("etag", "last-modified") or name.startswith("x-oss-")]
+                   if name.lower() in ("etag", "last-modified") or name.lower().startswith("x-oss-")]
         between = place.wire()
         between.on("HeadObject", wire.answering(200, b"", [*headers, ("Content-Length", str(len(content)))],
                                                 length=False), key=new)
