@@ -49,7 +49,7 @@ package final class SpawnedProgram: Sendable {
         var process: pid_t = 0
         var words = unsafe ([program] + arguments).map { unsafe strdup($0) }
         var variables = unsafe environment.map { unsafe strdup("\($0.key)=\($0.value)") }
-        defer { for unsafe word in unsafe words + variables { unsafe free(word) } }
+        defer { for unsafeword in unsafe words + variables { unsafe free(word) } }
         unsafe words.append(nil)
         unsafe variables.append(nil)
         let code = unsafe posix_spawn(&process, program, &actions, nil, words, variables)
