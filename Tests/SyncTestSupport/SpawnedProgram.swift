@@ -49,7 +49,10 @@ package final class SpawnedProgram: Sendable {
         var process: pid_t = 0
         var words = unsafe ([program] + arguments).map { unsafe strdup($0) }
         var variables = unsafe environment.map { unsafe strdup("\($0.key)=\($0.value)") }
-        defer { for unsafeword in unsafe words + variables { unsafe free(word) } }
+        defer {
+            for index in unsafe words.indices { unsafe free(words[index]) }
+            for index in unsafe variables.indices { unsafe free(variables[index]) }
+        }
         unsafe words.append(nil)
         unsafe variables.append(nil)
         let code = unsafe posix_spawn(&process, program, &actions, nil, words, variables)
