@@ -15,6 +15,8 @@ package enum InspectionOutcome: Sendable {
 struct ManifestInspection {
     let files: ManifestFiles
     let schema: Schema
+    /// False to find damage only in what is read.
+    var checksContent = true
 
     enum Found: ~Copyable {
         case opened(Connection)
@@ -89,7 +91,7 @@ struct ManifestInspection {
         guard try opening.checkHeader(connection) == schema.version,
             !connection.isOfUnknownFormat
         else { return .unfinished }
-        try opening.checkContent(connection, version: schema.version)
+        if checksContent { try opening.checkContent(connection, version: schema.version) }
         return .opened(connection)
     }
 }
@@ -97,16 +99,22 @@ struct ManifestInspection {
 extension ManifestStore {
     /// Opens the manifest in `directory`, which exists, to look at it: nothing is made, changed,
     /// set aside or locked there.
+    ///
+    /// Without `checksContent`, damage is found only in what is read.
     package static func inspect(
         directory: String,
         hasLocks: Bool = true,
+        checksContent: Bool = true,
         threads: BlockingThreads
     ) async throws(ManifestError) -> InspectionOutcome {
         guard !directory.utf8.contains(0) else {
             throw .unusable(path: directory, reason: "the path has a NUL byte")
         }
         let files = ManifestFiles(directory: directory, hasLocks: hasLocks)
-        return try await inspect(ManifestInspection(files: files, schema: .current), threads)
+        return try await inspect(
+            ManifestInspection(files: files, schema: .current, checksContent: checksContent),
+            threads
+        )
     }
 
     static func inspect(
