@@ -75,7 +75,7 @@ def _(place):
     place.endpoint = f"http://127.0.0.1:{free_port()}"
     for command in (place.pull, place.push):
         result = command("--delete", "--retry-wait", "0.1")
-        stops(place, result, 6, "connection could not be made", "Check the endpoint")
+        stops(place, result, 6, "there is no connection", "Check the endpoint")
         equal((result.count("requests"), result.count("retries")), (8, 7), f"tries of {result}")
         equal([line["attempt"] for line in result.all("retry")], list(range(1, 8)), "tries told")
         expect(all(line["outage"] and "connection" in line["cause"]

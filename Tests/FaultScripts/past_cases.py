@@ -1,6 +1,7 @@
 """Rows F211 to F213: a versioned bucket as it was."""
 
 import os
+import shutil
 import time
 
 from case_table import case, equal, expect
@@ -103,6 +104,12 @@ def _(place):
     place.in_step(place.pull())
     back = place.start("restore", place.directory, "2026/b.jpg", "--json")
     equal((back.status, place.tree()["2026/b.jpg"]), (0, NEW), f"the one that it replaced: {back}")
+    # Also one that was edited and not sent.
+    place.write("2026/b.jpg", OTHER)
+    edited = place.start("restore", place.directory, "2026/b.jpg", "--at", moment, "--json")
+    equal((edited.status, len(edited.all("restored")), place.tree()), (0, 1, {**NOW, "2026/b.jpg": OLD}), str(edited))
+    again = place.start("restore", place.directory, "2026/b.jpg", "--json")
+    equal((again.status, place.tree()["2026/b.jpg"]), (0, OTHER), f"the edit: {again}")
 
 
 @case("F211", "a directory that only the versions have comes back, also what was deleted in the second it was written in")
@@ -135,11 +142,14 @@ def _(place):
     moment = versioned(place)
     place.write("t/gone", OLD)
     place.write("t/old", OLD)
+    for number in range(60):
+        place.write(f"many/{number}", OLD)
     place.in_step(place.pull())
     place.in_step(place.push())
     os.remove(place.path("t/gone"))
+    shutil.rmtree(place.path("many"))
     place.write("t/old", OTHER)
-    place.in_step(place.push("--delete", "--trash", "remote"))
+    place.in_step(place.push("--delete", "--trash", "remote", "--max-delete", "100%"))
     tree = place.tree()
     place.faults(*READ_ONLY)
     for path, options, origin in (("2026/a.jpg", [], "versions"), ("t/gone", [], "bucket-trash"),
@@ -150,6 +160,10 @@ def _(place):
         tree[path] = OLD
         equal((found.status, place.tree()), (0, tree), str(found))
     equal((place.get("2026/b.jpg"), place.get("t/old")), (NEW, OTHER), "the bucket")
+    many = {f"many/{number}": OLD for number in range(60)}
+    tree.update(many)
+    found = place.start("restore", place.directory, "many", "--json")
+    equal((found.status, place.tree()), (0, tree), str(found))
     again = place.pull("--force", "-n")
     equal(again.status, 0, str(again))
     place.faults()

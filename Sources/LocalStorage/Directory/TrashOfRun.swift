@@ -13,6 +13,11 @@ package struct TrashOfRun: Sendable, Hashable {
         self.name = name
     }
 
+    /// A further tree of a run.
+    package init(name run: String, attempt: Int) {
+        name = Self.directoryBytes(run: run, attempt: attempt)
+    }
+
     /// When the run began and its number, safe to print.
     package var display: String { displayText(name) }
 
@@ -84,7 +89,11 @@ package struct TrashOfRun: Sendable, Hashable {
 
     /// `run` comes from our own run numbers; what could be a path becomes "_".
     static func directoryName(run: String, attempt: Int) -> PathBytes {
-        PathBytes(firstName(run: run) + (attempt > 0 ? [UInt8]("~\(attempt)".utf8) : []))
+        PathBytes(directoryBytes(run: run, attempt: attempt))
+    }
+
+    private static func directoryBytes(run: String, attempt: Int) -> [UInt8] {
+        firstName(run: run) + (attempt > 0 ? [UInt8]("~\(attempt)".utf8) : [])
     }
 
     private static func firstName(run: String) -> [UInt8] {

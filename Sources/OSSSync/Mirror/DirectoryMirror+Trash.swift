@@ -19,7 +19,8 @@ extension DirectoryMirror {
             .listRemoteTrash(age: age.components.seconds, onFile: onFile)
     }
 
-    /// Deletes what is in the mirror's trash in the bucket for good.
+    /// Deletes what this mirror's runs put in the trash in the bucket for good; what those of other
+    /// machines put there stays.
     ///
     /// - Parameter age: Only what runs copied there that began at least this long ago, by this
     ///   machine's clock.
@@ -139,6 +140,7 @@ extension DirectoryMirror {
         }
         var options = given.restoring
         options.replacesLocalChanges = request.replaces || request.replacesFiles
+        if options.replacesLocalChanges { options.conflictPolicy = .remote }
         options.paths = paths
         // What has such a name is restored as such.
         if paths.contains(where: LocalSettings.isEscaped) { options.names = .escape }

@@ -86,15 +86,17 @@ struct TrashedObjects: Sendable {
     /// Deletes the copies of runs that began before `limit`, of so many pages at most.
     func delete(
         before limit: Timestamp,
-        pages: Int
+        pages: Int,
+        of isMeant: (TrashOfRun) -> Bool = { _ in true }
     ) async throws -> TrashReport {
         var report = TrashReport()
         var rest = pages
         try await forEachPage([]) { copies in
             let old = copies.filter { $0.run.time.map { $0 < limit } ?? false }
-            if !old.isEmpty {
-                let failures = try await store.delete(old.map(\.object.key))
-                for copy in old where failures[copy.object.key] == nil {
+            let meant = old.filter { isMeant($0.run) }
+            if !meant.isEmpty {
+                let failures = try await store.delete(meant.map(\.object.key))
+                for copy in meant where failures[copy.object.key] == nil {
                     report.files += 1
                     report.bytes = report.bytes.addingClamped(copy.object.size)
                 }

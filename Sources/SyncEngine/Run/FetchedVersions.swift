@@ -2,11 +2,13 @@ internal import LocalStorage
 internal import ObjectStorage
 internal import ObjectTransfer
 internal import SyncModel
+internal import Synchronization
 
 /// Versions that come back by a download, because this key may not copy them in the bucket.
 ///
 /// Each goes into a tree of its own in the trash here, and from there to its path as anything else
-/// does that comes back. The bucket stays as it is; the next push sends the file.
+/// does that comes back: several at once take no directory from each other. The bucket stays as it
+/// is; the next push sends the file.
 struct FetchedVersions: Sendable {
     /// Puts the object of this whole key, as it was if there is a past, in a file.
     typealias Fetch =
@@ -16,9 +18,16 @@ struct FetchedVersions: Sendable {
     private let directory: MirrorDirectory
     private let disk: BlockingQueue
     private let fetch: Fetch
-    private let tree: TrashOfRun
+    /// The beginning of the names of the trees.
+    private let name: String
     /// The tree that takes what is replaced.
     private let replacing: String
+    private let count = Count()
+
+    private final class Count: Sendable {
+        private let value = Atomic(0)
+        var next: Int { value.add(1, ordering: .relaxed).newValue }
+    }
 
     init(
         in directory: MirrorDirectory,
@@ -27,12 +36,11 @@ struct FetchedVersions: Sendable {
         _ fetch: @escaping Fetch
     ) async throws {
         (self.directory, self.disk, self.fetch) = (directory, disk, fetch)
-        (tree, replacing) = try await disk.run { () throws(LocalError) in
+        (name, replacing) = try await disk.run { () throws(LocalError) in
             var trees = try directory.trash.runs()
             let name = TrashOfRun.nameOfRestoration(now, after: trees)
-            let tree = TrashOfRun(name: [UInt8](name.utf8))
-            trees.append(tree)
-            return (tree, TrashOfRun.nameOfRestoration(now, after: trees))
+            trees.append(TrashOfRun(name: [UInt8](name.utf8)))
+            return (name, TrashOfRun.nameOfRestoration(now, after: trees))
         }
     }
 
@@ -43,7 +51,7 @@ struct FetchedVersions: Sendable {
         to path: RelativePath,
         replaces: Bool
     ) async throws -> RestoredFile.State {
-        let (directory, tree) = (directory, tree)
+        let (directory, tree) = (directory, TrashOfRun(name: name, attempt: count.next))
         let place = try await disk.run { () throws(LocalError) in
             try directory.trash.place(for: path, in: tree)
         }
@@ -70,10 +78,11 @@ struct FetchedVersions: Sendable {
 
     /// Removes what did not come to its path.
     func finish() async throws {
-        let (directory, tree) = (directory, tree)
+        let (directory, name) = (directory, name)
         try await disk.run { () throws(LocalError) in
-            guard try directory.trash.runs().contains(tree) else { return }
-            try directory.trash.remove(tree)
+            for tree in try directory.trash.runs() where tree.isOfRun(name) {
+                try directory.trash.remove(tree)
+            }
         }
     }
 }

@@ -39,14 +39,17 @@ extension MirrorEngine {
         }
     }
 
-    /// Deletes the copies of runs that began at least `age` seconds ago, by this machine's clock;
-    /// while no run of this directory is active.
+    /// Deletes the copies of this mirror's runs that began at least `age` seconds ago, by this
+    /// machine's clock; while no run of this directory is active.
     package func emptyRemoteTrash(age: Int64) async throws(SyncError) -> TrashReport {
         let limit = limit(age)
         do {
             let session = try await session(locks: true)
             defer { withExtendedLifetime(session.lock) {} }
-            return try await remoteTrash.delete(before: limit, pages: .max)
+            let mark = session.trashMark(settings.environment)
+            return try await remoteTrash.delete(before: limit, pages: .max) { run in
+                run.host(unless: mark) == nil
+            }
         } catch {
             throw SyncError(any: error)
         }

@@ -197,8 +197,8 @@ extension MirrorRun {
             default: " and \(names.count - 1) other names"
             }
         return heldBack(held)
-            + "at or beneath '\(first.display)'\(others), skipped or renamed to a name that was "
-            + "skipped."
+            + "at or beneath '\(first.display)'\(others), skipped, or renamed to a name that was "
+            + "skipped or left out."
     }
 
     private static func heldBack(_ count: Int) -> String {

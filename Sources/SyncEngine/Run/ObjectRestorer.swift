@@ -216,7 +216,7 @@ struct ObjectRestorer: Sendable {
                     request.outside == nil
                     ? try await restore(copy, to: key, &item)
                     : try await download(copy, beneath: path, &item)
-                if item.state == .kept {
+                if item.state == .kept, item.message == nil {
                     item.message =
                         request.outside == nil
                         ? request.occupied(inBucket: true) : RestoredFile.outsideText
@@ -306,7 +306,10 @@ struct ObjectRestorer: Sendable {
             if try await isMirrored(here, key, found.etag) { return .unchanged }
             return request.mayReplace(key) ? .replaced : .kept
         }
-        guard here == .absent || request.mayReplace(key) else { return .kept }
+        guard here == .absent || request.mayReplace(key) else {
+            item.message = request.occupied(inBucket: false)
+            return .kept
+        }
         guard !request.isDryRun else { return .restored }
         return try await orFetched(copy, to: key, &item) { try await make(copy, at: whole) }
     }

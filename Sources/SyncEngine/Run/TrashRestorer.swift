@@ -42,15 +42,18 @@ struct TrashRestorer: Sendable {
                     for other in better where try directory.trash.holds(source, in: other) {
                         return true
                     }
+                    let isSettled =
+                        !settledKeys.isEmpty
+                        && settledKeys.contains(String(decoding: key.bytes, as: UTF8.self))
+                    if isSettled {
+                        isFound = true
+                        return true
+                    }
                     if let latest, try isLater(source, file, run, than: latest) {
                         leaveOut(source, file, run, &report)
                         return true
                     }
                     isFound = true
-                    let isSettled =
-                        !settledKeys.isEmpty
-                        && settledKeys.contains(String(decoding: key.bytes, as: UTF8.self))
-                    if isSettled { return true }
                     onFile(try restore(source, file, run, beneath: path, to: target, &report))
                     return true
                 }

@@ -389,6 +389,9 @@ extension RemoteTrashTests {
         #expect(listed.map(\.key) == ["edited", "gone"])
         #expect(listed.allSatisfy { $0.run == 2 && $0.isRemote && $0.removed != nil })
         #expect(try await engine.emptyRemoteTrash(age: 3_600).files == 0)
+        // What another machine put there is not this one's.
+        try await fixture.run("b", .pull)
+        #expect(try await fixture.engine("b").emptyRemoteTrash(age: 0).files == 0)
         #expect(try await engine.emptyRemoteTrash(age: 0).files == 2)
         #expect(try await trashed(fixture).isEmpty)
     }
