@@ -56,16 +56,20 @@ class Mirror:
         while b'"state":"started"' not in (line := push.line()):
             if not line:
                 raise AssertionError(push.last_words())
-        follow = subprocess.Popen([self.program, "status", "--follow", "--json", self.directory],
-                                  env=self.environment, cwd=self.folder, stdout=subprocess.PIPE)
         # A line for each moment; the page follows, and transfers are shown once a second old.
-        for _ in follow.stdout:
-            with open(self.page, encoding="utf-8") as page:
-                if '<ul class="now"><li' in page.read():
+        while not self.shows_transfers() and push.process.poll() is None:
+            follow = subprocess.Popen([self.program, "status", "--follow", "--json", self.directory],
+                                      env=self.environment, cwd=self.folder, stdout=subprocess.PIPE)
+            for _ in follow.stdout:
+                if self.shows_transfers():
                     break
-        follow.send_signal(signal.SIGINT)
-        follow.communicate()
+            follow.send_signal(signal.SIGINT)
+            follow.communicate()
         return push
+
+    def shows_transfers(self):
+        with open(self.page, encoding="utf-8") as page:
+            return '<ul class="now"><li' in page.read()
 
     def add_nights(self, count):
         """Puts that many nightly runs before the newest run of the journal."""

@@ -139,18 +139,21 @@ extension DirectoryMirror {
             return report
         }
         var options = given.restoring
-        options.replacesLocalChanges = request.replaces || request.replacesFiles
-        if options.replacesLocalChanges { options.conflictPolicy = .remote }
+        let replaces = request.replaces || request.replacesFiles
+        options.replacesLocalChanges = replaces
+        if replaces { options.conflictPolicy = .remote }
         options.paths = paths
         // What has such a name is restored as such.
         if paths.contains(where: LocalSettings.isEscaped) { options.names = .escape }
         let summary = try await run(.pull, options: options) { event in
             guard case .item(let item) = event, [.failed, .skipped].contains(item.state),
-                let message = item.message
+                let message = item.message, !replaces || item.action != .conflict
             else { return }
             onFile(RestoredFile(notDownloaded: item, message))
         }
-        report.failed += summary.failed + summary.skipped + summary.conflicts
+        // One that is replaced has an item of its own.
+        let conflicts = replaces ? 0 : summary.conflicts
+        report.failed += summary.failed + summary.skipped + conflicts
         return report
     }
 }
