@@ -68,6 +68,8 @@ class Mirror:
         return push
 
     def shows_transfers(self):
+        if not os.path.exists(self.page):
+            return False
         with open(self.page, encoding="utf-8") as page:
             return '<ul class="now"><li' in page.read()
 
