@@ -2,7 +2,6 @@
 
 import os
 import random
-import signal
 import sqlite3
 import subprocess
 
@@ -63,7 +62,8 @@ class Mirror:
             for _ in follow.stdout:
                 if self.shows_transfers():
                     break
-            follow.send_signal(signal.SIGINT)
+            # SIGINT is ignored in what a shell started in the background.
+            follow.terminate()
             follow.communicate()
         return push
 
