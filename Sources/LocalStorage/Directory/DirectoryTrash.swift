@@ -78,7 +78,7 @@ package final class DirectoryTrash: Sendable {
     /// The path, as the state's was given, at which another part puts a file into the tree of that
     /// name; the directories above it are made.
     ///
-    /// Nil for a name that is no UTF-8.
+    /// Nil for a name that is not UTF-8.
     package func place(
         for path: RelativePath,
         in tree: TrashOfRun

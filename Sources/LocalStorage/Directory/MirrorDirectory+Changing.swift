@@ -310,7 +310,7 @@ extension OpenDirectory {
 }
 
 extension SystemCalls {
-    /// Permissions that let nobody do what the open file or directory does not.
+    /// Permissions that allow no more than the open file or directory does.
     ///
     /// With an access control list, the bits of the group are its mask, and say nothing of the
     /// group. What has a list that cannot be read says nothing of anybody but its owner.

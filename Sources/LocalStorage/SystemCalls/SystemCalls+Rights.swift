@@ -34,7 +34,7 @@ extension SystemCalls {
         }
         switch code {
         case 0: return [UInt8](bytes[..<count])
-        case ENODATA, EOPNOTSUPP, ENOTSUP, ENOSYS: return nil
+        case _ where Self.saysNone(code): return nil
         default: throw failure("fgetxattr", code, nil)
         }
     }
@@ -44,7 +44,12 @@ extension SystemCalls {
         let (_, code) = attempt("fgetxattr") {
             unsafe osssync_get_attribute(descriptor, attribute.rawValue, nil, 0)
         }
-        return ![ENODATA, EOPNOTSUPP, ENOTSUP, ENOSYS].contains(code)
+        return !Self.saysNone(code)
+    }
+
+    /// True for the answers of files without a list, and of file systems that have none.
+    private static func saysNone(_ code: Int32) -> Bool {
+        code == ENODATA || code == EOPNOTSUPP || code == ENOTSUP || code == ENOSYS
     }
 
     func setList(_ list: [UInt8], of descriptor: Int32) throws(LocalError) {
@@ -65,10 +70,7 @@ extension SystemCalls {
         let (_, code) = attempt("fremovexattr") {
             unsafe osssync_remove_attribute(descriptor, attribute.rawValue)
         }
-        switch code {
-        case 0, ENODATA, EOPNOTSUPP, ENOTSUP, ENOSYS: return
-        default: throw failure("fremovexattr", code, nil)
-        }
+        guard code == 0 || Self.saysNone(code) else { throw failure("fremovexattr", code, nil) }
     }
 
     /// Gives a file to another group, and to another owner if one is given.

@@ -55,8 +55,7 @@ public struct MirrorRestoration: Sendable {
             var one = request
             one.paths = [path]
             guard request.version == .latest else {
-                let isCopy = request.target != nil || request.outside != nil
-                one.replacesFiles = !isCopy && !RestoreRequest.isAll(path)
+                one.replacesFiles = !request.isCopy && !RestoreRequest.isAll(path)
                 report.add(try await restoreThen(one, path, onFile))
                 continue
             }
@@ -93,7 +92,7 @@ public struct MirrorRestoration: Sendable {
             found.bringsSomething, let written = found.explanation?.remote?.time, written <= time
         else { return report }
         // It was the object's version then, which no run has removed since.
-        return request.target != nil || request.outside != nil
+        return request.isCopy
             ? try await copy(request, path, onFile)
             : try await pull(request, found, isFile: true, onFile)
     }
@@ -111,7 +110,7 @@ public struct MirrorRestoration: Sendable {
     ) async throws(SyncError) -> RestoreReport {
         var request = request
         let isFile = found.map { !$0.isDirectory } ?? false
-        let isCopy = request.target != nil || request.outside != nil
+        let isCopy = request.isCopy
         if !isCopy, isFile { request.replaces = true }
         // What is neither here nor in the bucket may be a directory of which the trash has files.
         if !isCopy, isFile || found == nil && !RestoreRequest.isAll(path) {
@@ -334,6 +333,11 @@ extension DirectoryMirror {
         report.add(found)
         return report
     }
+}
+
+extension RestoreRequest {
+    /// True if it goes to another place than the one that it had.
+    fileprivate var isCopy: Bool { target != nil || outside != nil }
 }
 
 /// What came back, counted from any thread.

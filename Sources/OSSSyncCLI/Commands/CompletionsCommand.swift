@@ -35,7 +35,7 @@ struct CompletionsCommand: Sendable {
         else { return [] }
         let home = context.sources.homeDirectory ?? "~"
         let before = words.dropLast().map { $0.hasPrefix("~/") ? home + $0.dropFirst() : $0 }
-        // Somebody waits at a prompt.
+        // A user waits at the prompt.
         let quick = ["--timeout", "5", "--retries", "0"]
         guard case .run(let line)? = try? ArgumentParser.parse(quick + before + ["."]),
             let context = try? CommandContext(line, environment: context.sources.environment),

@@ -13,9 +13,12 @@ func sizeText(_ bytes: Int64) -> String {
 }
 
 /// `12.3 MiB/s`.
-func rateText(_ bytesPerSecond: Double) -> String {
+func rateText(_ bytesPerSecond: Double) -> String { sizeText(wholeRate(bytesPerSecond)) + "/s" }
+
+/// The whole bytes of a measured rate.
+func wholeRate(_ bytesPerSecond: Double) -> Int64 {
     let bounded = min(max(0, bytesPerSecond), 9e15)
-    return sizeText(bounded.isFinite ? Int64(bounded) : 0) + "/s"
+    return bounded.isFinite ? Int64(bounded) : 0
 }
 
 /// `0:07`, `12:34`, `1:02:03`, `3d 04h`: whole seconds, for a clock that runs.

@@ -53,7 +53,7 @@ enum EventJSON {
             "bytes_resumed": progress.bytesResumed,
             "complete": progress.isPlanComplete,
             "failed": progress.failed,
-            "rate": view.rate.map { Int64(min(max(0, $0), 9e15)) },
+            "rate": view.rate.map(wholeRate),
             "eta": view.remaining?.components.seconds,
             "elapsed": view.elapsed / .seconds(1),
             "waiting": view.waiting,
@@ -68,7 +68,7 @@ enum EventJSON {
             "size": transfer.size,
             "bytes_finished": transfer.bytesFinished,
             "bytes_resumed": transfer.bytesResumed,
-            "rate": rate.map { Int64(min(max(0, $0), 9e15)) },
+            "rate": rate.map(wholeRate),
         ]
     }
 

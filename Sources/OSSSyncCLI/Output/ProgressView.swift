@@ -56,19 +56,18 @@ extension ProgressView {
 
     /// What other processes are shown.
     var live: LiveRun {
-        func whole(_ rate: Double?) -> Int64? { rate.map { Int64(min(max(0, $0), 9e15)) } }
         var live = LiveRun(
             title: title,
             progress: progress,
-            rate: whole(rate),
-            steadyRate: whole(steadyRate),
+            rate: rate.map(wholeRate),
+            steadyRate: steadyRate.map(wholeRate),
             remaining: remaining,
             elapsed: elapsed,
             waiting: waiting
         )
         live.progress.active = active.map { transfer in
             var transfer = transfer
-            transfer.rate = whole(activeRates[transfer.displayKey])
+            transfer.rate = activeRates[transfer.displayKey].map(wholeRate)
             transfer.waiting = activeWaits[transfer.displayKey]
             return transfer
         }

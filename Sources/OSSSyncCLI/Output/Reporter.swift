@@ -100,13 +100,14 @@ final class Reporter: Sendable {
             if case .progress(let progress) = event, !state.isFinished { note(progress, &state) }
             if case .started(let direction, _, _) = event { state.title = direction.rawValue }
             if case .retry(let retry) = event { note(retry, &state) }
-            if options.isJSON {
-                for line in jsonLines(of: event, &state) {
-                    print(line.line(at: screen.time()), to: \.output, &state)
-                }
-            } else {
-                printText(of: event, &state)
-            }
+            guard !options.isJSON else { return printJSON(of: event, &state) }
+            printText(of: event, &state)
+        }
+    }
+
+    private func printJSON(of event: SyncEvent, _ state: inout State) {
+        for line in jsonLines(of: event, &state) {
+            print(line.line(at: screen.time()), to: \.output, &state)
         }
     }
 
@@ -115,10 +116,7 @@ final class Reporter: Sendable {
         state.withLock { state in
             (state.title, state.followed) = (live.title, live)
             note(live.progress, &state)
-            guard options.isJSON else { return }
-            for line in jsonLines(of: .progress(live.progress), &state) {
-                print(line.line(at: screen.time()), to: \.output, &state)
-            }
+            if options.isJSON { printJSON(of: .progress(live.progress), &state) }
         }
     }
 

@@ -167,7 +167,7 @@ private struct ChosenVersions {
             guard let modified = version.lastModified, modified <= time else { return }
             isSettled = true
         case .newest(let present):
-            guard let object, present == nil || object.etag != present else { return }
+            guard let object, object.etag != present else { return }
             isSettled = true
         case .deleted:
             guard object != nil else { return }

@@ -34,7 +34,7 @@ extension StorageError {
         }
     }
 
-    /// The reason, for a sentence that says that there is no connection.
+    /// The reason, for a message about a missing connection.
     private var outage: String {
         guard case .transport(.connectFailed(let place)) = kind else { return reason }
         return place

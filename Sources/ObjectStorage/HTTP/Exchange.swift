@@ -9,7 +9,7 @@ package final class Exchange: @unchecked Sendable {
     package let request: HTTPRequest
     private let cancellation = Atomic<Bool>(false)
 
-    /// Asked for each line, and by nobody else meanwhile.
+    /// Used for each line, by one thread at a time.
     @exclusivity(unchecked)
     private var parser = ResponseHeadParser()
     package private(set) var head: ResponseHead?

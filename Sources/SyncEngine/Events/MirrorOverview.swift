@@ -65,17 +65,14 @@ public struct MirrorOverview: Sendable, Hashable {
     /// Adds an item of the run that works now.
     public mutating func add(_ item: ItemEvent) {
         guard ![.started, .resumed, .planned].contains(item.state) else { return }
-        let isTransfer = item.state == .done && [.download, .upload].contains(item.action)
-        add(
-            PastItem(
-                key: item.key,
-                displayKey: item.displayKey,
-                action: item.action.rawValue,
-                state: item.state.rawValue,
-                message: item.message
-            ),
-            size: isTransfer ? item.size : nil
+        let past = PastItem(
+            key: item.key,
+            displayKey: item.displayKey,
+            action: item.action.rawValue,
+            state: item.state.rawValue,
+            message: item.message
         )
+        add(past, size: past.isTransfer ? item.size : nil)
     }
 
     /// Shows what `run` did as what the last run did.

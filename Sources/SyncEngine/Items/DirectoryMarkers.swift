@@ -113,7 +113,7 @@ extension DirectoryMarkers {
         if await permissions.waits(entry) { return }
         let mode = permissions.recordedMode(entry)
         do {
-            let shared = try await sharedMode(entry)
+            let shared = try await shared(mode, entry)
             let sent = try await putMarker(entry, request(entry, shared), mode)
             let row = ManifestEntry(
                 marker: entry.key,
@@ -133,9 +133,12 @@ extension DirectoryMarkers {
         }
     }
 
-    /// What a new marker says of the directory's permissions; nil for nothing.
-    private func sharedMode(_ entry: JoinedEntry) async throws(ItemFailure) -> UInt32? {
-        guard let mode = permissions.recordedMode(entry) else { return nil }
+    /// What a new marker says of these permissions of the directory; nil for nothing.
+    private func shared(
+        _ mode: UInt32?,
+        _ entry: JoinedEntry
+    ) async throws(ItemFailure) -> UInt32? {
+        guard let mode else { return nil }
         do {
             return try await permissions.shared(mode, entry.key)
         } catch {
@@ -201,7 +204,7 @@ extension DirectoryMarkers {
     /// Nil if the marker failed, and showed nothing.
     private func keepsModes(_ entry: JoinedEntry) async -> Bool? {
         do throws(ItemFailure) {
-            let mode = try await sharedMode(entry)
+            let mode = try await shared(permissions.recordedMode(entry), entry)
             let sent = try await putMarker(entry, request(entry, mode), mode)
             let found = try await permissions.marker(entry)
             let isKept = found?.etag == sent.etag && FileMode.of(found, .directory) == mode

@@ -55,7 +55,7 @@ extension Permissions {
         case .sync where !isOwn:
             return (taken, meant)
         case .push where meant != nil && isOrdinary && entry.base?.mode == nil:
-            // Ordinary permissions here are no reason to give others access there.
+            // Ordinary permissions here do not give others access there.
             return (.none, found)
         case .push where meant == nil && isOrdinary, .push where context.ordinaryDirectory == nil,
             .sync where context.ordinaryDirectory == nil:

@@ -56,7 +56,7 @@ struct FetchedVersions: Sendable {
             try directory.trash.place(for: path, in: tree)
         }
         guard let place else {
-            throw SyncError(code: .refused, message: "its name is no UTF-8")
+            throw SyncError(code: .refused, message: "its name is not UTF-8")
         }
         try await fetch(key, past, place)
         let replacing = replaces ? replacing : nil

@@ -86,8 +86,9 @@ extension LocalSettings {
                 let pages = manifest.pages(.items(run: last.id), limit: Self.itemsAtOnce)
                 for try await items in pages {
                     for item in items.map(\.item) {
-                        let entry = item.isTransfer ? try await manifest.entry(item.key) : nil
-                        overview.add(PastItem(item), size: entry?.size)
+                        let past = PastItem(item)
+                        let entry = past.isTransfer ? try await manifest.entry(item.key) : nil
+                        overview.add(past, size: entry?.size)
                     }
                 }
                 overview.sort()
@@ -162,9 +163,9 @@ extension PastRun {
     }
 }
 
-extension RunItem {
+extension PastItem {
     /// True for a file whose content was moved over the network.
-    fileprivate var isTransfer: Bool {
+    var isTransfer: Bool {
         state == ItemState.done.rawValue
             && [ItemAction.download.rawValue, ItemAction.upload.rawValue].contains(action)
     }

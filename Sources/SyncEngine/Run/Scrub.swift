@@ -21,7 +21,7 @@ struct Scrub {
     private var count = 0
     private var maximum = Int.max
     private let began: Duration
-    /// All files and their bytes; nil where only some are read, or nobody asks.
+    /// All files and their bytes; nil where only some are read, or without a caller that asks.
     private var total: (files: Int, bytes: Int64)?
     private var nextProgress = Duration.zero
     private static let progressInterval = Duration.milliseconds(200)
@@ -121,8 +121,10 @@ struct Scrub {
     }
 
     private mutating func reportProgress() {
-        guard let onProgress, context.environment.monotonic() >= nextProgress else { return }
-        nextProgress = context.environment.monotonic() + Self.progressInterval
+        guard let onProgress else { return }
+        let now = context.environment.monotonic()
+        guard now >= nextProgress else { return }
+        nextProgress = now + Self.progressInterval
         onProgress(
             RunProgress(
                 isPlanComplete: total != nil,

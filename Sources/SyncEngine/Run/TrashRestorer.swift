@@ -45,15 +45,12 @@ struct TrashRestorer: Sendable {
                     let isSettled =
                         !settledKeys.isEmpty
                         && settledKeys.contains(String(decoding: key.bytes, as: UTF8.self))
-                    if isSettled {
-                        isFound = true
-                        return true
-                    }
-                    if let latest, try isLater(source, file, run, than: latest) {
+                    if !isSettled, let latest, try isLater(source, file, run, than: latest) {
                         leaveOut(source, file, run, &report)
                         return true
                     }
                     isFound = true
+                    if isSettled { return true }
                     onFile(try restore(source, file, run, beneath: path, to: target, &report))
                     return true
                 }

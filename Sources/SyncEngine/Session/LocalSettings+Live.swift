@@ -5,7 +5,7 @@ package import ObjectTransfer
 extension LocalSettings {
     /// What the run that works now shows of itself; nil without one, and in its first moment.
     ///
-    /// What a killed run left is not shown: nobody holds its lock.
+    /// What a killed run left is not shown: its lock is free.
     package func live() throws(SyncError) -> LiveRun? {
         do {
             let directory = try open()
