@@ -152,6 +152,8 @@ struct HistoryTests {
         let local = Tree(URL(fileURLWithPath: source))
         try local.write("kept", ramp(900, seed: 8))
         try #require(try workplace.start(push + [source]).finish().status == 0)
+        // The bucket's version is what is here, which only reading tells.
+        try local.write("kept", ramp(900, seed: 8), modified: 1_600_000_000_000_000_000)
         try workplace.setFaults(
             #"[{"match": {"operation": "CopyObject"}, "effect": {"fail": {"status": 403, "#
                 + #""code": "AccessDenied"}}}, {"match": {"operation": "PutObject"}, "effect": "#

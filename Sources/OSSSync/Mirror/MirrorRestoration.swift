@@ -117,7 +117,7 @@ public struct MirrorRestoration: Sendable {
             request.replacesFiles = true
         }
         var report = RestoreReport()
-        if let found, found.bringsSomething {
+        if let found, try await brings(request, found, isFile: isFile) {
             report =
                 try await isCopy
                 ? copy(request, path, onFile) : pull(request, found, isFile: isFile, onFile)
@@ -143,6 +143,19 @@ public struct MirrorRestoration: Sendable {
         }
         report.add(rest)
         return report
+    }
+
+    /// True if the bucket has what is not here; a copy reads the file where only that can tell.
+    private func brings(
+        _ request: RestoreRequest,
+        _ found: Found,
+        isFile: Bool
+    ) async throws(SyncError) -> Bool {
+        guard found.bringsSomething, request.isCopy, isFile, found.explanation?.local != nil
+        else { return found.bringsSomething }
+        var request = request
+        request.isDryRun = true
+        return try await pull(request, found, isFile: true) { _ in } != RestoreReport()
     }
 
     /// What both sides have at a path.
