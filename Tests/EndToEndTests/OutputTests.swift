@@ -144,6 +144,14 @@ struct OutputTests {
         #expect(try workplace.start(["--version"], output: full).finish().status == 1)
     }
 
+    @Test(arguments: ["bash", "zsh", "fish"])
+    func `a shell finds no mistake in its completions`(shell: String) throws {
+        let workplace = try Workplace()
+        let line = "! command -v \(shell) >/dev/null || osssync completions \(shell) | \(shell) -n"
+        let result = try workplace.shell(line)
+        #expect(result.status == 0 && result.diagnostics == "", "\(result.diagnostics)")
+    }
+
     @Test(arguments: [
         ("pull --on-conflict k", "keep-both"), ("pull --dry", "--dry-run"), ("he", "help"),
         ("help exit", "exit-codes"), ("completions f", "fish"), ("init --unl", "--unlink"),
