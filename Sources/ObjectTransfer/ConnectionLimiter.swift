@@ -45,20 +45,17 @@ package final class ConnectionLimiter: Sendable {
     /// - Parameters:
     ///   - maximum: The largest number of requests in flight, at least 1.
     ///   - byteBudget: The largest sum of bytes of the requests in flight; one larger request runs
-    ///     alone.
+    ///     alone. With parts of gigabytes a few of them are as much as a small machine's page cache
+    ///     should have to write: 1 GiB.
     ///   - monotonic: A clock that never steps.
     ///   - sleep: Throws if the task is cancelled.
-    /// What all requests under way may move together, unless it is said: with parts of gigabytes a
-    /// few of them are as much as a small machine's page cache should have to write.
-    private static let ordinaryBudget: Int64 = 1 << 30
-
     package init(
         maximum: Int,
-        byteBudget: Int64? = nil,
+        byteBudget: Int64 = 1 << 30,
         monotonic: @escaping @Sendable () -> Duration,
         sleep: @escaping @Sendable (Duration) async throws -> Void
     ) {
-        self.byteBudget = byteBudget ?? Self.ordinaryBudget
+        self.byteBudget = byteBudget
         self.monotonic = monotonic
         self.sleep = sleep
         let now = monotonic()

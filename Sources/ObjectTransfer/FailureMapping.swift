@@ -1,6 +1,6 @@
 package import LocalStorage
 package import ObjectStorage
-internal import SyncModel
+package import SyncModel
 
 extension ItemFailure {
     /// What an error of the store means for the item it happened to.
@@ -61,34 +61,17 @@ extension ItemFailure {
     }
 
     package init(_ error: LocalError) {
-        if error == .interrupted {
-            self = .cancelled
-            return
-        }
-        if case .lockHeld = error {
-            self = .held
-            return
-        }
-        if error == .missingFile {
-            self = .sourceMissing
-            return
-        }
-        switch error {
-        case .nameTaken, .identityOfState:
-            self = .nameTaken(message: error.message)
-            return
-        default: break
-        }
-        if case .nameRefused = error {
-            self = .nameRefused(message: error.message)
-            return
-        }
-        if case .diskFull = error {
+        self =
+            switch error {
+            case .interrupted: .cancelled
+            case .lockHeld: .held
+            case .missingFile: .sourceMissing
+            case .nameTaken, .identityOfState: .nameTaken(message: error.message)
+            case .nameRefused: .nameRefused(message: error.message)
             // Each item's failure: a smaller one may still fit.
-            self = .diskFull(message: error.message)
-            return
-        }
-        self = .local(message: error.message, stops: error.endsRun)
+            case .diskFull: .diskFull(message: error.message)
+            default: .local(message: error.message, stops: error.endsRun)
+            }
     }
 
     /// For a change of a file: one that is not as the plan saw it is skipped.
@@ -112,6 +95,19 @@ extension ItemFailure {
         case let error as LocalError: self.init(error)
         case is CancellationError: self = .cancelled
         default: self = .local(message: String(describing: error))
+        }
+    }
+}
+
+extension BlockingQueue {
+    /// Does what blocks on the disk, and reports its failure as that of an item.
+    package func reporting<Value: Sendable>(
+        _ body: @escaping @Sendable () throws(LocalError) -> Value
+    ) async throws(ItemFailure) -> Value {
+        do {
+            return try await run(body)
+        } catch {
+            throw ItemFailure(error)
         }
     }
 }

@@ -147,6 +147,16 @@ package final class RecordDirectory: Sendable {
         }
     }
 
+    /// The same; nil if another process, or another part of this one, has the lock.
+    package func lockRecordIfFree(_ name: String) throws(LocalError) -> RecordLock? {
+        do throws(LocalError) {
+            return try lockRecord(name)
+        } catch {
+            guard case .lockHeld = error else { throw error }
+            return nil
+        }
+    }
+
     /// When a file was written; nil if there is none.
     package func modified(_ name: String) throws(LocalError) -> Timestamp? {
         try check(name)

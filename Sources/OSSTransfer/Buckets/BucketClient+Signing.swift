@@ -45,16 +45,14 @@ extension BucketClient {
         query: [String: String] = [:],
         headers: [String: String] = [:]
     ) async throws(SyncError) -> String {
-        do throws(StorageError) {
-            return try await store.presignedURL(
+        try await call { () throws(StorageError) in
+            try await store.presignedURL(
                 method: method.wire,
                 key: ObjectKey(key),
                 query: query.sorted { $0.key < $1.key },
                 headers: headers.sorted { $0.key < $1.key },
                 expires: lifetime
             )
-        } catch {
-            throw SyncError(error)
         }
     }
 
@@ -77,18 +75,16 @@ extension BucketClient {
         lifetime: Duration
     ) async throws(SyncError) -> SignedRequest {
         let query = try request.query(store.documentEncoding)
-        do throws(StorageError) {
-            let url = try await store.presignedURL(
+        let url = try await call { () throws(StorageError) in
+            try await store.presignedURL(
                 method: request.operation.method,
                 key: ObjectKey(request.key),
                 query: query,
                 headers: request.headers.sorted { $0.key < $1.key }.map { ($0.key, $0.value) },
                 expires: lifetime
             )
-            return SignedRequest(url: url, headers: request.headers)
-        } catch {
-            throw SyncError(error)
         }
+        return SignedRequest(url: url, headers: request.headers)
     }
 }
 

@@ -23,12 +23,8 @@ extension BucketClient {
         options: PutOptions = .none
     ) async throws(SyncError) -> PutReceipt {
         try options.properties.checkMetadata(for: dialect)
-        do throws(StorageError) {
-            return PutReceipt(
-                try await store.put(options.request(key), body: .bytes(bytes)) { _ in }
-            )
-        } catch {
-            throw SyncError(error)
+        return try await call { () throws(StorageError) in
+            PutReceipt(try await store.put(options.request(key), body: .bytes(bytes)) { _ in })
         }
     }
 
@@ -36,10 +32,8 @@ extension BucketClient {
     ///
     /// - Throws: `SyncError`: `credentials`, `remoteUnreachable`, `cancelled`.
     public func delete(_ key: String) async throws(SyncError) {
-        do throws(StorageError) {
+        try await call { () throws(StorageError) in
             try await store.delete(ObjectKey(key), versionID: nil)
-        } catch {
-            throw SyncError(error)
         }
     }
 
@@ -48,9 +42,9 @@ extension BucketClient {
     /// - Returns: The keys that are not known to be deleted, each with the reason.
     /// - Throws: `SyncError` if a whole request failed; requests before it have been carried out.
     public func delete(_ keys: [String]) async throws(SyncError) -> [String: SyncError] {
-        var failures: [String: SyncError] = [:]
-        var rest = keys[...]
-        do throws(StorageError) {
+        try await call { () throws(StorageError) in
+            var failures: [String: SyncError] = [:]
+            var rest = keys[...]
             while !rest.isEmpty {
                 let page = rest.prefix(1_000)
                 rest = rest.dropFirst(1_000)
@@ -58,10 +52,8 @@ extension BucketClient {
                     failures[String(decoding: key.bytes, as: UTF8.self)] = SyncError(error)
                 }
             }
-        } catch {
-            throw SyncError(error)
+            return failures
         }
-        return failures
     }
 
     /// Copies an object within the bucket; the bytes stay at the store.
@@ -89,10 +81,8 @@ extension BucketClient {
             forbidsOverwrite: ifExists == .fail
         )
         request.existenceIsUnknown = true
-        do throws(StorageError) {
-            return PutReceipt(try await store.copy(request))
-        } catch {
-            throw SyncError(error)
+        return try await call { () throws(StorageError) in
+            PutReceipt(try await store.copy(request))
         }
     }
 }

@@ -122,11 +122,20 @@ public struct BucketClient: Sendable {
 
     /// True if there is an object beneath the prefix.
     package func hasObjects(beneath prefix: String) async throws(SyncError) -> Bool {
-        do throws(StorageError) {
-            let page = try await store.list(
+        let page = try await call { () throws(StorageError) in
+            try await store.list(
                 ListRequest(prefix: ObjectKey(prefix), delimiter: nil, maximumKeys: 1)
             )
-            return !page.objects.isEmpty || page.next != nil
+        }
+        return !page.objects.isEmpty || page.next != nil
+    }
+
+    /// Does what asks the store, and reports its failures as the caller's.
+    func call<Value>(
+        _ request: () async throws(StorageError) -> Value
+    ) async throws(SyncError) -> Value {
+        do throws(StorageError) {
+            return try await request()
         } catch {
             throw SyncError(error)
         }

@@ -119,12 +119,10 @@ extension BucketClient {
     ) -> BucketListing<Element>.Page {
         BucketListing.Page { () async throws(SyncError) in
             var (validator, next) = (validator, request)
-            let page: ListPage
-            do throws(StorageError) {
-                page = try await store.list(request)
+            let page = try await call { () throws(StorageError) in
+                let page = try await store.list(request)
                 try validator.accept(page, request: request)
-            } catch {
-                throw SyncError(error)
+                return page
             }
             next.token = page.next
             return (
@@ -139,7 +137,7 @@ extension BucketClient {
         after marker: ListingMarker<VersionID>?
     ) -> BucketListing<ListedVersion>.Page {
         BucketListing.Page { () async throws(SyncError) in
-            do throws(StorageError) {
+            try await call { () throws(StorageError) in
                 let page = try await store.listVersions(
                     ListVersionsRequest(prefix: prefix, marker: marker)
                 )
@@ -152,8 +150,6 @@ extension BucketClient {
                     )
                 }
                 return (versions, self.versions(prefix, after: next))
-            } catch {
-                throw SyncError(error)
             }
         }
     }
@@ -168,15 +164,13 @@ extension BucketClient {
     {
         let past = PastStore(store, .at(time.timestamp))
         var request = ListRequest(prefix: ObjectKey(prefix))
-        do throws(StorageError) {
+        return try await call { () throws(StorageError) in
             repeat {
                 let page = try await past.list(request)
                 if !page.objects.isEmpty { return true }
                 request.token = page.next
             } while request.token != nil
             return false
-        } catch {
-            throw SyncError(error)
         }
     }
 

@@ -224,14 +224,4 @@ extension BucketClient {
             }
         }
     }
-
-    fileprivate func call<Value: Sendable>(
-        _ request: () async throws(StorageError) -> Value
-    ) async throws(SyncError) -> Value {
-        do throws(StorageError) {
-            return try await request()
-        } catch {
-            throw SyncError(error)
-        }
-    }
 }

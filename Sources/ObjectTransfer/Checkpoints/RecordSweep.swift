@@ -32,11 +32,9 @@ package struct RecordSweep: Sendable {
     package func run() throws(LocalError) -> Int {
         var removed = 0
         for name in try directory.names(endingIn: RecordPlace.downloadSuffix) {
-            do throws(LocalError) {
-                removed += try sweep(name)
-            } catch {
-                guard case .lockHeld = error else { throw error }
-            }
+            guard let lock = try directory.lockRecordIfFree(name) else { continue }
+            defer { lock.release() }
+            removed += try sweep(name)
         }
         let limit = now.seconds - Self.writingSeconds
         return removed + (try Self.removeLeftovers(in: directory, olderThan: limit))
@@ -51,42 +49,23 @@ package struct RecordSweep: Sendable {
     ) throws(LocalError) -> Int {
         var removed = 0
         for name in try directory.temporaryNames() {
-            guard let lock = try Self.lock(ofTemporary: name, in: directory) else {
+            var lock: RecordLock?
+            if let record = RecordPlace.record(ofTemporary: name) {
+                lock = try directory.lockRecordIfFree(record)
+            }
+            defer { lock?.release() }
+            if lock == nil {
                 let modified = try directory.modified(name)?.seconds ?? .max
                 guard modified < limit ?? .max else { continue }
-                try directory.remove(name)
-                removed += 1
-                continue
             }
             try directory.remove(name)
-            lock.release()
             removed += 1
         }
         for name in try directory.lockedNames() {
-            do throws(LocalError) {
-                // Let go of again, it removes its file.
-                _ = try directory.lockRecord(name)
-                removed += 1
-            } catch {
-                guard case .lockHeld = error else { throw error }
-            }
+            // Let go of again, it removes its file.
+            if try directory.lockRecordIfFree(name) != nil { removed += 1 }
         }
         return removed
-    }
-
-    /// The lock of the record that a temporary file was to become; nil if another process has it,
-    /// or the file is of no transfer.
-    private static func lock(
-        ofTemporary name: String,
-        in directory: RecordDirectory
-    ) throws(LocalError) -> RecordLock? {
-        guard let record = RecordPlace.record(ofTemporary: name) else { return nil }
-        do throws(LocalError) {
-            return try directory.lockRecord(record)
-        } catch {
-            guard case .lockHeld = error else { throw error }
-            return nil
-        }
     }
 
     /// Deletes a record that an earlier process left, and the partial file beside `destination`
@@ -104,8 +83,6 @@ package struct RecordSweep: Sendable {
     }
 
     private func sweep(_ name: String) throws(LocalError) -> Int {
-        let lock = try directory.lockRecord(name)
-        defer { withExtendedLifetime(lock) {} }
         guard let record = try TransferRecord.read(name, in: directory) else {
             // A power cut left it empty, or damaged.
             try directory.remove(name)

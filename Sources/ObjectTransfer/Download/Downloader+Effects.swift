@@ -121,21 +121,16 @@ extension Downloader {
         _ attempt: inout Attempt
     ) async throws {
         let earlier = attempt.partial?.name
-        if let old = earlier {
+        if earlier != nil || attempt.body != nil {
             context.observer.startedOver(
                 object.etag == attempt.object.etag ? .wrongContent : .objectChanged
             )
             attempt.partial = nil
-            try await drop(old)
+            if let earlier { try await drop(earlier) }
             transfer.startOver(size: object.size)
-        } else if attempt.body != nil {
-            context.observer.startedOver(
-                object.etag == attempt.object.etag ? .wrongContent : .objectChanged
-            )
-            transfer.startOver(size: object.size)
+            // What came for an earlier partial file is not in this one.
+            ranges.leading?.release()
         }
-        // What came for an earlier partial file is not in this one.
-        if earlier != nil || attempt.body != nil { ranges.leading?.release() }
         attempt.object = object
         attempt.metadata = nil
         attempt.proving = Proving()
