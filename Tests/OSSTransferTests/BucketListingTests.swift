@@ -59,8 +59,7 @@ struct BucketListingTests {
         var iterator = bucket.client.objects().makeAsyncIterator()
         for _ in 0..<1_000 { _ = try await iterator.next() }
         bucket.failNextRequests(1, status: 403, code: "AccessDenied")
-        let error = await #expect(throws: SyncError.self) { try await iterator.next() }
-        #expect(error?.code == .forbidden)
+        await expectError(.forbidden) { try await iterator.next() }
         #expect(try await iterator.next() == nil)
     }
 
@@ -75,7 +74,6 @@ struct BucketListingTests {
             }
             return count
         }
-        let error = await #expect(throws: SyncError.self) { try await task.value }
-        #expect(error?.code == .cancelled)
+        await expectError(.cancelled) { try await task.value }
     }
 }

@@ -22,12 +22,7 @@ struct DamagedRangeTests {
         options.partSize = partSize
         options.recordDirectory = fixture.path("records")
         func make(_ notices: Notices) throws -> ResumableDownload {
-            try ResumableDownload(
-                from: .presigned(urls),
-                to: fixture.path("file"),
-                options: options,
-                onNotice: notices.add
-            )
+            try fixture.resumable(.presigned(urls), options, notices: notices)
         }
         try fixture.setFaults(faults)
         let first = try make(Notices())

@@ -8,37 +8,29 @@ import Testing
 @Suite("A download in trouble")
 struct DownloadFaultTests {
     private static let content = StoreFixture.ramp(3_000_000)
+    private let fixture: StoreFixture
+
+    init() throws { fixture = try StoreFixture() }
 
     @Test func `of a file that another one fetches is refused as such`() async throws {
-        let fixture = try StoreFixture()
-        defer { fixture.stop() }
         let urls = try await fixture.presigned(StoreFixture.ramp(3_000_000))
         var options = DownloadOptions.inPieces
         options.recordDirectory = fixture.path("records")
         let chosen = options
         func download() throws -> ResumableDownload {
-            try ResumableDownload(
-                from: .presigned(urls),
-                to: fixture.path("file"),
-                options: chosen
-            )
+            try fixture.resumable(.presigned(urls), chosen)
         }
-        try fixture.setFaults(
-            #"[{"match": {"operation": "GetObject", "from": 2}, "effect": {"hold": true}}]"#
-        )
+        try fixture.hold("GetObject", from: 2)
         let first = try download()
         async let outcome = first.run()
         await fixture.server.untilHeld(1)
-        let error = await #expect(throws: SyncError.self) { try await download().run() }
-        #expect(error?.code == .alreadyRunning)
+        await expectError(.alreadyRunning) { try await download().run() }
         try fixture.setFaults("[]")
         #expect(try await outcome.file?.crc64 != nil)
     }
 
     /// Each pause comes when the server holds all requests, each at a random byte of its answer.
     @Test func `paused a thousand times costs no more than allowed`() async throws {
-        let fixture = try StoreFixture()
-        defer { fixture.stop() }
         let size: Int64 = 64 << 20
         let content = StoreFixture.ramp(Int(size))
         let urls = try await fixture.presigned(content)
@@ -49,11 +41,7 @@ struct DownloadFaultTests {
         options.partSize = 128 << 10
         var generator = SeededGenerator(seed: 64)
         func make() throws -> ResumableDownload {
-            try ResumableDownload(
-                from: .presigned(urls),
-                to: fixture.path("file"),
-                options: options
-            )
+            try fixture.resumable(.presigned(urls), options)
         }
         fixture.server.clearRequestLog()
         var pauses: Int64 = 0
@@ -88,8 +76,6 @@ struct DownloadFaultTests {
     @Test func `by URLs that expire on the way asks for new ones, once for all streams`()
         async throws
     {
-        let fixture = try StoreFixture()
-        defer { fixture.stop() }
         let urls = try await fixture.presigned(Self.content)
         try fixture.setFaults(
             """
@@ -119,21 +105,16 @@ struct DownloadFaultTests {
 
     @Test func `by URLs that have expired and cannot be renewed says so without them`() async throws
     {
-        let fixture = try StoreFixture()
-        defer { fixture.stop() }
         let client = try fixture.client()
         try await client.put([1], to: "key")
         let url = try await client.presignedURL(.get, key: "key", lifetime: .seconds(3_600))
         let broken = url.replacing("x-oss-signature=", with: "x-oss-signature=0")
         for renewal in [nil, { throw Refusal() }] as [(@Sendable () async throws -> PresignedURLs)?]
         {
-            let download = try ResumableDownload(
-                from: .presigned(PresignedURLs(get: broken), renewal: renewal),
-                to: fixture.path("file"),
-                options: .inPieces
+            let download = try fixture.resumable(
+                .presigned(PresignedURLs(get: broken), renewal: renewal)
             )
-            let error = await #expect(throws: SyncError.self) { try await download.run() }
-            #expect(error?.code == .credentials)
+            let error = await expectError(.credentials) { try await download.run() }
             let text = String(reflecting: error)
             #expect(!text.contains("x-oss-signature") && !text.contains("Credential="))
             #expect(renewal == nil || error?.message.contains("Refusal()") == true)
@@ -171,11 +152,7 @@ struct DownloadFaultTests {
             try fixture.setFaults(
                 #"[{"match": {"operation": "GetObject"}, "effect": {"fail": \#(fault)}}]"#
             )
-            let download = try ResumableDownload(
-                from: .presigned(urls) { others },
-                to: fixture.path("file"),
-                options: .inPieces
-            )
+            let download = try fixture.resumable(.presigned(urls) { others })
             let error = await #expect(throws: SyncError.self) { try await download.run() }
             #expect(error?.code == code)
         }
@@ -183,27 +160,16 @@ struct DownloadFaultTests {
     }
 
     @Test func `says that a damaged record is of no use, and starts over`() async throws {
-        let fixture = try StoreFixture()
-        defer { fixture.stop() }
         let urls = try await fixture.presigned(Self.content)
         var options = DownloadOptions.inPieces
         options.recordDirectory = fixture.path("records")
-        let first = try ResumableDownload(
-            from: .presigned(urls),
-            to: fixture.path("file"),
-            options: options
-        )
+        let first = try fixture.resumable(.presigned(urls), options)
         _ = try await fixture.pause(first)
         let name = try #require(fixture.names(in: "records").first)
         let record = try #require(fixture.content("records/" + name))
         try fixture.write("records/" + name, Array(record.prefix(40)))
         let notices = Notices()
-        let second = try ResumableDownload(
-            from: .presigned(urls),
-            to: fixture.path("file"),
-            options: options,
-            onNotice: notices.add
-        )
+        let second = try fixture.resumable(.presigned(urls), options, notices: notices)
         #expect(try await second.run().file != nil)
         #expect(notices.all == [.startedOver(.foreignCheckpoint)])
         #expect(fixture.content("file") == Self.content)
@@ -240,8 +206,6 @@ struct DownloadFaultTests {
     }
 
     @Test func `goes on by itself when the connection was lost, if it is asked to`() async throws {
-        let fixture = try StoreFixture()
-        defer { fixture.stop() }
         let urls = try await fixture.presigned(Self.content)
         var connection = ConnectionSettings()
         connection.retries = 0
@@ -253,13 +217,8 @@ struct DownloadFaultTests {
             """
         try fixture.setFaults(faults)
         let source = try DownloadSource.presigned(urls, connection: connection)
-        let plain = try ResumableDownload(
-            from: source,
-            to: fixture.path("file"),
-            options: .inPieces
-        )
-        let error = await #expect(throws: SyncError.self) { try await plain.run() }
-        #expect(error?.code == .remoteUnreachable)
+        let plain = try fixture.resumable(source)
+        await expectError(.remoteUnreachable) { try await plain.run() }
         #expect(plain.transfer.state == .failed)
         try await plain.discard()
 
@@ -272,12 +231,7 @@ struct DownloadFaultTests {
             longestPause: .milliseconds(15),
             attempts: 3
         )
-        let download = try ResumableDownload(
-            from: source,
-            to: fixture.path("file"),
-            options: options,
-            onNotice: notices.add
-        )
+        let download = try fixture.resumable(source, options, notices: notices)
         _ = try await download.run()
         #expect(fixture.content("file") == Self.content)
         let pauses = notices.all.compactMap {
@@ -288,8 +242,6 @@ struct DownloadFaultTests {
     }
 
     @Test func `that waits for the network can be paused`() async throws {
-        let fixture = try StoreFixture()
-        defer { fixture.stop() }
         let urls = try await fixture.presigned(Self.content)
         var connection = ConnectionSettings()
         connection.retries = 0
@@ -319,8 +271,6 @@ struct DownloadFaultTests {
     }
 
     @Test func `whose bytes come wrong twice leaves the old file`() async throws {
-        let fixture = try StoreFixture()
-        defer { fixture.stop() }
         let urls = try await fixture.presigned([1, 2, 3])
         try fixture.write("file", [9])
         let notices = Notices()
@@ -328,42 +278,28 @@ struct DownloadFaultTests {
             try fixture.setFaults(
                 #"[{"match": {"operation": "GetObject", "\#(faults)": 1}, "effect": {"flip": 1}}]"#
             )
-            let download = try ResumableDownload(
-                from: .presigned(urls),
-                to: fixture.path(isRight ? "other" : "file"),
-                options: .inPieces,
-                onNotice: notices.add
+            let download = try fixture.resumable(
+                .presigned(urls),
+                to: isRight ? "other" : "file",
+                notices: notices
             )
             if isRight {
                 _ = try await download.run()
                 #expect(fixture.content("other") == [1, 2, 3])
                 #expect(notices.all == [.startedOver(.wrongContent)])
             } else {
-                let error = await #expect(throws: SyncError.self) { try await download.run() }
-                #expect(error?.code == .corrupt)
+                await expectError(.corrupt) { try await download.run() }
                 #expect(fixture.content("file") == [9])
             }
         }
     }
 
     @Test func `of what is not there says so`() async throws {
-        let fixture = try StoreFixture()
-        defer { fixture.stop() }
         let client = try fixture.client()
-        let download = try ResumableDownload(
-            from: .object(client, key: "absent"),
-            to: fixture.path("file"),
-            options: .inPieces
-        )
-        let error = await #expect(throws: SyncError.self) { try await download.run() }
-        #expect(error?.code == .notFound)
-        let nowhere = try ResumableDownload(
-            from: .object(client, key: "absent"),
-            to: fixture.path("no/where"),
-            options: .inPieces
-        )
-        let local = await #expect(throws: SyncError.self) { try await nowhere.run() }
-        #expect(local?.code == .localState)
+        let download = try fixture.resumable(.object(client, key: "absent"))
+        await expectError(.notFound) { try await download.run() }
+        let nowhere = try fixture.resumable(.object(client, key: "absent"), to: "no/where")
+        await expectError(.localState) { try await nowhere.run() }
         #expect(throws: SyncError.self) {
             try ResumableDownload(
                 from: .object(client, key: "k"),

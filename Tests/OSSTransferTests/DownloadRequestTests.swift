@@ -7,6 +7,10 @@ import Testing
 /// What a download asks the store for.
 @Suite("The requests of a download")
 struct DownloadRequestTests {
+    private let fixture: StoreFixture
+
+    init() throws { fixture = try StoreFixture() }
+
     enum Source: CaseIterable, Sendable {
         case urls, urlForGet, client
     }
@@ -32,8 +36,6 @@ struct DownloadRequestTests {
 
     @Test(arguments: Source.allCases, [1, 200_000, 24_000_000])
     func `are one for an object of up to a range`(kind: Source, size: Int) async throws {
-        let fixture = try StoreFixture()
-        defer { fixture.stop() }
         let content = StoreFixture.ramp(size)
         let source = try await source(kind, fixture, content)
         fixture.server.clearRequestLog()
@@ -46,18 +48,12 @@ struct DownloadRequestTests {
 
     @Test(arguments: Source.allCases)
     func `bring each byte of a larger one once`(kind: Source) async throws {
-        let fixture = try StoreFixture()
-        defer { fixture.stop() }
         let content = StoreFixture.ramp(40 * Self.mebibyte)
         let source = try await source(kind, fixture, content)
         fixture.server.clearRequestLog()
         var options = DownloadOptions()
         options.streams = 4
-        let download = try ResumableDownload(
-            from: source,
-            to: fixture.path("file"),
-            options: options
-        )
+        let download = try fixture.resumable(source, options)
         #expect(try await download.run().file?.isVerified == true)
         #expect(fixture.content("file") == content)
         #expect(fixture.bytesSent == Int64(content.count))
@@ -67,18 +63,12 @@ struct DownloadRequestTests {
     /// A kill loses what was asked for at most.
     @Test(arguments: [(1, [4, 4, 4, 4, 4, 1]), (4, [8, 4, 4, 4, 1])])
     func `ask for no more than 4 MiB for each stream`(streams: Int, expected: [Int]) async throws {
-        let fixture = try StoreFixture()
-        defer { fixture.stop() }
         let source = try await source(.client, fixture, StoreFixture.ramp(21 * Self.mebibyte))
         fixture.server.clearRequestLog()
         var options = DownloadOptions()
         options.partSize = 8 << 20
         options.streams = streams
-        let download = try ResumableDownload(
-            from: source,
-            to: fixture.path("file"),
-            options: options
-        )
+        let download = try fixture.resumable(source, options)
         _ = try await download.run()
         let sizes = fixture.server.requestLog.map { Int($0.bytesSent) / Self.mebibyte }
         #expect(sizes.sorted(by: >) == expected)
@@ -93,8 +83,6 @@ struct DownloadRequestTests {
     /// Many streams may lose more than one connection can hold.
     @Test(.enabled(if: usesLibcurl), arguments: Source.allCases)
     func `begin with one for several ranges`(kind: Source) async throws {
-        let fixture = try StoreFixture()
-        defer { fixture.stop() }
         let content = StoreFixture.ramp(5 * Self.mebibyte + 10)
         let source = try await source(kind, fixture, content)
         // As slow as its request, which is no reason to send others.
@@ -102,11 +90,7 @@ struct DownloadRequestTests {
             #"[{"match": {"operation": "GetObject"}, "effect": {"delay": 2}}]"#
         )
         fixture.server.clearRequestLog()
-        let download = try ResumableDownload(
-            from: source,
-            to: fixture.path("file"),
-            options: Self.longOptions()
-        )
+        let download = try fixture.resumable(source, Self.longOptions())
         let file = try #require(try await download.run().file)
         #expect(file.isVerified)
         #expect(fixture.content("file") == content)
@@ -117,8 +101,6 @@ struct DownloadRequestTests {
     /// The first request is held after half of the first range, or of the third.
     @Test(.enabled(if: usesLibcurl), arguments: [500_000, 2_500_000])
     func `are shared by other streams if the first is slow`(place: Int) async throws {
-        let fixture = try StoreFixture()
-        defer { fixture.stop() }
         let content = StoreFixture.ramp(6 * Self.mebibyte)
         let source = try await source(.client, fixture, content)
         try fixture.setFaults(
@@ -127,11 +109,7 @@ struct DownloadRequestTests {
             """
         )
         fixture.server.clearRequestLog()
-        let download = try ResumableDownload(
-            from: source,
-            to: fixture.path("file"),
-            options: Self.longOptions()
-        )
+        let download = try fixture.resumable(source, Self.longOptions())
         async let outcome = fixture.lettingGo { try await download.run() }
         // All but the rest of the range in which it is held.
         let others = Int64(content.count - (place / Self.mebibyte + 1) * Self.mebibyte)
@@ -147,8 +125,6 @@ struct DownloadRequestTests {
     /// It loses its connection in the second range, and asks for the rest that is still its own.
     @Test(.enabled(if: usesLibcurl))
     func `of the first continue after a lost connection`() async throws {
-        let fixture = try StoreFixture()
-        defer { fixture.stop() }
         let content = StoreFixture.ramp(6 * Self.mebibyte)
         let source = try await source(.client, fixture, content)
         try fixture.setFaults(
@@ -158,11 +134,7 @@ struct DownloadRequestTests {
             """
         )
         fixture.server.clearRequestLog()
-        let download = try ResumableDownload(
-            from: source,
-            to: fixture.path("file"),
-            options: Self.longOptions()
-        )
+        let download = try fixture.resumable(source, Self.longOptions())
         #expect(try await download.run().file?.isVerified == true)
         #expect(fixture.content("file") == content)
         #expect(fixture.bytesSent == Int64(content.count))
@@ -171,8 +143,6 @@ struct DownloadRequestTests {
     /// In the third range of the first request.
     @Test(.enabled(if: usesLibcurl))
     func `of one that was paused ask for what its record has not`() async throws {
-        let fixture = try StoreFixture()
-        defer { fixture.stop() }
         let content = StoreFixture.ramp(6 * Self.mebibyte)
         let source = try await source(.client, fixture, content)
         try fixture.setFaults(
@@ -182,11 +152,7 @@ struct DownloadRequestTests {
             """
         )
         fixture.server.clearRequestLog()
-        let download = try ResumableDownload(
-            from: source,
-            to: fixture.path("file"),
-            options: Self.longOptions()
-        )
+        let download = try fixture.resumable(source, Self.longOptions())
         async let outcome = fixture.lettingGo { try await download.run() }
         _ = await download.transfer.progress.first { $0.completedBytes >= 2_400_000 }
         download.transfer.pause()
@@ -202,8 +168,6 @@ struct DownloadRequestTests {
 
     @Test(arguments: Source.allCases)
     func `find out that an object is empty`(kind: Source) async throws {
-        let fixture = try StoreFixture()
-        defer { fixture.stop() }
         let source = try await source(kind, fixture, [])
         let download = try ResumableDownload(from: source, to: fixture.path("file"))
         #expect(try await download.run().file?.info.size == 0)
@@ -212,20 +176,13 @@ struct DownloadRequestTests {
     }
 
     @Test func `are none before the file may be replaced`() async throws {
-        let fixture = try StoreFixture()
-        defer { fixture.stop() }
         let source = try await source(.client, fixture, [1])
         try fixture.write("file", [9])
         fixture.server.clearRequestLog()
         var options = DownloadOptions()
         options.ifExists = .fail
-        let download = try ResumableDownload(
-            from: source,
-            to: fixture.path("file"),
-            options: options
-        )
-        let error = await #expect(throws: SyncError.self) { try await download.run() }
-        #expect(error?.code == .alreadyExists)
+        let download = try fixture.resumable(source, options)
+        await expectError(.alreadyExists) { try await download.run() }
         #expect(operations(fixture) == [])
     }
 
@@ -233,8 +190,6 @@ struct DownloadRequestTests {
     func `of one that goes on name its version, and nothing comes before them`(
         kind: Source
     ) async throws {
-        let fixture = try StoreFixture()
-        defer { fixture.stop() }
         let content = StoreFixture.ramp(3_000_000)
         let source = try await source(kind, fixture, content)
         func download() throws -> ResumableDownload {
@@ -260,8 +215,6 @@ struct DownloadRequestTests {
     /// All is asked for by one request, which the server takes forty seconds to answer.
     @Test(.timeLimit(.minutes(5)))
     func `end with a pause, which receives only what has arrived`() async throws {
-        let fixture = try StoreFixture()
-        defer { fixture.stop() }
         let content = StoreFixture.ramp(8_000_000)
         let source = try await source(.client, fixture, content)
         try fixture.setFaults(
@@ -288,8 +241,6 @@ struct DownloadRequestTests {
     }
 
     @Test func `of an archived object are one, and say that it must be restored`() async throws {
-        let fixture = try StoreFixture()
-        defer { fixture.stop() }
         let source = try await source(.client, fixture, [1, 2, 3])
         try fixture.setFaults(
             """
@@ -299,8 +250,7 @@ struct DownloadRequestTests {
         )
         fixture.server.clearRequestLog()
         let download = try ResumableDownload(from: source, to: fixture.path("file"))
-        let error = await #expect(throws: SyncError.self) { try await download.run() }
-        #expect(error?.code == .needsRestore)
+        await expectError(.needsRestore) { try await download.run() }
         #expect(operations(fixture) == ["GetObject"])
         #expect(fixture.names(in: ".") == ["server"])
     }
@@ -308,8 +258,6 @@ struct DownloadRequestTests {
     @Test func `of an object that is replaced before its second range find the new one`()
         async throws
     {
-        let fixture = try StoreFixture()
-        defer { fixture.stop() }
         let source = try await source(.client, fixture, StoreFixture.ramp(300_000))
         try fixture.setFaults(
             """
@@ -318,12 +266,7 @@ struct DownloadRequestTests {
             """
         )
         let notices = Notices()
-        let download = try ResumableDownload(
-            from: source,
-            to: fixture.path("file"),
-            options: .inPieces,
-            onNotice: notices.add
-        )
+        let download = try fixture.resumable(source, notices: notices)
         let file = try #require(try await download.run().file)
         #expect(file.info.size == 200_000 && file.isVerified)
         #expect(fixture.content("file")?.count == 200_000)

@@ -6,6 +6,10 @@ import Testing
 /// What an app learns from an error beside its text.
 @Suite("Errors of transfers")
 struct ErrorTests {
+    private let fixture: StoreFixture
+
+    init() throws { fixture = try StoreFixture() }
+
     struct Answer: Sendable, CustomTestStringConvertible {
         let status: Int
         let service: String
@@ -38,8 +42,6 @@ struct ErrorTests {
     func `tell what the service said and whether trying again may help`(
         answer: Answer
     ) async throws {
-        let fixture = try StoreFixture()
-        defer { fixture.stop() }
         let client = try fixture.client { $0.connection.retries = 0 }
         try await client.put([1], to: "key")
         try fixture.setFaults(
@@ -69,8 +71,6 @@ struct ErrorTests {
     }
 
     @Test func `have the checkpoint of what was received`() async throws {
-        let fixture = try StoreFixture()
-        defer { fixture.stop() }
         let client = try fixture.client { $0.connection.retries = 0 }
         try await client.put(StoreFixture.ramp(1_000_000), to: "key")
         try fixture.setFaults(
@@ -79,11 +79,7 @@ struct ErrorTests {
               "effect": {"fail": {"status": 403, "code": "AccessDenied"}}}]
             """
         )
-        let download = try ResumableDownload(
-            from: .object(client, key: "key"),
-            to: fixture.path("file"),
-            options: .inPieces
-        )
+        let download = try fixture.resumable(.object(client, key: "key"))
         let error = await #expect(throws: SyncError.self) { try await download.start().value }
         let checkpoint = try #require(error?.checkpoint)
         #expect(checkpoint.receivedLength > 0)
@@ -99,18 +95,10 @@ struct ErrorTests {
     }
 
     @Test func `have the checkpoint also if the task was cancelled`() async throws {
-        let fixture = try StoreFixture()
-        defer { fixture.stop() }
         let client = try fixture.client()
         try await client.put(StoreFixture.ramp(1_000_000), to: "key")
-        let download = try ResumableDownload(
-            from: .object(client, key: "key"),
-            to: fixture.path("file"),
-            options: .inPieces
-        )
-        try fixture.setFaults(
-            #"[{"match": {"operation": "GetObject", "from": 9}, "effect": {"hold": true}}]"#
-        )
+        let download = try fixture.resumable(.object(client, key: "key"))
+        try fixture.hold("GetObject", from: 9)
         let run = Task { try await download.run() }
         await fixture.server.untilHeld(1)
         run.cancel()
@@ -121,8 +109,6 @@ struct ErrorTests {
     }
 
     @Test func `without a connection are worth another try`() async throws {
-        let fixture = try StoreFixture()
-        defer { fixture.stop() }
         let client = try fixture.client {
             $0.endpoint = StoreFixture.deadEndpoint
             $0.connection.retries = 0

@@ -10,6 +10,9 @@ import Testing
 struct FoundTransferTests {
     private static let content = StoreFixture.ramp(1_000_000)
     private static let other = StoreFixture.ramp(1_000_000, 7)
+    private let fixture: StoreFixture
+
+    init() throws { fixture = try StoreFixture() }
 
     /// Runs the one transfer `a` of a manager that cannot write down how it ended.
     private func firstProcess(
@@ -62,8 +65,6 @@ struct FoundTransferTests {
     }
 
     @Test(arguments: [true, false]) func `is not fetched again`(replaces: Bool) async throws {
-        let fixture = try StoreFixture()
-        defer { fixture.stop() }
         try await fixture.client().put(Self.content, to: "a")
         let job = try job(fixture, replaces: replaces)
         try await firstProcess(fixture, job, holding: "GetObject", 1)
@@ -78,8 +79,6 @@ struct FoundTransferTests {
     @Test(arguments: [true, false]) func `is fetched if the file is another one by now`(
         replaces: Bool
     ) async throws {
-        let fixture = try StoreFixture()
-        defer { fixture.stop() }
         try await fixture.client().put(Self.content, to: "a")
         let job = try job(fixture, replaces: replaces)
         try await firstProcess(fixture, job, holding: "GetObject", 1)
@@ -90,8 +89,6 @@ struct FoundTransferTests {
     }
 
     @Test func `is fetched if the object is another one by now`() async throws {
-        let fixture = try StoreFixture()
-        defer { fixture.stop() }
         try await fixture.client().put(Self.content, to: "a")
         let job = try job(fixture, replaces: true)
         try await firstProcess(fixture, job, holding: "GetObject", 1)
@@ -102,8 +99,6 @@ struct FoundTransferTests {
     }
 
     @Test func `is not sent again`() async throws {
-        let fixture = try StoreFixture()
-        defer { fixture.stop() }
         try fixture.write("file", Self.content)
         let job = try fixture.upload("file", to: "k")
         try await firstProcess(fixture, job, holding: "UploadPart", 4)

@@ -7,18 +7,14 @@ import Testing
 @Suite("What an app relies on")
 struct GuideTests {
     private static let content = StoreFixture.ramp(3_000_000)
+    private let fixture: StoreFixture
+
+    init() throws { fixture = try StoreFixture() }
 
     @Test func `a cancelled download that keeps its parts goes on`() async throws {
-        let fixture = try StoreFixture()
-        defer { fixture.stop() }
         let urls = try await fixture.presigned(Self.content)
         let notices = Notices()
-        let download = try ResumableDownload(
-            from: .presigned(urls),
-            to: fixture.path("file"),
-            options: .inPieces,
-            onNotice: notices.add
-        )
+        let download = try fixture.resumable(.presigned(urls), notices: notices)
         let checkpoint = try #require(try await fixture.pause(download))
         // The whole object's, which the first answer states.
         #expect(checkpoint.crc64 == (try await fixture.client().head("key").value?.crc64))
@@ -31,14 +27,8 @@ struct GuideTests {
     }
 
     @Test func `a loop over the progress ends with a pause`() async throws {
-        let fixture = try StoreFixture()
-        defer { fixture.stop() }
         let urls = try await fixture.presigned(Self.content)
-        let download = try ResumableDownload(
-            from: .presigned(urls),
-            to: fixture.path("file"),
-            options: .inPieces
-        )
+        let download = try fixture.resumable(.presigned(urls))
         async let watched: Void = {
             for await _ in download.transfer.progress {}
         }()
@@ -48,8 +38,6 @@ struct GuideTests {
     }
 
     @Test func `the progress of an empty object is 0 of 0`() async throws {
-        let fixture = try StoreFixture()
-        defer { fixture.stop() }
         let urls = try await fixture.presigned([])
         let download = try ResumableDownload(from: .presigned(urls), to: fixture.path("file"))
         var last: TransferProgress?
@@ -60,8 +48,6 @@ struct GuideTests {
     }
 
     @Test func `a file of up to 2 MiB goes in one request, a larger one in parts`() async throws {
-        let fixture = try StoreFixture()
-        defer { fixture.stop() }
         for (size, expected) in [
             (2 << 20, ["PutObject"]),
             (2 << 20 + 1, ["InitiateMultipartUpload", "UploadPart", "UploadPart"]),
@@ -76,8 +62,6 @@ struct GuideTests {
 
     /// Those that the guide gives to temporary keys.
     @Test func `five rights suffice to upload, pause, resume and cancel`() async throws {
-        let fixture = try StoreFixture()
-        defer { fixture.stop() }
         let granted: Set = [
             "PutObject", "InitiateMultipartUpload", "UploadPart", "CompleteMultipartUpload",
             "AbortMultipartUpload", "ListParts",
@@ -114,8 +98,6 @@ struct GuideTests {
     @Test func `an object has the name of its upload, and the file's time unless it is not wanted`()
         async throws
     {
-        let fixture = try StoreFixture()
-        defer { fixture.stop() }
         try fixture.write("file", [1, 2, 3])
         for keeps in [true, false] {
             var options = UploadOptions()

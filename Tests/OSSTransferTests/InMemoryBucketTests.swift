@@ -22,16 +22,14 @@ struct InMemoryBucketTests {
         let same = ObjectConditions(ifNoneMatch: info.etag)
         #expect(try await client.get("a/b c+%", conditions: same) == .notModified)
         #expect(try await client.get("a/b c+%", range: .from(3)) == .rangeNotSatisfiable)
-        let exists = await #expect(throws: SyncError.self) {
+        await expectError(.alreadyExists) {
             try await client.put([4], to: "a/b c+%", options: PutOptions(ifExists: .fail))
         }
-        #expect(exists?.code == .alreadyExists)
         try await client.copy("a/b c+%", etag: info.etag, to: "copy")
         #expect(try await client.delete(["a/b c+%", "<&>"]).isEmpty)
         #expect(bucket.keys == ["copy"])
         try await client.delete("copy")
-        let gone = await #expect(throws: SyncError.self) { try await client.head("copy") }
-        #expect(gone?.code == .notFound)
+        await expectError(.notFound) { try await client.head("copy") }
     }
 
     @Test func `is listed by pages and by levels`() async throws {
@@ -91,8 +89,7 @@ struct InMemoryBucketTests {
         bucket.failNextRequests(3)
         #expect(try await bucket.client.get("k").value?.bytes == [1])
         bucket.failNextRequests(1, status: 403, code: "AccessDenied")
-        let error = await #expect(throws: SyncError.self) { try await bucket.client.get("k") }
-        #expect(error?.code == .forbidden)
+        let error = await expectError(.forbidden) { try await bucket.client.get("k") }
         #expect(error?.serviceCode == "AccessDenied")
     }
 }

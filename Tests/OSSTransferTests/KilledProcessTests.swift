@@ -12,6 +12,10 @@ struct KilledProcessTests {
     private static let content = StoreFixture.ramp(3_000_000)
     private static let partSize = 100_000
     private static let streams = 2
+    private let fixture: StoreFixture
+
+    init() throws { fixture = try StoreFixture() }
+
     /// What a record may be behind, and what is under way.
     private static let bound = Int64(1 << 20 + streams * partSize)
 
@@ -83,8 +87,6 @@ struct KilledProcessTests {
     /// Between the kills the directory is moved, as an update of an app moves its container.
     @Test(arguments: ["download", "manage"])
     func `costs little, wherever its directory is by then`(command: String) async throws {
-        let fixture = try StoreFixture()
-        defer { fixture.stop() }
         try await fixture.client().put(Self.content, to: "key")
         var folder = "app0"
         try makeFolder(fixture, folder)
@@ -110,8 +112,6 @@ struct KilledProcessTests {
     }
 
     @Test func `in an upload sends no finished part again`() async throws {
-        let fixture = try StoreFixture()
-        defer { fixture.stop() }
         try makeFolder(fixture, "app")
         // The smallest parts that the service takes.
         try fixture.write("app/file", StoreFixture.ramp(3_072_000))
@@ -130,13 +130,9 @@ struct KilledProcessTests {
     }
 
     @Test func `has its record and file to itself while it lives`() async throws {
-        let fixture = try StoreFixture()
-        defer { fixture.stop() }
         try await fixture.client().put(Self.content, to: "key")
         try makeFolder(fixture, "app")
-        try fixture.setFaults(
-            #"[{"match": {"operation": "GetObject", "from": 20}, "effect": {"hold": true}}]"#
-        )
+        try fixture.hold("GetObject", from: 20)
         let first = try start("download", fixture, in: "app")
         await fixture.server.untilHeld(1)
         // By the same record, and by another one for the same file.
@@ -160,8 +156,6 @@ struct KilledProcessTests {
     }
 
     @Test func `leaves nothing that is not swept`() async throws {
-        let fixture = try StoreFixture()
-        defer { fixture.stop() }
         try await fixture.client().put(Self.content, to: "key")
         try makeFolder(fixture, "app")
         let records = TransferRecords(

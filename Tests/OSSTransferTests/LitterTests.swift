@@ -7,6 +7,9 @@ import Testing
 @Suite("What killed processes and two transfers to one file leave")
 struct LitterTests {
     private static let content = StoreFixture.ramp(3_000_000)
+    private let fixture: StoreFixture
+
+    init() throws { fixture = try StoreFixture() }
 
     private static func options(_ records: String?) -> DownloadOptions {
         var options = DownloadOptions.inPieces
@@ -19,19 +22,13 @@ struct LitterTests {
         _ urls: PresignedURLs,
         records: String? = nil
     ) throws -> ResumableDownload {
-        try ResumableDownload(
-            from: .presigned(urls),
-            to: fixture.path("file"),
-            options: Self.options(records)
-        )
+        try fixture.resumable(.presigned(urls), Self.options(records))
     }
 
     /// As a process leaves it that is killed before it has written its record.
     @Test func `a partial file without a record is found by the next download of the file`()
         async throws
     {
-        let fixture = try StoreFixture()
-        defer { fixture.stop() }
         let urls = try await fixture.presigned(Self.content)
         let others = try await fixture.presigned([1, 2, 3], "other")
         for next in [urls, others] {
@@ -44,19 +41,14 @@ struct LitterTests {
     }
 
     @Test func `two downloads to one file are refused, whatever they download`() async throws {
-        let fixture = try StoreFixture()
-        defer { fixture.stop() }
         let urls = try await fixture.presigned(Self.content)
         let others = try await fixture.presigned(StoreFixture.ramp(3_000_000, 7), "other")
-        try fixture.setFaults(
-            #"[{"match": {"operation": "GetObject", "from": 3}, "effect": {"hold": true}}]"#
-        )
+        try fixture.hold("GetObject", from: 3)
         let first = try download(fixture, urls).start()
         await fixture.server.untilHeld(1)
-        let error = await #expect(throws: SyncError.self) {
+        await expectError(.alreadyRunning) {
             try await download(fixture, others).run()
         }
-        #expect(error?.code == .alreadyRunning)
         try fixture.setFaults("[]")
         _ = try await first.value
         #expect(fixture.content("file") == Self.content)
@@ -66,18 +58,15 @@ struct LitterTests {
     }
 
     @Test func `a manager adds no second download to one file`() async throws {
-        let fixture = try StoreFixture()
-        defer { fixture.stop() }
         for name in ["a", "b"] { try await fixture.client().put(Self.content, to: name) }
         @Sendable func job(_ key: String, _ path: String) throws -> TransferJob {
             .download(.object(try fixture.client(), key: key), to: fixture.path(path))
         }
         var manager: TransferManager? = try await fixture.manager()
         try await manager?.add("one", job: job("a", "file"))
-        let error = await #expect(throws: SyncError.self) {
+        await expectError(.alreadyExists) {
             try await manager?.add("two", job: job("b", "./server/../file"))
         }
-        #expect(error?.code == .alreadyExists)
         manager = nil
         let next = try await fixture.nextManager { _ in try job("a", "file") }
         await #expect(throws: SyncError.self) { try await next.add("two", job: job("b", "file")) }
@@ -90,8 +79,6 @@ struct LitterTests {
     }
 
     @Test func `sweeping keeps a download whose volume is not mounted`() async throws {
-        let fixture = try StoreFixture()
-        defer { fixture.stop() }
         let urls = try await fixture.presigned(Self.content)
         let records = TransferRecords(directory: fixture.path("records"))
         for folder in ["volume", "volume/folder"] {
@@ -100,10 +87,10 @@ struct LitterTests {
                 withIntermediateDirectories: true
             )
             func download() throws -> ResumableDownload {
-                try ResumableDownload(
-                    from: .presigned(urls),
-                    to: fixture.path(folder + "/file"),
-                    options: Self.options(records.directory)
+                try fixture.resumable(
+                    .presigned(urls),
+                    to: folder + "/file",
+                    Self.options(records.directory)
                 )
             }
             _ = try await fixture.pause(download())
@@ -135,8 +122,6 @@ struct LitterTests {
     @Test func `sweeping removes what no transfer uses, and nothing of one that runs`()
         async throws
     {
-        let fixture = try StoreFixture()
-        defer { fixture.stop() }
         let urls = try await fixture.presigned(Self.content)
         let records = TransferRecords(directory: fixture.path("records"))
         let paused = try download(fixture, urls, records: records.directory)

@@ -6,14 +6,16 @@ import Testing
 /// What an app's developer reads when something is wrong.
 @Suite("Messages of transfers")
 struct MessageTests {
+    private let fixture: StoreFixture
+
+    init() throws { fixture = try StoreFixture() }
+
     private static func message(_ body: () async throws -> Void) async -> String? {
         let error = await #expect(throws: SyncError.self) { try await body() }
         return error.map { "\($0.code): \($0.message)" }
     }
 
     @Test func `say what cannot be uploaded`() async throws {
-        let fixture = try StoreFixture()
-        defer { fixture.stop() }
         let client = try fixture.client()
         try fixture.write("folder/file", [1])
         let folder = fixture.path("folder")
@@ -47,8 +49,6 @@ struct MessageTests {
     }
 
     @Test func `name the directory that is missing`() async throws {
-        let fixture = try StoreFixture()
-        defer { fixture.stop() }
         let client = try fixture.client()
         try await client.put([1], to: "key")
         let source = DownloadSource.object(client, key: "key")
@@ -74,8 +74,6 @@ struct MessageTests {
     }
 
     @Test func `name the directory that another manager has`() async throws {
-        let fixture = try StoreFixture()
-        defer { fixture.stop() }
         let first = try await fixture.manager()
         let told = await Self.message { _ = try await fixture.manager() }
         #expect(
@@ -97,8 +95,6 @@ struct MessageTests {
         text: String,
         advice: String
     ) async throws {
-        let fixture = try StoreFixture()
-        defer { fixture.stop() }
         let urls = try await fixture.presigned([1])
         try fixture.setFaults(
             """
@@ -118,8 +114,6 @@ struct MessageTests {
     }
 
     @Test func `ask for a longer signature where one has expired on its way`() async throws {
-        let fixture = try StoreFixture()
-        defer { fixture.stop() }
         try fixture.write("file", [1])
         try fixture.setFaults(
             """

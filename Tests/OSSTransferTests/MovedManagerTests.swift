@@ -35,9 +35,7 @@ struct MovedManagerTests {
         let manager = try await manager(fixture, "app-1")
         try await manager.add("a", kind: .download, path: fixture.path("app-1/film"))
         try await manager.start("a")
-        try fixture.setFaults(
-            #"[{"match": {"operation": "GetObject", "from": 8}, "effect": {"hold": true}}]"#
-        )
+        try fixture.hold("GetObject", from: 8)
         try await fixture.running(manager) {
             await fixture.server.untilHeld(1)
             try await manager.pauseAll()
@@ -59,10 +57,9 @@ struct MovedManagerTests {
         try move(fixture)
         let second = try await manager(fixture, "app-2")
         #expect(await second["a"]?.path == fixture.path("app-2/film"))
-        let other = await #expect(throws: SyncError.self) {
+        await expectError(.alreadyExists) {
             try await second.add("b", kind: .download, path: fixture.path("app-2/film"))
         }
-        #expect(other?.code == .alreadyExists)
         fixture.server.clearRequestLog()
         try await second.start("a")
         try await second.runUntilIdle()

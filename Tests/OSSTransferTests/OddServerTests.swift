@@ -9,6 +9,9 @@ import Testing
 @Suite("A download from a server that is not perfect", .timeLimit(.minutes(10)))
 struct OddServerTests {
     private static let content = StoreFixture.ramp(300_000)
+    private let fixture: StoreFixture
+
+    init() throws { fixture = try StoreFixture() }
 
     private static func head(_ status: String, _ lines: [String], _ length: Int) -> [UInt8] {
         let all = ["HTTP/1.1 " + status, "Content-Length: \(length)"] + lines
@@ -66,8 +69,6 @@ struct OddServerTests {
 
     @Test(arguments: [false, true])
     func `that ignores ranges takes all of it, and does not resume`(isWeak: Bool) async throws {
-        let fixture = try StoreFixture()
-        defer { fixture.stop() }
         let etag = isWeak ? "W/\"5f-abc\"" : "\"5f\""
         let server = ScriptedServer { request, index in
             index == 0
@@ -99,8 +100,6 @@ struct OddServerTests {
     }
 
     @Test func `whose tags are weak takes all of it in one request`() async throws {
-        let fixture = try StoreFixture()
-        defer { fixture.stop() }
         let server = ScriptedServer { request, _ in
             [Self.answer(request, etag: "W/\"5f-abc\"", ignoresRanges: false)]
         }
@@ -118,8 +117,6 @@ struct OddServerTests {
     }
 
     @Test func `that ignores the range of a later request takes all of it`() async throws {
-        let fixture = try StoreFixture()
-        defer { fixture.stop() }
         let server = ScriptedServer { request, _ in
             let isFirst = request["range"]?.hasPrefix("bytes=0-") == true
             return [Self.answer(request, etag: "\"5f\"", ignoresRanges: !isFirst)]
@@ -137,8 +134,6 @@ struct OddServerTests {
 
     /// OSS does not know If-Range: it would answer with another version, or all of it.
     @Test func `is asked for the rest by If-Match, never by If-Range`() async throws {
-        let fixture = try StoreFixture()
-        defer { fixture.stop() }
         let server = ScriptedServer { request, index in
             index == 0
                 ? [
@@ -158,8 +153,6 @@ struct OddServerTests {
     }
 
     @Test func `without an ETag says what is missing`() async throws {
-        let fixture = try StoreFixture()
-        defer { fixture.stop() }
         let server = ScriptedServer { request, _ in
             [Self.answer(request, etag: nil, ignoresRanges: false)]
         }
@@ -173,8 +166,6 @@ struct OddServerTests {
 
     @Test(arguments: [403, 405, 501])
     func `that refuses HEAD is asked by GET`(status: Int) async throws {
-        let fixture = try StoreFixture()
-        defer { fixture.stop() }
         let replaced = Atomic(false)
         let server = ScriptedServer { request, index in
             if request.method == "HEAD" { return [.response("\(status) No")] }
@@ -192,11 +183,10 @@ struct OddServerTests {
         options.partSize = 64 << 10
         options.streams = 1
         let url = server.url + "/key"
-        let download = try ResumableDownload(
-            from: .presigned(PresignedURLs(get: url, head: url)),
-            to: fixture.path("file"),
-            options: options,
-            onNotice: notices.add
+        let download = try fixture.resumable(
+            .presigned(PresignedURLs(get: url, head: url)),
+            options,
+            notices: notices
         )
         #expect(try await download.run().file?.info.size == 300_000)
         #expect(notices.all == [.startedOver(.objectChanged)])

@@ -5,6 +5,10 @@ import Testing
 
 @Suite("A transfer without a connection", .timeLimit(.minutes(5)))
 struct OutageNoticeTests {
+    private let fixture: StoreFixture
+
+    init() throws { fixture = try StoreFixture() }
+
     /// Reports the notices of a transfer as they come.
     private struct Waits: Sendable {
         let notices: AsyncStream<TransferNotice>
@@ -24,8 +28,6 @@ struct OutageNoticeTests {
     }
 
     @Test func `says so at the first failure, and no monitor counts the wait twice`() async throws {
-        let fixture = try StoreFixture()
-        defer { fixture.stop() }
         let monitor = TransferMonitor()
         // The usual settings, with which the attempt takes minutes.
         let client = try fixture.client {
@@ -49,8 +51,6 @@ struct OutageNoticeTests {
     }
 
     @Test func `is told also if another transfer tries for all`() async throws {
-        let fixture = try StoreFixture()
-        defer { fixture.stop() }
         let client = try fixture.client { $0.endpoint = StoreFixture.deadEndpoint }
         let (first, second) = (Waits(), Waits())
         let transfers = try [first, second].enumerated().map { index, waits in
@@ -70,8 +70,6 @@ struct OutageNoticeTests {
     }
 
     @Test func `tells a listener of its manager`() async throws {
-        let fixture = try StoreFixture()
-        defer { fixture.stop() }
         let client = try fixture.client { $0.endpoint = StoreFixture.deadEndpoint }
         let source = DownloadSource.object(client, key: "key")
         let manager = try await TransferManager(directory: fixture.path("transfers")) { _ in

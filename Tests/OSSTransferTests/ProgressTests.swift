@@ -6,16 +6,13 @@ import Testing
 @Suite("Progress of a download")
 struct DownloadProgressTests {
     private static let content = StoreFixture.ramp(2_000_000)
+    private let fixture: StoreFixture
+
+    init() throws { fixture = try StoreFixture() }
 
     @Test func `sums to what moved and ends with the whole`() async throws {
-        let fixture = try StoreFixture()
-        defer { fixture.stop() }
         let urls = try await fixture.presigned(Self.content)
-        let download = try ResumableDownload(
-            from: .presigned(urls),
-            to: fixture.path("file"),
-            options: .inPieces
-        )
+        let download = try fixture.resumable(.presigned(urls))
         var progress = download.transfer.progress.makeAsyncIterator()
         var all: [TransferProgress] = []
         _ = try await fixture.holding(download) {
@@ -37,21 +34,10 @@ struct DownloadProgressTests {
 
     @Test func `of a resumed one counts what is there as completed and not as moved`() async throws
     {
-        let fixture = try StoreFixture()
-        defer { fixture.stop() }
         let urls = try await fixture.presigned(Self.content)
-        let first = try ResumableDownload(
-            from: .presigned(urls),
-            to: fixture.path("file"),
-            options: .inPieces
-        )
+        let first = try fixture.resumable(.presigned(urls))
         let checkpoint = try #require(try await fixture.pause(first))
-        let second = try ResumableDownload(
-            from: .presigned(urls),
-            to: fixture.path("file"),
-            checkpoint: checkpoint,
-            options: .inPieces
-        )
+        let second = try fixture.resumable(.presigned(urls), checkpoint: checkpoint)
         let told = Task {
             var told: [TransferProgress] = []
             for await progress in second.transfer.progress { told.append(progress) }
@@ -64,16 +50,10 @@ struct DownloadProgressTests {
     }
 
     @Test func `is told no more often than its interval`() async throws {
-        let fixture = try StoreFixture()
-        defer { fixture.stop() }
         let urls = try await fixture.presigned(Self.content)
         var options = DownloadOptions.inPieces
         options.progressInterval = .seconds(3_600)
-        let download = try ResumableDownload(
-            from: .presigned(urls),
-            to: fixture.path("file"),
-            options: options
-        )
+        let download = try fixture.resumable(.presigned(urls), options)
         var progress = download.transfer.progress.makeAsyncIterator()
         _ = try await fixture.holding(download) { #expect(await progress.next() != nil) }
         // Of the end, which no interval holds back.
@@ -82,28 +62,15 @@ struct DownloadProgressTests {
     }
 
     @Test func `ends with an attempt that fails`() async throws {
-        let fixture = try StoreFixture()
-        defer { fixture.stop() }
-        let download = try ResumableDownload(
-            from: .object(fixture.client(), key: "absent"),
-            to: fixture.path("file"),
-            options: .inPieces
-        )
+        let download = try fixture.resumable(.object(fixture.client(), key: "absent"))
         let outcome = Task { try await download.run() }
         for await _ in download.transfer.progress { Issue.record("nothing was there") }
-        let error = await #expect(throws: SyncError.self) { try await outcome.value }
-        #expect(error?.code == .notFound)
+        await expectError(.notFound) { try await outcome.value }
     }
 
     @Test func `ends with the end of a transfer whose handle nobody holds any more`() async throws {
-        let fixture = try StoreFixture()
-        defer { fixture.stop() }
         let urls = try await fixture.presigned([1])
-        var download: ResumableDownload? = try ResumableDownload(
-            from: .presigned(urls),
-            to: fixture.path("file"),
-            options: .inPieces
-        )
+        var download: ResumableDownload? = try fixture.resumable(.presigned(urls))
         let progress = try #require(download?.start().progress)
         download = nil
         var last: TransferProgress?

@@ -6,6 +6,9 @@ import Testing
 @Suite("Reads of one object")
 struct ReadingTests {
     private static let content = StoreFixture.ramp(1_000)
+    private let fixture: StoreFixture
+
+    init() throws { fixture = try StoreFixture() }
 
     /// A client and the tag and time of its object `key`.
     private func object(_ fixture: StoreFixture) async throws -> (BucketClient, ObjectInfo) {
@@ -26,8 +29,6 @@ struct ReadingTests {
         text: String,
         expected: Range<Int>
     ) async throws {
-        let fixture = try StoreFixture()
-        defer { fixture.stop() }
         let (client, info) = try await object(fixture)
         let range = try ObjectRange(parsing: text)
         let content = try #require(
@@ -41,8 +42,6 @@ struct ReadingTests {
 
     @Test(arguments: ["1000-1001", "1000-", "-0"])
     func `without a byte of the range say so`(text: String) async throws {
-        let fixture = try StoreFixture()
-        defer { fixture.stop() }
         let (client, _) = try await object(fixture)
         let outcome = try await client.get(
             "key",
@@ -53,8 +52,6 @@ struct ReadingTests {
     }
 
     @Test func `of several ranges take a request each and stay with one version`() async throws {
-        let fixture = try StoreFixture()
-        defer { fixture.stop() }
         let (client, _) = try await object(fixture)
         fixture.server.clearRequestLog()
         let ranges: [ObjectRange] = [.bytes(10..<20), .last(5), .from(990)]
@@ -99,8 +96,6 @@ struct ReadingTests {
     }
 
     @Test func `answer each condition, met or not, for content and headers`() async throws {
-        let fixture = try StoreFixture()
-        defer { fixture.stop() }
         let (client, info) = try await object(fixture)
         let time = try #require(info.lastModified)
         let before = StoreTime(secondsSince1970: time.secondsSince1970 - 60)
@@ -128,26 +123,19 @@ struct ReadingTests {
     }
 
     @Test func `of what is not there are an error of its own`() async throws {
-        let fixture = try StoreFixture()
-        defer { fixture.stop() }
         let client = try fixture.client()
-        let error = await #expect(throws: SyncError.self) { try await client.head("absent") }
-        #expect(error?.code == .notFound)
+        let error = await expectError(.notFound) { try await client.head("absent") }
         #expect(error?.requestID != nil)
-        let read = await #expect(throws: SyncError.self) {
+        await expectError(.notFound) {
             try await client.get("absent", maxBytes: 1)
         }
-        #expect(read?.code == .notFound)
     }
 
     @Test func `larger than the limit fetch nothing`() async throws {
-        let fixture = try StoreFixture()
-        defer { fixture.stop() }
         let (client, _) = try await object(fixture)
-        let error = await #expect(throws: SyncError.self) {
+        let error = await expectError(.configuration) {
             try await client.get("key", maxBytes: 999)
         }
-        #expect(error?.code == .configuration)
         #expect(error?.message == "GetObject of 'key' failed: the object is larger than 999 bytes")
     }
 }

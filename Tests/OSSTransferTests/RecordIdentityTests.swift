@@ -9,6 +9,9 @@ import Testing
 @Suite("The record of an unfinished transfer")
 struct RecordIdentityTests {
     private static let content = StoreFixture.ramp(3_000_000)
+    private let fixture: StoreFixture
+
+    init() throws { fixture = try StoreFixture() }
 
     private static func options(_ records: String) -> DownloadOptions {
         var options = DownloadOptions.inPieces
@@ -39,19 +42,13 @@ struct RecordIdentityTests {
     }
 
     @Test func `is found after its directory was moved`() async throws {
-        let fixture = try StoreFixture()
-        defer { fixture.stop() }
         let urls = try await fixture.presigned(Self.content)
         for folder in ["app-1/files", "app-1/records"] {
             try fixture.write(folder + "/x", [])
         }
         var options = Self.options(fixture.path("app-1/records"))
         options.base = fixture.path("app-1")
-        let first = try ResumableDownload(
-            from: .presigned(urls),
-            to: fixture.path("app-1/files/film"),
-            options: options
-        )
+        let first = try fixture.resumable(.presigned(urls), to: "app-1/files/film", options)
         let checkpoint = try #require(try await fixture.pause(first))
         try FileManager.default.moveItem(
             atPath: fixture.path("app-1"),
@@ -68,11 +65,7 @@ struct RecordIdentityTests {
         #expect(sent == 3_000_000 - checkpoint.receivedLength)
         #expect(fixture.names(in: "app-2/files") == ["film", "x"])
         #expect(fixture.names(in: "app-2/records") == ["x"])
-        let outside = try ResumableDownload(
-            from: .presigned(urls),
-            to: fixture.path("film"),
-            options: options
-        )
+        let outside = try fixture.resumable(.presigned(urls), to: "film", options)
         let error = await #expect(throws: SyncError.self) { try await outside.run() }
         #expect(error?.code == .localState && error?.message.contains("is not in") == true)
     }
@@ -80,8 +73,6 @@ struct RecordIdentityTests {
     @Test func `is found by another spelling of the path, at another host, by credentials`()
         async throws
     {
-        let fixture = try StoreFixture()
-        defer { fixture.stop() }
         let urls = try await fixture.presigned(Self.content)
         try fixture.write("shelf/x", [])
         try FileManager.default.createSymbolicLink(
@@ -102,11 +93,7 @@ struct RecordIdentityTests {
             ("shelf/film", .object(try fixture.client(), key: "key")),
         ]
         for (path, source) in sources {
-            let first = try ResumableDownload(
-                from: .presigned(urls),
-                to: fixture.path("shelf/film"),
-                options: options
-            )
+            let first = try fixture.resumable(.presigned(urls), to: "shelf/film", options)
             let checkpoint = try #require(try await fixture.pause(first))
             let sent = try await finish(fixture, from: source, to: fixture.path(path), options)
             // Without a URL for HEAD, one byte tells of the object.
@@ -119,17 +106,11 @@ struct RecordIdentityTests {
     @Test func `of the app's own name leaves nothing where the file was to go before`()
         async throws
     {
-        let fixture = try StoreFixture()
-        defer { fixture.stop() }
         let urls = try await fixture.presigned(Self.content)
         for folder in ["a", "b"] { try fixture.write(folder + "/x", []) }
         var options = Self.options(fixture.path("records"))
         options.identity = "film 7"
-        let first = try ResumableDownload(
-            from: .presigned(urls),
-            to: fixture.path("a/film"),
-            options: options
-        )
+        let first = try fixture.resumable(.presigned(urls), to: "a/film", options)
         let checkpoint = try #require(try await fixture.pause(first))
         // In the same directory, another name is no reason to begin again.
         let sent = try await finish(
@@ -146,11 +127,7 @@ struct RecordIdentityTests {
                 options: options
             )
         )
-        let moved = try ResumableDownload(
-            from: .presigned(urls),
-            to: fixture.path("b/film"),
-            options: options
-        )
+        let moved = try fixture.resumable(.presigned(urls), to: "b/film", options)
         #expect(try await moved.run().file != nil)
         #expect(fixture.names(in: "a") == ["renamed", "x"])
         #expect(fixture.names(in: "b") == ["film", "x"])
@@ -158,8 +135,6 @@ struct RecordIdentityTests {
     }
 
     @Test func `of an upload is found by another spelling and at another host`() async throws {
-        let fixture = try StoreFixture()
-        defer { fixture.stop() }
         try fixture.write("shelf/film", Self.content)
         var options = UploadOptions()
         options.partSize = 200_000
@@ -193,8 +168,6 @@ struct RecordIdentityTests {
     @Test func `keeps the mode of an existing directory, and refuses one that others may write`()
         async throws
     {
-        let fixture = try StoreFixture()
-        defer { fixture.stop() }
         let urls = try await fixture.presigned([1, 2, 3])
         for (mode, isAccepted) in [(0o755, true), (0o777, false)] {
             try? FileManager.default.removeItem(atPath: fixture.path("records"))
@@ -206,16 +179,14 @@ struct RecordIdentityTests {
                 [.posixPermissions: mode],
                 ofItemAtPath: fixture.path("records")
             )
-            let download = try ResumableDownload(
-                from: .presigned(urls),
-                to: fixture.path("file"),
-                options: Self.options(fixture.path("records"))
+            let download = try fixture.resumable(
+                .presigned(urls),
+                Self.options(fixture.path("records"))
             )
             if isAccepted {
                 _ = try await download.run()
             } else {
-                let error = await #expect(throws: SyncError.self) { try await download.run() }
-                #expect(error?.code == .localState)
+                let error = await expectError(.localState) { try await download.run() }
                 #expect(error?.message.contains("other users can write to it") == true)
             }
             let found = try FileManager.default.attributesOfItem(atPath: fixture.path("records"))

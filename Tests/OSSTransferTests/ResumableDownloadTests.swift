@@ -10,16 +10,13 @@ import Testing
 @Suite("Resumable download")
 struct ResumableDownloadTests {
     private static let content = StoreFixture.ramp(3_000_000)
+    private let fixture: StoreFixture
+
+    init() throws { fixture = try StoreFixture() }
 
     @Test func `by signed URLs goes on in another process where it was paused`() async throws {
-        let fixture = try StoreFixture()
-        defer { fixture.stop() }
         let urls = try await fixture.presigned(Self.content)
-        let first = try ResumableDownload(
-            from: .presigned(urls),
-            to: fixture.path("film"),
-            options: .inPieces
-        )
+        let first = try fixture.resumable(.presigned(urls), to: "film")
         let checkpoint = try #require(try await fixture.pause(first))
         #expect(checkpoint.totalLength == 3_000_000)
         #expect(checkpoint.crc64 == CRC64(of: Self.content).value)
@@ -34,12 +31,11 @@ struct ResumableDownloadTests {
         #expect(read == checkpoint)
         let notices = Notices()
         fixture.server.clearRequestLog()
-        let second = try ResumableDownload(
-            from: .presigned(urls),
-            to: fixture.path("film"),
+        let second = try fixture.resumable(
+            .presigned(urls),
+            to: "film",
             checkpoint: read,
-            options: .inPieces,
-            onNotice: notices.add
+            notices: notices
         )
         let file = try #require(try await second.run().file)
         #expect(notices.all == [.resumed(bytes: checkpoint.receivedLength)])
@@ -53,34 +49,22 @@ struct ResumableDownloadTests {
     }
 
     @Test(arguments: [0, 1, 70_000]) func `needs no URL for HEAD`(size: Int) async throws {
-        let fixture = try StoreFixture()
-        defer { fixture.stop() }
         let content = StoreFixture.ramp(size)
         let urls = try await fixture.presigned(content)
         fixture.server.clearRequestLog()
-        let download = try ResumableDownload(
-            from: .presigned(PresignedURLs(get: urls.get)),
-            to: fixture.path("file"),
-            options: .inPieces
-        )
+        let download = try fixture.resumable(.presigned(PresignedURLs(get: urls.get)))
         #expect(try await download.run().file?.info.size == Int64(size))
         #expect(fixture.content("file") == content)
         #expect(fixture.server.requestLog.allSatisfy { $0.operation == "GetObject" })
     }
 
     @Test func `from a bucket keeps its record where it was told to`() async throws {
-        let fixture = try StoreFixture()
-        defer { fixture.stop() }
         let client = try fixture.client()
         try await client.put(Self.content, to: "key")
         var options = DownloadOptions.inPieces
         options.recordDirectory = fixture.path("records")
         func download() throws(SyncError) -> ResumableDownload {
-            try ResumableDownload(
-                from: .object(client, key: "key"),
-                to: fixture.path("file"),
-                options: options
-            )
+            try fixture.resumable(.object(client, key: "key"), options)
         }
         let checkpoint = try #require(try await fixture.pause(download()))
         #expect(fixture.names(in: "records").count == 1)
@@ -94,16 +78,9 @@ struct ResumableDownloadTests {
     }
 
     @Test func `of an object that was replaced starts over and says so`() async throws {
-        let fixture = try StoreFixture()
-        defer { fixture.stop() }
         let urls = try await fixture.presigned(Self.content)
         let notices = Notices()
-        let download = try ResumableDownload(
-            from: .presigned(urls),
-            to: fixture.path("file"),
-            options: .inPieces,
-            onNotice: notices.add
-        )
+        let download = try fixture.resumable(.presigned(urls), notices: notices)
         let checkpoint = try #require(try await fixture.pause(download))
         let other = StoreFixture.ramp(2_500_000, 7)
         try await fixture.client().put(other, to: "key")
@@ -120,8 +97,6 @@ struct ResumableDownloadTests {
     }
 
     @Test func `replaced in the middle of a request ends as the new object`() async throws {
-        let fixture = try StoreFixture()
-        defer { fixture.stop() }
         let urls = try await fixture.presigned(Self.content)
         try fixture.setFaults(
             """
@@ -130,12 +105,7 @@ struct ResumableDownloadTests {
             """
         )
         let notices = Notices()
-        let download = try ResumableDownload(
-            from: .presigned(urls),
-            to: fixture.path("file"),
-            options: .inPieces,
-            onNotice: notices.add
-        )
+        let download = try fixture.resumable(.presigned(urls), notices: notices)
         let file = try #require(try await download.run().file)
         #expect(file.info.size == 1_000_000)
         #expect(fixture.content("file")?.count == 1_000_000)
@@ -144,24 +114,17 @@ struct ResumableDownloadTests {
     }
 
     @Test func `detects a checkpoint of another object and leaves what it names`() async throws {
-        let fixture = try StoreFixture()
-        defer { fixture.stop() }
         let urls = try await fixture.presigned(Self.content)
-        let first = try ResumableDownload(
-            from: .presigned(urls),
-            to: fixture.path("a"),
-            options: .inPieces
-        )
+        let first = try fixture.resumable(.presigned(urls), to: "a")
         let checkpoint = try #require(try await fixture.pause(first))
         let other = StoreFixture.ramp(100_000, 3)
         let others = try await fixture.presigned(other, "other")
         let notices = Notices()
-        let second = try ResumableDownload(
-            from: .presigned(others),
-            to: fixture.path("b"),
+        let second = try fixture.resumable(
+            .presigned(others),
+            to: "b",
             checkpoint: checkpoint,
-            options: .inPieces,
-            onNotice: notices.add
+            notices: notices
         )
         _ = try await second.run()
         #expect(notices.all == [.startedOver(.foreignCheckpoint)])
@@ -171,8 +134,6 @@ struct ResumableDownloadTests {
     }
 
     @Test func `detects a shorter partial file`() async throws {
-        let fixture = try StoreFixture()
-        defer { fixture.stop() }
         let (notices, download) = try await fixture.damaged(Self.content) { partial in
             let handle = try FileHandle(forWritingTo: partial)
             try handle.truncate(atOffset: 1_000)
@@ -184,8 +145,6 @@ struct ResumableDownloadTests {
     }
 
     @Test func `detects a damaged partial file and fetches only that range again`() async throws {
-        let fixture = try StoreFixture()
-        defer { fixture.stop() }
         let (notices, download) = try await fixture.damaged(Self.content) { partial in
             let handle = try FileHandle(forUpdating: partial)
             try handle.write(contentsOf: Data([0xFF]))
@@ -201,16 +160,10 @@ struct ResumableDownloadTests {
     }
 
     @Test func `cancelled leaves nothing`() async throws {
-        let fixture = try StoreFixture()
-        defer { fixture.stop() }
         let urls = try await fixture.presigned(Self.content)
         var options = DownloadOptions.inPieces
         options.recordDirectory = fixture.path("records")
-        let download = try ResumableDownload(
-            from: .presigned(urls),
-            to: fixture.path("file"),
-            options: options
-        )
+        let download = try fixture.resumable(.presigned(urls), options)
         _ = try await fixture.pause(download)
         try await download.discard()
         #expect(download.transfer.state == .cancelled)
@@ -218,11 +171,7 @@ struct ResumableDownloadTests {
         #expect(fixture.names(in: "records") == [])
         #expect(!fixture.names(in: ".").contains { $0.hasPrefix(".osssync-") })
 
-        let second = try ResumableDownload(
-            from: .presigned(urls),
-            to: fixture.path("file"),
-            options: .inPieces
-        )
+        let second = try fixture.resumable(.presigned(urls))
         let outcome = try await fixture.holding(second) { second.transfer.cancel() }
         #expect(outcome == .cancelled)
         #expect(!fixture.names(in: ".").contains { $0.hasPrefix(".osssync-") })
@@ -231,22 +180,13 @@ struct ResumableDownloadTests {
     }
 
     @Test func `whose task is cancelled can go on`() async throws {
-        let fixture = try StoreFixture()
-        defer { fixture.stop() }
         let urls = try await fixture.presigned(Self.content)
-        let download = try ResumableDownload(
-            from: .presigned(urls),
-            to: fixture.path("file"),
-            options: .inPieces
-        )
-        try fixture.setFaults(
-            #"[{"match": {"operation": "GetObject", "from": 20}, "effect": {"hold": true}}]"#
-        )
+        let download = try fixture.resumable(.presigned(urls))
+        try fixture.hold("GetObject", from: 20)
         let task = Task { try await download.run() }
         await fixture.server.untilHeld(1)
         task.cancel()
-        let error = await #expect(throws: SyncError.self) { try await task.value }
-        #expect(error?.code == .cancelled)
+        await expectError(.cancelled) { try await task.value }
         try fixture.setFaults("[]")
         let checkpoint = try #require(await download.checkpoint)
         #expect(checkpoint.receivedLength >= 100_000)
@@ -257,26 +197,14 @@ struct ResumableDownloadTests {
     }
 
     @Test func `is under way once only`() async throws {
-        let fixture = try StoreFixture()
-        defer { fixture.stop() }
         let urls = try await fixture.presigned(Self.content)
-        let download = try ResumableDownload(
-            from: .presigned(urls),
-            to: fixture.path("file"),
-            options: .inPieces
-        )
+        let download = try fixture.resumable(.presigned(urls))
         let outcome = try await fixture.holding(download) {
             #expect(download.start() === download.transfer)
             // The same by the checkpoint, as if in another process: its partial file is locked.
             let checkpoint = try #require(await download.checkpoint)
-            let second = try ResumableDownload(
-                from: .presigned(urls),
-                to: fixture.path("file"),
-                checkpoint: checkpoint,
-                options: .inPieces
-            )
-            let locked = await #expect(throws: SyncError.self) { try await second.run() }
-            #expect(locked?.code == .alreadyRunning)
+            let second = try fixture.resumable(.presigned(urls), checkpoint: checkpoint)
+            await expectError(.alreadyRunning) { try await second.run() }
             download.transfer.pause()
         }
         guard case .paused = outcome else {
@@ -286,25 +214,14 @@ struct ResumableDownloadTests {
     }
 
     @Test func `does not replace a file if it must not`() async throws {
-        let fixture = try StoreFixture()
-        defer { fixture.stop() }
         let urls = try await fixture.presigned([1, 2, 3])
         try fixture.write("file", [9])
         var options = DownloadOptions.inPieces
         options.ifExists = .fail
-        let download = try ResumableDownload(
-            from: .presigned(urls),
-            to: fixture.path("file"),
-            options: options
-        )
-        let error = await #expect(throws: SyncError.self) { try await download.run() }
-        #expect(error?.code == .alreadyExists)
+        let download = try fixture.resumable(.presigned(urls), options)
+        await expectError(.alreadyExists) { try await download.run() }
         #expect(fixture.content("file") == [9])
-        let other = try ResumableDownload(
-            from: .presigned(urls),
-            to: fixture.path("file"),
-            options: .inPieces
-        )
+        let other = try fixture.resumable(.presigned(urls))
         _ = try await other.run()
         #expect(fixture.content("file") == [1, 2, 3])
     }

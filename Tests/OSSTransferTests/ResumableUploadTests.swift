@@ -8,6 +8,9 @@ import Testing
 @Suite("Resumable upload")
 struct ResumableUploadTests {
     private static let content = StoreFixture.ramp(3_000_000)
+    private let fixture: StoreFixture
+
+    init() throws { fixture = try StoreFixture() }
 
     private static func options(_ records: String? = nil) -> UploadOptions {
         var options = UploadOptions()
@@ -17,8 +20,6 @@ struct ResumableUploadTests {
     }
 
     @Test func `goes on in another process where it was paused`() async throws {
-        let fixture = try StoreFixture()
-        defer { fixture.stop() }
         let client = try fixture.client()
         try fixture.write("film", Self.content)
         let options = Self.options(fixture.path("records"))
@@ -60,8 +61,6 @@ struct ResumableUploadTests {
     @Test(arguments: [0, 1_000, 450_000]) func `brings the callback's answer`(size: Int)
         async throws
     {
-        let fixture = try StoreFixture()
-        defer { fixture.stop() }
         let answer = #"{"filename":"k.jpg","ok":true}"#
         let receiver = ScriptedServer { _, _ in [.response("200 OK", body: Array(answer.utf8))] }
         try fixture.write("file", StoreFixture.ramp(size))
@@ -98,8 +97,6 @@ struct ResumableUploadTests {
     }
 
     @Test func `of which the callback failed is stored and says so`() async throws {
-        let fixture = try StoreFixture()
-        defer { fixture.stop() }
         let receiver = ScriptedServer { _, _ in [.response("500 No")] }
         try fixture.write("file", Self.content)
         var options = Self.options()
@@ -111,8 +108,6 @@ struct ResumableUploadTests {
     }
 
     @Test func `whose last answer was lost is settled without sending again`() async throws {
-        let fixture = try StoreFixture()
-        defer { fixture.stop() }
         let receiver = ScriptedServer { _, _ in [.response("200 OK", body: Array("{}".utf8))] }
         try fixture.write("file", Self.content)
         try fixture.setFaults(
@@ -133,8 +128,6 @@ struct ResumableUploadTests {
     }
 
     @Test func `cancelled deletes what was sent, or keeps it if it is told to`() async throws {
-        let fixture = try StoreFixture()
-        defer { fixture.stop() }
         let client = try fixture.client()
         try fixture.write("file", Self.content)
         for deletes in [false, true] {
@@ -156,8 +149,6 @@ struct ResumableUploadTests {
     @Test func `of a file that changed since starts over, or says that it cannot resume`()
         async throws
     {
-        let fixture = try StoreFixture()
-        defer { fixture.stop() }
         let client = try fixture.client()
         for startsOver in [true, false] {
             try fixture.write("file", Self.content)
@@ -169,8 +160,7 @@ struct ResumableUploadTests {
             let other = StoreFixture.ramp(2_000_000, 5)
             try fixture.write("file", other)
             if !startsOver {
-                let error = await #expect(throws: SyncError.self) { try await upload.run() }
-                #expect(error?.code == .cannotResume)
+                await expectError(.cannotResume) { try await upload.run() }
                 #expect(try await client.incompleteUploads(prefix: "") == [])
             }
             _ = try await upload.run()
@@ -180,8 +170,6 @@ struct ResumableUploadTests {
     }
 
     @Test func `whose earlier parts cannot be deleted says so and goes on`() async throws {
-        let fixture = try StoreFixture()
-        defer { fixture.stop() }
         try fixture.write("file", Self.content)
         let notices = Notices()
         let upload = try fixture.resumable(Self.options(), onNotice: notices.add)
@@ -205,8 +193,6 @@ struct ResumableUploadTests {
     @Test func `that the store has forgotten starts over, or says that it cannot resume`()
         async throws
     {
-        let fixture = try StoreFixture()
-        defer { fixture.stop() }
         let client = try fixture.client()
         try fixture.write("file", Self.content)
         for startsOver in [true, false] {
@@ -218,8 +204,7 @@ struct ResumableUploadTests {
             let pending = try #require(try await client.incompleteUploads(prefix: "").first)
             try await client.multipartUpload(of: "k", uploadID: pending.uploadID).abort()
             if !startsOver {
-                let error = await #expect(throws: SyncError.self) { try await upload.run() }
-                #expect(error?.code == .cannotResume)
+                await expectError(.cannotResume) { try await upload.run() }
             }
             _ = try await upload.run()
             #expect(notices.all == (startsOver ? [.startedOver(.uploadVanished)] : []))

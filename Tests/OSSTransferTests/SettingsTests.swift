@@ -7,6 +7,10 @@ import Testing
 /// No value of a setting crashes a program or makes it wait for ever.
 @Suite("Settings", .timeLimit(.minutes(5)))
 struct SettingsTests {
+    private let fixture: StoreFixture
+
+    init() throws { fixture = try StoreFixture() }
+
     private static let durations: [Duration] = [
         .seconds(Int64.max), .seconds(Int64.min), .seconds(-1), .nanoseconds(1), .days(400),
     ]
@@ -32,8 +36,6 @@ struct SettingsTests {
         ]
 
     @Test func `that no connection can have are refused where they are used`() throws {
-        let fixture = try StoreFixture()
-        defer { fixture.stop() }
         for change in Self.connections {
             let client = #expect(throws: SyncError.self) {
                 try fixture.client { change(&$0.connection) }
@@ -54,8 +56,6 @@ struct SettingsTests {
     }
 
     @Test func `at their bounds work`() async throws {
-        let fixture = try StoreFixture()
-        defer { fixture.stop() }
         #if SystemLibraries
         let limits: [Change] = [{ $0.bandwidthLimit = .max }]
         #else
@@ -76,16 +76,13 @@ struct SettingsTests {
         let client = try fixture.client()
         #expect(try await client.get("key", maxBytes: .max).value?.bytes == [1, 2])
         for limit in [-1, Int.min] {
-            let error = await #expect(throws: SyncError.self) {
+            await expectError(.configuration) {
                 try await client.get("key", maxBytes: limit)
             }
-            #expect(error?.code == .configuration)
         }
     }
 
     @Test func `of transfers that none can have are refused`() async throws {
-        let fixture = try StoreFixture()
-        defer { fixture.stop() }
         let client = try fixture.client()
         let downloads: [DownloadChange] =
             [
@@ -99,11 +96,7 @@ struct SettingsTests {
             change(&options)
             let chosen = options
             let error = #expect(throws: SyncError.self) {
-                try ResumableDownload(
-                    from: .object(client, key: "key"),
-                    to: fixture.path("file"),
-                    options: chosen
-                )
+                try fixture.resumable(.object(client, key: "key"), chosen)
             }
             #expect(error?.code == .configuration)
         }
@@ -127,11 +120,10 @@ struct SettingsTests {
             #expect(error?.code == .configuration)
         }
         for (partSize, streams) in [(Int64(0), 1), (.min, 1), (1, 0), (1, .max)] {
-            let error = await #expect(throws: SyncError.self) {
+            await expectError(.configuration) {
                 try await DownloadSource.object(client, key: "key")
                     .write(to: 1, name: "out", partSize: partSize, streams: streams)
             }
-            #expect(error?.code == .configuration)
         }
     }
 
@@ -144,8 +136,6 @@ struct SettingsTests {
         } + [ReconnectPolicy(firstPause: .zero, longestPause: .zero, attempts: -1)]
 
     @Test func `of a download at their bounds work`() async throws {
-        let fixture = try StoreFixture()
-        defer { fixture.stop() }
         let client = try fixture.client()
         try await client.put(StoreFixture.ramp(10), to: "key")
         var options = DownloadOptions()
@@ -157,17 +147,11 @@ struct SettingsTests {
             longestPause: .days(1),
             attempts: .max
         )
-        let download = try ResumableDownload(
-            from: .object(client, key: "key"),
-            to: fixture.path("file"),
-            options: options
-        )
+        let download = try fixture.resumable(.object(client, key: "key"), options)
         #expect(try await download.run().file?.info.size == 10)
     }
 
     @Test func `of a manager that it cannot have are refused`() async throws {
-        let fixture = try StoreFixture()
-        defer { fixture.stop() }
         let client = try fixture.client()
         let job = TransferJob.download(.object(client, key: "key"), to: fixture.path("file"))
         let path = fixture.path("transfers")
@@ -180,8 +164,7 @@ struct SettingsTests {
             [Int.min, -1, 0].map { ($0, Duration.seconds(1)) }
             + (Self.durations + [.zero]).map { (1, $0) }
         for (limit, wait) in values {
-            let error = await #expect(throws: SyncError.self) { try await make(limit, wait) }
-            #expect(error?.code == .configuration)
+            let error = await expectError(.configuration) { try await make(limit, wait) }
             #expect(error?.message.contains("must be between") == true)
         }
         try await client.put([1], to: "key")
@@ -193,19 +176,15 @@ struct SettingsTests {
         try await manager.runUntilIdle()
         #expect(await manager["key"]?.state == .finished)
         for id in ["", String(repeating: "i", count: 1_025)] {
-            let error = await #expect(throws: SyncError.self) { try await manager.add(id) }
-            #expect(error?.code == .configuration)
+            await expectError(.configuration) { try await manager.add(id) }
         }
-        let error = await #expect(throws: SyncError.self) {
+        await expectError(.configuration) {
             let text = String(repeating: "c", count: 64 << 10 + 1)
             try await manager.add("id", kind: .upload, path: path, context: text)
         }
-        #expect(error?.code == .configuration)
     }
 
     @Test func `of times and ranges crash nothing`() async throws {
-        let fixture = try StoreFixture()
-        defer { fixture.stop() }
         let memory = InMemoryBucket()
         memory.failNextRequests(.min)
         for client in [try fixture.client(), memory.client] {
@@ -226,10 +205,9 @@ struct SettingsTests {
                 .bytes(Int64.min..<Int64.min), .from(-1), .from(.min), .last(-1), .last(.min),
             ]
             for range in impossible {
-                let error = await #expect(throws: SyncError.self) {
+                let error = await expectError(.configuration) {
                     try await client.get("key", range: range)
                 }
-                #expect(error?.code == .configuration)
                 #expect(error?.message.contains("'\(range.text)'") == true)
             }
             for range in [ObjectRange.bytes(0..<Int64.max), .from(0), .last(.max)] {

@@ -7,6 +7,9 @@ import Testing
 @Suite("An upload by signed requests, in trouble")
 struct SignedUploadFaultTests {
     private static let content = StoreFixture.ramp(3_000_000)
+    private let fixture: StoreFixture
+
+    init() throws { fixture = try StoreFixture() }
 
     private static func options(_ records: String? = nil) -> UploadOptions {
         var options = UploadOptions()
@@ -18,8 +21,6 @@ struct SignedUploadFaultTests {
     private struct Refusal: Error {}
 
     @Test func `that is not signed ends with what the signer said`() async throws {
-        let fixture = try StoreFixture()
-        defer { fixture.stop() }
         try fixture.write("file", Self.content)
         for error in [Refusal(), SyncError(code: .refused, message: "Refusal()")] as [any Error] {
             let signer = try SigningServer(fixture)
@@ -28,8 +29,7 @@ struct SignedUploadFaultTests {
                 return signed
             }
             let upload = try fixture.signedUpload(signer, Self.options())
-            let thrown = await #expect(throws: SyncError.self) { try await upload.run() }
-            #expect(thrown?.code == .credentials)
+            let thrown = await expectError(.credentials) { try await upload.run() }
             #expect(
                 thrown?.message.hasSuffix(
                     "the app's signer refuses the request: Refusal()"
@@ -40,8 +40,6 @@ struct SignedUploadFaultTests {
     }
 
     @Test func `whose signer cannot be reached waits for it`() async throws {
-        let fixture = try StoreFixture()
-        defer { fixture.stop() }
         try fixture.write("file", Self.content)
         let signer = try SigningServer(fixture)
         let failures = Mutex(0)
@@ -64,8 +62,6 @@ struct SignedUploadFaultTests {
     }
 
     @Test func `whose signer was never reached leaves nothing to warn of`() async throws {
-        let fixture = try StoreFixture()
-        defer { fixture.stop() }
         try fixture.write("file", Self.content)
         let signer = try SigningServer(fixture)
         let unreachable = SyncError(
@@ -110,8 +106,7 @@ struct SignedUploadFaultTests {
                 return SignedRequest(url: url, headers: signed.headers)
             }
             let upload = try fixture.signedUpload(signer, Self.options())
-            let error = await #expect(throws: SyncError.self) { try await upload.run() }
-            #expect(error?.code == .credentials)
+            await expectError(.credentials) { try await upload.run() }
         }
         #expect(elsewhere.server.requestLog.isEmpty)
     }
@@ -119,8 +114,6 @@ struct SignedUploadFaultTests {
     @Test func `whose last answer was lost asks for the object, or sends all of it again`()
         async throws
     {
-        let fixture = try StoreFixture()
-        defer { fixture.stop() }
         try fixture.write("file", Self.content)
         for mayAsk in [true, false] {
             let signer = try SigningServer(fixture)
@@ -149,8 +142,6 @@ struct SignedUploadFaultTests {
     @Test func `of which nobody knows whether it began says so and begins another one`()
         async throws
     {
-        let fixture = try StoreFixture()
-        defer { fixture.stop() }
         let signer = try SigningServer(fixture)
         try fixture.write("file", Self.content)
         try fixture.setFaults(
@@ -173,8 +164,6 @@ struct SignedUploadFaultTests {
     }
 
     @Test func `is signed only as what it says it is`() async throws {
-        let fixture = try StoreFixture()
-        defer { fixture.stop() }
         let client = try fixture.client()
         let wrong = [
             UploadRequest(.abort, key: "k"), UploadRequest(.uploadPart, key: "k", uploadID: "u"),
@@ -182,10 +171,9 @@ struct SignedUploadFaultTests {
             UploadRequest(.complete, key: "k", uploadID: "u", partNumber: 1),
         ]
         for request in wrong {
-            let error = await #expect(throws: SyncError.self) {
+            await expectError(.configuration) {
                 try await client.sign(request, lifetime: .seconds(60))
             }
-            #expect(error?.code == .configuration)
         }
         let sly = try await client.sign(
             UploadRequest(.abort, key: "k?acl", uploadID: "u&acl"),
@@ -193,18 +181,15 @@ struct SignedUploadFaultTests {
         )
         #expect(sly.url.contains("/k%3Facl?uploadId=u%26acl&"))
         #expect("\(sly)" == "SignedRequest" && !String(reflecting: sly).contains("acl"))
-        let long = await #expect(throws: SyncError.self) {
+        await expectError(.configuration) {
             try await client.sign(UploadRequest(.put, key: "k"), lifetime: .seconds(604_801))
         }
-        #expect(long?.code == .configuration)
     }
 
     @Test(arguments: [StoreDialect.oss, .s3], [1_000, 6 << 20])
     func `does not replace an object if it must not`(dialect: StoreDialect, size: Int)
         async throws
     {
-        let fixture = try StoreFixture()
-        defer { fixture.stop() }
         let signer = try SigningServer(fixture, dialect)
         try fixture.write("file", StoreFixture.ramp(size))
         var options = Self.options()
@@ -214,16 +199,13 @@ struct SignedUploadFaultTests {
             try await ResumableUpload(of: fixture.path("file"), to: target, options: options).run()
         }
         #expect(try await run().object?.size == Int64(size))
-        let error = await #expect(throws: SyncError.self) { try await run() }
-        #expect(error?.code == .alreadyExists)
+        await expectError(.alreadyExists) { try await run() }
         #expect(try await fixture.client().incompleteUploads(prefix: "") == [])
     }
 
     @Test(arguments: [1_000, 450_000]) func `is written as the server says, not the device`(
         size: Int
     ) async throws {
-        let fixture = try StoreFixture()
-        defer { fixture.stop() }
         try fixture.write("file", StoreFixture.ramp(size))
         let signer = try SigningServer(fixture)
         signer.setChange { request in

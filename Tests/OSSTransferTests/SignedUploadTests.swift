@@ -9,6 +9,9 @@ import Testing
 @Suite("An upload by signed requests")
 struct SignedUploadTests {
     private static let content = StoreFixture.ramp(3_000_000)
+    private let fixture: StoreFixture
+
+    init() throws { fixture = try StoreFixture() }
 
     private static func options(_ records: String? = nil) -> UploadOptions {
         var options = UploadOptions()
@@ -36,8 +39,6 @@ struct SignedUploadTests {
     ]
 
     @Test(arguments: cases) func `makes the object and needs no key`(_ tested: Case) async throws {
-        let fixture = try StoreFixture()
-        defer { fixture.stop() }
         let signer = try SigningServer(fixture, tested.dialect, tested.signature)
         let content = StoreFixture.ramp(tested.size)
         try fixture.write("file", content)
@@ -76,8 +77,6 @@ struct SignedUploadTests {
     }
 
     @Test func `goes on in another process, also with keys, where it was paused`() async throws {
-        let fixture = try StoreFixture()
-        defer { fixture.stop() }
         for isSigned in [true, false] {
             fixture.server.clearRequestLog()
             let signer = try SigningServer(fixture)
@@ -106,8 +105,6 @@ struct SignedUploadTests {
     }
 
     @Test func `goes on after a kill from what its record says`() async throws {
-        let fixture = try StoreFixture()
-        defer { fixture.stop() }
         let signer = try SigningServer(fixture)
         try fixture.write("file", Self.content)
         let options = Self.options(fixture.path("records"))
@@ -129,8 +126,6 @@ struct SignedUploadTests {
     }
 
     @Test func `is signed once more when a signature has expired on the way`() async throws {
-        let fixture = try StoreFixture()
-        defer { fixture.stop() }
         let signer = try SigningServer(fixture)
         try fixture.write("file", Self.content)
         let expired =
@@ -163,16 +158,13 @@ struct SignedUploadTests {
             to: signer.target(tested.dialect),
             options: Self.options()
         )
-        let error = await #expect(throws: SyncError.self) { try await upload.run() }
-        #expect(error?.code == .expired)
+        await expectError(.expired) { try await upload.run() }
         #expect(signer.asked.map(\.isRenewal) == [false, true])
     }
 
     @Test(arguments: [1, 3_000_000]) func `that is signed wrongly is forbidden, and not repeated`(
         size: Int
     ) async throws {
-        let fixture = try StoreFixture()
-        defer { fixture.stop() }
         let signer = try SigningServer(fixture)
         signer.setAnswer { _, signed in
             let url = signed.url.replacing("x-oss-signature=", with: "x-oss-signature=0")
@@ -180,8 +172,7 @@ struct SignedUploadTests {
         }
         try fixture.write("file", StoreFixture.ramp(size))
         let upload = try fixture.signedUpload(signer, Self.options(fixture.path("records")))
-        let error = await #expect(throws: SyncError.self) { try await upload.run() }
-        #expect(error?.code == .forbidden)
+        let error = await expectError(.forbidden) { try await upload.run() }
         #expect(error?.serviceCode == "SignatureDoesNotMatch")
         let advice = "Check what signs the requests, its key, and the key's permissions"
         #expect(error?.message.hasSuffix(advice) == true)
@@ -193,8 +184,6 @@ struct SignedUploadTests {
     }
 
     @Test func `cancelled deletes what was sent`() async throws {
-        let fixture = try StoreFixture()
-        defer { fixture.stop() }
         let signer = try SigningServer(fixture)
         try fixture.write("file", Self.content)
         let upload = try fixture.signedUpload(signer, Self.options(fixture.path("records")))
@@ -205,8 +194,6 @@ struct SignedUploadTests {
     }
 
     @Test func `of a stream goes in parts, and is aborted if the stream fails`() async throws {
-        let fixture = try StoreFixture()
-        defer { fixture.stop() }
         let signer = try SigningServer(fixture)
         let (chunks, input) = AsyncThrowingStream.makeStream(of: [UInt8].self)
         input.yield(Self.content)
@@ -235,9 +222,7 @@ struct SignedUploadTests {
         let manager = try await fixture.nextManager(provider: provider)
         try await manager.add("k", kind: .upload, path: fixture.path("file"))
         try await manager.start("k")
-        try fixture.setFaults(
-            #"[{"match": {"operation": "UploadPart", "from": 6}, "effect": {"hold": true}}]"#
-        )
+        try fixture.hold("UploadPart", from: 6)
         let run = Task { try await manager.run() }
         await fixture.server.untilHeld(4)
         run.cancel()
@@ -246,8 +231,6 @@ struct SignedUploadTests {
     }
 
     @Test func `of a manager asks the provider again in the next process`() async throws {
-        let fixture = try StoreFixture()
-        defer { fixture.stop() }
         let signer = try SigningServer(fixture)
         let questions = Questions()
         let provider: TransferManager.Provider = { name in

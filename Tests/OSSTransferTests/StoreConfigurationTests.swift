@@ -49,8 +49,7 @@ struct StoreConfigurationTests {
         let fixture = try StoreFixture(credentials: .provider { throw Refusal() })
         defer { fixture.stop() }
         let client = try fixture.client()
-        let error = await #expect(throws: SyncError.self) { try await client.head("a") }
-        #expect(error?.code == .credentials)
+        let error = await expectError(.credentials) { try await client.head("a") }
         #expect(error?.message == "the app's source of credentials: Refusal()")
     }
 

@@ -9,12 +9,13 @@ import Testing
 @Suite("The end of an attempt")
 struct TransferEndTests {
     private static let content = StoreFixture.ramp(3_000_000)
+    private let fixture: StoreFixture
+
+    init() throws { fixture = try StoreFixture() }
 
     @Test(arguments: [true, false]) func `also of a cancelled upload ends its progress`(
         deletes: Bool
     ) async throws {
-        let fixture = try StoreFixture()
-        defer { fixture.stop() }
         try fixture.write("file", Self.content)
         var options = UploadOptions()
         options.partSize = 200_000
@@ -44,8 +45,6 @@ struct TransferEndTests {
     }
 
     @Test func `whose store cannot be made ends its progress, and is a failure`() async throws {
-        let fixture = try StoreFixture()
-        defer { fixture.stop() }
         let refusal = SyncError(code: .configuration, message: "no store")
         let download = try ResumableDownload(
             from: DownloadSource(
@@ -66,20 +65,15 @@ struct TransferEndTests {
     }
 
     @Test func `whose task is cancelled ends its progress`() async throws {
-        let fixture = try StoreFixture()
-        defer { fixture.stop() }
         let urls = try await fixture.presigned(Self.content)
         let download = try ResumableDownload(from: .presigned(urls), to: fixture.path("file"))
         let listening = Task { for await _ in download.transfer.progress {} }
-        try fixture.setFaults(
-            #"[{"match": {"operation": "GetObject"}, "effect": {"hold": true}}]"#
-        )
+        try fixture.hold("GetObject")
         let attempt = Task { try await download.run() }
         await fixture.server.untilHeld(1)
         #expect(download.transfer.state == .running)
         attempt.cancel()
-        let error = await #expect(throws: SyncError.self) { try await attempt.value }
-        #expect(error?.code == .cancelled)
+        await expectError(.cancelled) { try await attempt.value }
         await listening.value
         try fixture.setFaults("[]")
         #expect(try await download.run().file?.info.size == 3_000_000)

@@ -10,10 +10,11 @@ import Testing
 @Suite("A transfer manager in trouble")
 struct TransferManagerFaultTests {
     private static let content = StoreFixture.ramp(1_000_000)
+    private let fixture: StoreFixture
+
+    init() throws { fixture = try StoreFixture() }
 
     @Test func `cancelled transfers leave nothing, also of an earlier process`() async throws {
-        let fixture = try StoreFixture()
-        defer { fixture.stop() }
         let client = try fixture.client()
         try await client.put(Self.content, to: "a")
         try fixture.write("file", Self.content)
@@ -26,8 +27,7 @@ struct TransferManagerFaultTests {
             return name == "up"
                 ? try fixture.upload("file", to: "k") : try await fixture.download(name)
         }
-        let error = await #expect(throws: SyncError.self) { try await second.cancel("up") }
-        #expect(error?.code == .credentials)
+        await expectError(.credentials) { try await second.cancel("up") }
         #expect(await second["up"]?.state == .paused)
         refusing.store(false, ordering: .relaxed)
         for name in ["a", "up"] { try await second.cancel(name) }
@@ -62,8 +62,6 @@ struct TransferManagerFaultTests {
     @Test func `what an app's own closure gives up has failed, and is asked for again`()
         async throws
     {
-        let fixture = try StoreFixture()
-        defer { fixture.stop() }
         try await fixture.client().put(Self.content, to: "a")
         func firstProcess() async throws { try await fixture.manager().add("a") }
         try await firstProcess()
@@ -84,15 +82,11 @@ struct TransferManagerFaultTests {
     }
 
     @Test func `a transfer is cancelled while it runs`() async throws {
-        let fixture = try StoreFixture()
-        defer { fixture.stop() }
         try await fixture.client().put(Self.content, to: "a")
         let manager = try await fixture.manager()
         try await manager.add("a")
         try await manager.start("a")
-        try fixture.setFaults(
-            #"[{"match": {"operation": "GetObject", "from": 8}, "effect": {"hold": true}}]"#
-        )
+        try fixture.hold("GetObject", from: 8)
         try await fixture.running(manager) {
             await fixture.server.untilHeld(1)
             try await manager.cancel("a")
@@ -103,8 +97,6 @@ struct TransferManagerFaultTests {
     }
 
     @Test func `a transfer that nobody knows by now is paused before it begins`() async throws {
-        let fixture = try StoreFixture()
-        defer { fixture.stop() }
         try await fixture.client().put(Self.content, to: "a")
         try await start(fixture)
         let (asking, asks) = AsyncStream.makeStream(of: Void.self)
@@ -132,8 +124,6 @@ struct TransferManagerFaultTests {
     }
 
     @Test func `a provider that never answers fails the attempt at its limit`() async throws {
-        let fixture = try StoreFixture()
-        defer { fixture.stop() }
         let (answering, answers) = AsyncStream.makeStream(of: Void.self)
         let job = try fixture.upload("file", to: "k")
         let manager = try await TransferManager(
@@ -152,8 +142,6 @@ struct TransferManagerFaultTests {
     @Test func `a transfer whose provider was too slow starts again with the network`()
         async throws
     {
-        let fixture = try StoreFixture()
-        defer { fixture.stop() }
         try await fixture.client().put(Self.content, to: "a")
         let asked = Mutex(0)
         let (answering, answers) = AsyncStream.makeStream(of: Void.self)
@@ -181,8 +169,6 @@ struct TransferManagerFaultTests {
     }
 
     @Test func `one that has no provider any more can be forgotten`() async throws {
-        let fixture = try StoreFixture()
-        defer { fixture.stop() }
         let client = try fixture.client()
         try await client.put(Self.content, to: "a")
         try fixture.write("file", Self.content)
@@ -200,15 +186,11 @@ struct TransferManagerFaultTests {
     }
 
     @Test func `a running one can be forgotten`() async throws {
-        let fixture = try StoreFixture()
-        defer { fixture.stop() }
         try await fixture.client().put(Self.content, to: "a")
         let manager = try await fixture.manager()
         try await manager.add("a")
         try await manager.start("a")
-        try fixture.setFaults(
-            #"[{"match": {"operation": "GetObject", "from": 8}, "effect": {"hold": true}}]"#
-        )
+        try fixture.hold("GetObject", from: 8)
         try await fixture.running(manager) {
             await fixture.server.untilHeld(1)
             try await manager.forget("a")
@@ -221,8 +203,6 @@ struct TransferManagerFaultTests {
     @Test func `what an earlier process was asked to cancel is cancelled by the next`()
         async throws
     {
-        let fixture = try StoreFixture()
-        defer { fixture.stop() }
         let client = try fixture.client()
         try fixture.write("file", Self.content)
         try await client.put(Self.content, to: "a")
@@ -251,15 +231,12 @@ struct TransferManagerFaultTests {
     }
 
     @Test func `a start that cannot be written down has not started`() async throws {
-        let fixture = try StoreFixture()
-        defer { fixture.stop() }
         try await fixture.client().put(Self.content, to: "a")
         let manager = try await fixture.manager()
         try await manager.add("a")
         let folder = fixture.path("transfers")
         try FileManager.default.removeItem(atPath: folder)
-        let error = await #expect(throws: SyncError.self) { try await manager.start("a") }
-        #expect(error?.code == .localState)
+        await expectError(.localState) { try await manager.start("a") }
         try await manager.runUntilIdle()
         #expect(await manager["a"]?.state == .ready)
         #expect(!fixture.exists("a"))
@@ -272,19 +249,14 @@ struct TransferManagerFaultTests {
     }
 
     @Test func `a run that is cancelled lets its transfers wait for the next`() async throws {
-        let fixture = try StoreFixture()
-        defer { fixture.stop() }
         try await fixture.client().put(Self.content, to: "a")
         let manager = try await fixture.manager()
         try await manager.add("a")
         try await manager.start("a")
-        try fixture.setFaults(
-            #"[{"match": {"operation": "GetObject", "from": 8}, "effect": {"hold": true}}]"#
-        )
+        try fixture.hold("GetObject", from: 8)
         let run = Task { try await manager.run() }
         await fixture.server.untilHeld(1)
-        let second = await #expect(throws: SyncError.self) { try await manager.runUntilIdle() }
-        #expect(second?.code == .locked)
+        await expectError(.locked) { try await manager.runUntilIdle() }
         run.cancel()
         _ = await run.result
         try fixture.setFaults("[]")
@@ -294,23 +266,16 @@ struct TransferManagerFaultTests {
     }
 
     @Test func `one manager has a directory, and damaged records are left out`() async throws {
-        let fixture = try StoreFixture()
-        defer { fixture.stop() }
         let questions = Questions()
         var manager: TransferManager? = try await fixture.manager(questions: questions)
-        let error = await #expect(throws: SyncError.self) { try await fixture.manager() }
-        #expect(error?.code == .locked)
+        await expectError(.locked) { try await fixture.manager() }
         for name in ["a", "b"] { try await manager?.add(name) }
-        let known = await #expect(throws: SyncError.self) { try await manager?.add("a") }
-        #expect(known?.code == .alreadyExists)
+        await expectError(.alreadyExists) { try await manager?.add("a") }
         // The app's server was not asked once more.
         #expect(questions.all == ["a", "b"])
-        let unknown = await #expect(throws: SyncError.self) { try await manager?.start("c") }
-        #expect(unknown?.code == .notFound)
-        let early = await #expect(throws: SyncError.self) { try await manager?.remove("a") }
-        #expect(early?.code == .refused)
-        let nameless = await #expect(throws: SyncError.self) { try await manager?.add("") }
-        #expect(nameless?.code == .configuration)
+        await expectError(.notFound) { try await manager?.start("c") }
+        await expectError(.refused) { try await manager?.remove("a") }
+        await expectError(.configuration) { try await manager?.add("") }
         manager = nil
         var next: TransferManager? = try await fixture.nextManager {
             try await fixture.download($0)

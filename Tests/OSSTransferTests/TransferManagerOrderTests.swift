@@ -8,6 +8,9 @@ import Testing
 @Suite("What a transfer manager tells, and in which order", .timeLimit(.minutes(30)))
 struct TransferManagerOrderTests {
     private static let content = StoreFixture.ramp(1_000_000)
+    private let fixture: StoreFixture
+
+    init() throws { fixture = try StoreFixture() }
 
     /// Holds what follows the first bytes of a download.
     private static let holding =
@@ -21,8 +24,6 @@ struct TransferManagerOrderTests {
     }
 
     @Test func `a listener that comes during a run hears of progress`() async throws {
-        let fixture = try StoreFixture()
-        defer { fixture.stop() }
         try await fixture.client().put(Self.content, to: "a")
         let manager = try await fixture.manager()
         let (first, second) = (Listener(), Listener())
@@ -39,8 +40,6 @@ struct TransferManagerOrderTests {
     }
 
     @Test func `of two listeners only the one at the end hears of it`() async throws {
-        let fixture = try StoreFixture()
-        defer { fixture.stop() }
         try await fixture.client().put([1, 2, 3], to: "a")
         let job = try await fixture.download("a")
         let manager = try await fixture.manager()
@@ -67,8 +66,6 @@ struct TransferManagerOrderTests {
     }
 
     @Test func `one that is added while another of its name is removed stays`() async throws {
-        let fixture = try StoreFixture()
-        defer { fixture.stop() }
         let names = (0..<raceRounds).map { "n\($0)" }
         for name in names { try await fixture.client().put([1, 2, 3], to: name) }
         var manager: TransferManager? = try await fixture.manager()
@@ -102,15 +99,11 @@ struct TransferManagerOrderTests {
     /// A pause that is told after the start that followed would take the start's place, which
     /// nobody would hear of then.
     @Test func `one that is resumed at once is told of as started after it paused`() async throws {
-        let fixture = try StoreFixture()
-        defer { fixture.stop() }
         try await fixture.client().put(Self.content, to: "a")
         let manager = try await fixture.manager()
         try await manager.add("a")
         try await manager.start("a")
-        try fixture.setFaults(
-            #"[{"match": {"operation": "GetObject"}, "effect": {"hold": true}}]"#
-        )
+        try fixture.hold("GetObject")
         var events = manager.events.makeAsyncIterator()
         let run = Task { try await manager.run() }
         await untilStarted(&events)
@@ -139,8 +132,6 @@ struct TransferManagerOrderTests {
     }
 
     @Test func `all are paused, also if one of them cannot be written down`() async throws {
-        let fixture = try StoreFixture()
-        defer { fixture.stop() }
         var manager: TransferManager? = try await fixture.manager(limit: 1)
         for name in ["a", "b", "c"] { try await fixture.client().put(Self.content, to: name) }
         try await pauseAll(#require(manager), fixture)
@@ -166,16 +157,13 @@ struct TransferManagerOrderTests {
             await fixture.server.untilHeld(1)
             try FileManager.default.removeItem(atPath: path)
             try fixture.write("transfers/" + (path as NSString).lastPathComponent + "/full", [])
-            let error = await #expect(throws: SyncError.self) { try await manager.pauseAll() }
-            #expect(error?.code == .localState)
+            await expectError(.localState) { try await manager.pauseAll() }
             #expect(await manager.transfers.allSatisfy { $0.state == .paused })
             try FileManager.default.removeItem(atPath: path)
         }
     }
 
     @Test func `of transfers that are gone only the latest are still told`() async throws {
-        let fixture = try StoreFixture()
-        defer { fixture.stop() }
         var manager: TransferManager? = try await fixture.manager()
         var events = try #require(manager?.events.makeAsyncIterator())
         for number in 0..<300 {

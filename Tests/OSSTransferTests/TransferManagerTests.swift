@@ -9,23 +9,22 @@ import Testing
 @Suite("Transfer manager")
 struct TransferManagerTests {
     private static let names = ["a", "b", "c", "d", "e"]
+    private let fixture: StoreFixture
+
+    init() throws { fixture = try StoreFixture() }
 
     private static func content(_ name: String) -> [UInt8] {
         StoreFixture.ramp(600_000, name == "a" ? 0 : Int(name.utf8.first ?? 0))
     }
 
     @Test func `runs a few at once, in the order in which they were started`() async throws {
-        let fixture = try StoreFixture()
-        defer { fixture.stop() }
         let manager = try await fixture.manager(limit: 2)
         for name in Self.names {
             try await fixture.client().put(Self.content(name), to: name)
             try await manager.add(name)
         }
         for name in Self.names.reversed() { try await manager.start(name) }
-        try fixture.setFaults(
-            #"[{"match": {"operation": "GetObject"}, "effect": {"hold": true}}]"#
-        )
+        try fixture.hold("GetObject")
         async let end: Void = manager.runUntilIdle()
         await fixture.server.untilHeld(2)
         let states = await manager.transfers.map(\.state)
@@ -64,8 +63,6 @@ struct TransferManagerTests {
     }
 
     @Test func `goes on in the next process where it was`() async throws {
-        let fixture = try StoreFixture()
-        defer { fixture.stop() }
         let questions = Questions()
         try await firstProcess(fixture, questions)
         #expect(!fixture.hasSecrets(in: "transfers"))
@@ -91,8 +88,6 @@ struct TransferManagerTests {
     }
 
     @Test func `tells a listener of its five kinds of news`() async throws {
-        let fixture = try StoreFixture()
-        defer { fixture.stop() }
         let manager = try await fixture.manager(limit: 1)
         let listener = Listener()
         for name in ["a", "b"] { try await fixture.client().put(Self.content(name), to: name) }
@@ -123,8 +118,6 @@ struct TransferManagerTests {
     }
 
     @Test func `keeps the latest events of each transfer for a slow listener`() async throws {
-        let fixture = try StoreFixture()
-        defer { fixture.stop() }
         var manager: TransferManager? = try await fixture.manager()
         var events = try #require(manager?.events.makeAsyncIterator())
         for name in Self.names {
@@ -153,8 +146,6 @@ struct TransferManagerTests {
     }
 
     @Test func `pauses all, those that wait first`() async throws {
-        let fixture = try StoreFixture()
-        defer { fixture.stop() }
         let manager = try await fixture.manager(limit: 2)
         for name in Self.names {
             try await fixture.client().put(Self.content(name), to: name)
@@ -179,8 +170,6 @@ struct TransferManagerTests {
     @Test func `a finished one that is cancelled is forgotten, keeps its file, and tells nothing`()
         async throws
     {
-        let fixture = try StoreFixture()
-        defer { fixture.stop() }
         let manager = try await fixture.manager()
         let listener = Listener()
         try await fixture.client().put(Self.content("a"), to: "a")

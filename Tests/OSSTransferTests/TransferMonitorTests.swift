@@ -6,9 +6,11 @@ import Testing
 
 @Suite("A monitor", .timeLimit(.minutes(5)))
 struct TransferMonitorTests {
+    private let fixture: StoreFixture
+
+    init() throws { fixture = try StoreFixture() }
+
     @Test func `counts what a client and its transfers send and receive`() async throws {
-        let fixture = try StoreFixture()
-        defer { fixture.stop() }
         let monitor = TransferMonitor()
         let client = try fixture.client { $0.connection.monitor = monitor }
         let bytes = StoreFixture.ramp(300_000)
@@ -26,8 +28,6 @@ struct TransferMonitorTests {
     }
 
     @Test func `counts and says what is repeated`() async throws {
-        let fixture = try StoreFixture()
-        defer { fixture.stop() }
         let lines = Mutex<[String]>([])
         let retries = Mutex<[RetryEvent]>([])
         let monitor = TransferMonitor { level, message, metadata in
@@ -55,8 +55,6 @@ struct TransferMonitorTests {
     }
 
     @Test func `says what happens to a transfer by signed URLs`() async throws {
-        let fixture = try StoreFixture()
-        defer { fixture.stop() }
         let client = try fixture.client()
         try await client.put(StoreFixture.ramp(100_000), to: "k")
         let url = try await client.presignedURL(.get, key: "k", lifetime: .seconds(60))

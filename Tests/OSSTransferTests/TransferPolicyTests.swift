@@ -8,10 +8,11 @@ import Testing
 @Suite("When a manager starts a transfer", .timeLimit(.minutes(5)))
 struct TransferPolicyTests {
     private static let content = StoreFixture.ramp(300_000)
+    private let fixture: StoreFixture
+
+    init() throws { fixture = try StoreFixture() }
 
     @Test func `one of a higher priority comes first, also in the next process`() async throws {
-        let fixture = try StoreFixture()
-        defer { fixture.stop() }
         for name in ["a", "b", "c", "d"] {
             try await fixture.client().put(Self.content, to: name)
         }
@@ -34,15 +35,12 @@ struct TransferPolicyTests {
         try await second.setPriority(7, of: "a")
         try await second.runUntilIdle()
         #expect(questions.all == ["d", "a", "b", "c"])
-        let error = await #expect(throws: SyncError.self) {
+        await expectError(.notFound) {
             try await second.setPriority(1, of: "none")
         }
-        #expect(error?.code == .notFound)
     }
 
     @Test func `one waits for a network that suits it`() async throws {
-        let fixture = try StoreFixture()
-        defer { fixture.stop() }
         for name in ["a", "b"] { try await fixture.client().put(Self.content, to: name) }
         func firstProcess() async throws {
             let manager = try await fixture.manager()
@@ -67,15 +65,11 @@ struct TransferPolicyTests {
     @Test func `one that runs stops when the network does not suit it any more, and goes on`()
         async throws
     {
-        let fixture = try StoreFixture()
-        defer { fixture.stop() }
         try await fixture.client().put(Self.content, to: "a")
         let manager = try await fixture.manager()
         try await manager.add("a", networks: [])
         try await manager.start("a")
-        try fixture.setFaults(
-            #"[{"match": {"operation": "GetObject", "from": 8}, "effect": {"hold": true}}]"#
-        )
+        try fixture.hold("GetObject", from: 8)
         try await fixture.running(manager) {
             await fixture.server.untilHeld(1)
             await manager.networkChanged(to: .expensive)

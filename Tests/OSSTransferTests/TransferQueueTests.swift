@@ -11,10 +11,11 @@ import Testing
 @Suite("A transfer manager of an app", .timeLimit(.minutes(5)))
 struct TransferQueueTests {
     private static let content = StoreFixture.ramp(300_000)
+    private let fixture: StoreFixture
+
+    init() throws { fixture = try StoreFixture() }
 
     @Test func `adds without asking, and keeps what the app says of a transfer`() async throws {
-        let fixture = try StoreFixture()
-        defer { fixture.stop() }
         try await fixture.client().put(Self.content, to: "a")
         let questions = Questions()
         func firstProcess() async throws {
@@ -37,17 +38,14 @@ struct TransferQueueTests {
         // What the provider returns must be what was added.
         #expect(await second["b"]?.state == .failed)
         let long = String(repeating: "x", count: 70_000)
-        let error = await #expect(throws: SyncError.self) {
+        await expectError(.configuration) {
             try await second.add("c", kind: .upload, path: "c", context: long)
         }
-        #expect(error?.code == .configuration)
     }
 
     @Test func `resumes those that were paused for a reason, also in the next process`()
         async throws
     {
-        let fixture = try StoreFixture()
-        defer { fixture.stop() }
         for name in ["a", "b", "c"] { try await fixture.client().put(Self.content, to: name) }
         func firstProcess() async throws {
             let manager = try await fixture.manager()
@@ -70,8 +68,6 @@ struct TransferQueueTests {
     }
 
     @Test func `tries again at once when it is told of a network`() async throws {
-        let fixture = try StoreFixture()
-        defer { fixture.stop() }
         let urls = try await fixture.presigned(Self.content)
         var connection = ConnectionSettings()
         connection.retries = 0
@@ -111,8 +107,6 @@ struct TransferQueueTests {
     @Test func `a provider that had no connection is asked again when there is a network`()
         async throws
     {
-        let fixture = try StoreFixture()
-        defer { fixture.stop() }
         let (client, path) = (try fixture.client(), fixture.path("file"))
         try await client.put(Self.content, to: "object")
         let isOnline = Atomic(false)
@@ -139,8 +133,6 @@ struct TransferQueueTests {
     }
 
     @Test func `so is that of one that failed in an earlier process`() async throws {
-        let fixture = try StoreFixture()
-        defer { fixture.stop() }
         for name in ["a", "b"] { try await fixture.client().put(Self.content, to: name) }
         func firstProcess() async throws {
             let manager = try await TransferManager(directory: fixture.path("transfers")) { id in
@@ -172,8 +164,6 @@ struct TransferQueueTests {
     }
 
     @Test func `does not wait for a listener that blocks`() async throws {
-        let fixture = try StoreFixture()
-        defer { fixture.stop() }
         try await fixture.client().put(Self.content, to: "a")
         let manager = try await fixture.manager(limit: 1)
         let blocker = Blocker()
@@ -189,8 +179,6 @@ struct TransferQueueTests {
     /// A store has a thread and descriptors of its own.
     @Test func `a download that has stopped and is kept has no connections`() async throws {
         let before = (threads: Self.count("task"), descriptors: Self.count("fd"))
-        let fixture = try StoreFixture()
-        defer { fixture.stop() }
         let urls = try await fixture.presigned(Self.content)
         let source = try DownloadSource.presigned(urls)
         let stores = Stores()

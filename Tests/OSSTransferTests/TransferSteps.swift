@@ -3,6 +3,7 @@ import OSSTransfer
 import StorageServer
 import StoreFixture
 import Synchronization
+import Testing
 
 /// True if the tests run over libcurl: URLSession takes neither a bandwidth nor authorities.
 #if SystemLibraries
@@ -54,7 +55,47 @@ extension ResumableUpload {
     }
 }
 
+/// Expects that `body` throws an error of this code, and returns it.
+@discardableResult
+func expectError<Value>(
+    _ code: SyncError.Code,
+    at place: SourceLocation = #_sourceLocation,
+    _ body: () async throws -> Value
+) async -> SyncError? {
+    let error = await #expect(throws: SyncError.self, sourceLocation: place) {
+        _ = try await body()
+    }
+    #expect(error?.code == code, sourceLocation: place)
+    return error
+}
+
 extension StoreFixture {
+    /// Holds the requests of an operation at the server from its `number`-th on.
+    func hold(_ operation: String, from number: Int = 1) throws {
+        try setFaults(
+            """
+            [{"match": {"operation": "\(operation)", "from": \(number)}, "effect": {"hold": true}}]
+            """
+        )
+    }
+
+    /// A download to the file `name`.
+    func resumable(
+        _ source: DownloadSource,
+        to name: String = "file",
+        checkpoint: Checkpoint? = nil,
+        _ options: DownloadOptions = .inPieces,
+        notices: Notices = Notices()
+    ) throws(SyncError) -> ResumableDownload {
+        try ResumableDownload(
+            from: source,
+            to: path(name),
+            checkpoint: checkpoint,
+            options: options,
+            onNotice: notices.add
+        )
+    }
+
     /// URLs of an object that has this content.
     func presigned(_ content: [UInt8], _ key: String = "key") async throws -> PresignedURLs {
         let client = try client()
@@ -80,11 +121,7 @@ extension StoreFixture {
         at number: Int = 20,
         _ body: () async throws -> Void
     ) async throws -> DownloadOutcome {
-        try setFaults(
-            """
-            [{"match": {"operation": "GetObject", "from": \(number)}, "effect": {"hold": true}}]
-            """
-        )
+        try hold("GetObject", from: number)
         async let outcome = lettingGo { try await download.run() }
         await server.untilHeld(1)
         try await body()
@@ -112,12 +149,7 @@ extension StoreFixture {
     ) async throws -> (Notices, ResumableDownload) {
         let urls = try await presigned(content)
         let notices = Notices()
-        let download = try ResumableDownload(
-            from: .presigned(urls),
-            to: path("file"),
-            options: .inPieces,
-            onNotice: notices.add
-        )
+        let download = try resumable(.presigned(urls), notices: notices)
         _ = try await pause(download)
         for name in names(in: ".") where name.hasPrefix(".osssync-") {
             try change(folder.appendingPathComponent(name))

@@ -8,6 +8,9 @@ import Testing
 struct UnseenWriteTests {
     private static let large = 6 << 20
     private static let small = 1_000
+    private let fixture: StoreFixture
+
+    init() throws { fixture = try StoreFixture() }
 
     /// Refuses to tell of objects, as to keys that may only write.
     private static let putOnly =
@@ -50,15 +53,12 @@ struct UnseenWriteTests {
 
     @Test(arguments: [large, small])
     func `needs no right to read where the store knows conditions`(size: Int) async throws {
-        let fixture = try StoreFixture()
-        defer { fixture.stop() }
         try await fixture.client().put([9], to: "there")
         try fixture.setFaults("[\(Self.putOnly)]")
         #expect(try await upload(fixture, size, to: "new").object?.size == Int64(size))
-        let error = await #expect(throws: SyncError.self) {
+        await expectError(.alreadyExists) {
             try await upload(fixture, size, to: "there")
         }
-        #expect(error?.code == .alreadyExists)
         try fixture.setFaults("[]")
         #expect(try await fixture.client().get("there", maxBytes: 10).value?.bytes == [9])
         #expect(try await fixture.client().incompleteUploads(prefix: "") == [])
@@ -69,8 +69,6 @@ struct UnseenWriteTests {
         operation: String,
         size: Int
     ) async throws {
-        let fixture = try StoreFixture()
-        defer { fixture.stop() }
         try await fixture.client().put([9], to: "there")
         for (rules, key, code) in [
             ([], "new", nil), ([Self.putOnly], "other", .forbidden),
@@ -97,10 +95,9 @@ struct UnseenWriteTests {
         }
         try fixture.setFaults("[]")
         #expect(try await fixture.client().get("there", maxBytes: 10).value?.bytes == [9])
-        let absent = await #expect(throws: SyncError.self) {
+        await expectError(.notFound) {
             try await fixture.client().head("other")
         }
-        #expect(absent?.code == .notFound)
     }
 
     private func resume(
@@ -116,23 +113,19 @@ struct UnseenWriteTests {
     }
 
     @Test func `looks before a single call, too`() async throws {
-        let fixture = try StoreFixture()
-        defer { fixture.stop() }
         try await fixture.client().put([9], to: "there")
         var options = PutOptions.none
         options.ifExists = .fail
         let client = try client(fixture)
         try fixture.setFaults("[\(Self.unconditional("PutObject"))]")
         for _ in 0..<2 {
-            let error = await #expect(throws: SyncError.self) {
+            await expectError(.alreadyExists) {
                 try await client.put([1], to: "there", options: options)
             }
-            #expect(error?.code == .alreadyExists)
         }
-        let error = await #expect(throws: SyncError.self) {
+        await expectError(.alreadyExists) {
             try await client.copy("there", to: "there", ifExists: .fail)
         }
-        #expect(error?.code == .alreadyExists)
         #expect(try await client.get("there", maxBytes: 10).value?.bytes == [9])
         try await client.put([1], to: "new", options: options)
     }

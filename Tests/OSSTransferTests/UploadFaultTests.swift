@@ -7,6 +7,10 @@ import Testing
 
 @Suite("An upload in trouble")
 struct UploadFaultTests {
+    private let fixture: StoreFixture
+
+    init() throws { fixture = try StoreFixture() }
+
     private func upload(
         _ fixture: StoreFixture,
         _ bytes: [UInt8],
@@ -27,12 +31,9 @@ struct UploadFaultTests {
     @Test(arguments: [1_000, 450_000]) func `does not replace an object if it must not`(
         size: Int
     ) async throws {
-        let fixture = try StoreFixture()
-        defer { fixture.stop() }
         try await fixture.client().put([9], to: "k")
         let upload = try upload(fixture, StoreFixture.ramp(size)) { $0.put.ifExists = .fail }
-        let error = await #expect(throws: SyncError.self) { try await upload.run() }
-        #expect(error?.code == .alreadyExists)
+        await expectError(.alreadyExists) { try await upload.run() }
         #expect(try await fixture.client().get("k", maxBytes: 1).value?.bytes == [9])
         #expect(try await fixture.client().incompleteUploads(prefix: "") == [])
     }
@@ -40,16 +41,13 @@ struct UploadFaultTests {
     @Test func `whose beginning the store refuses leaves no record, and starts nothing over`()
         async throws
     {
-        let fixture = try StoreFixture()
-        defer { fixture.stop() }
         try fixture.write("file", StoreFixture.ramp(450_000))
         var options = UploadOptions()
         options.partSize = 200_000
         options.recordDirectory = fixture.path("records")
         options.put.properties.storageClass = "NoSuchClass"
         let refused = try fixture.resumable(options)
-        let error = await #expect(throws: SyncError.self) { try await refused.run() }
-        #expect(error?.code == .configuration)
+        await expectError(.configuration) { try await refused.run() }
         #expect(fixture.names(in: "records") == [])
         // Nor does one whose answer never came.
         options.put.properties.storageClass = nil
@@ -69,8 +67,6 @@ struct UploadFaultTests {
 
     @Test func `that would be refused at its end sends nothing, and leaves no record`() async throws
     {
-        let fixture = try StoreFixture()
-        defer { fixture.stop() }
         for dialect in [StoreDialect.oss, .s3] {
             let client = try BucketClient(
                 StoreFixture.bucket,
@@ -88,8 +84,7 @@ struct UploadFaultTests {
                 key: "k",
                 options: options
             )
-            let error = await #expect(throws: SyncError.self) { try await upload.run() }
-            #expect(error?.code == .alreadyExists)
+            let error = await expectError(.alreadyExists) { try await upload.run() }
             #expect(error?.message.hasSuffix("already exists and is not replaced") == true)
             #expect(!fixture.server.requestLog.contains { $0.operation == "UploadPart" })
             #expect(fixture.names(in: "records") == [])
@@ -106,8 +101,6 @@ struct UploadFaultTests {
     func `is refused if a part's CRC-64, or else its MD5, is another one at the store`(
         wrong: String
     ) async throws {
-        let fixture = try StoreFixture()
-        defer { fixture.stop() }
         for (faults, isRight) in [("first", true), ("from", false)] {
             try fixture.setFaults(
                 """
@@ -119,15 +112,12 @@ struct UploadFaultTests {
             if isRight {
                 #expect(try await upload.run().object?.size == 450_000)
             } else {
-                let error = await #expect(throws: SyncError.self) { try await upload.run() }
-                #expect(error?.code == .corrupt)
+                await expectError(.corrupt) { try await upload.run() }
             }
         }
     }
 
     @Test func `is refused if the object's CRC-64 is another one at the store`() async throws {
-        let fixture = try StoreFixture()
-        defer { fixture.stop() }
         try fixture.setFaults(
             """
             [{"match": {"operation": "CompleteMultipartUpload"},
@@ -135,13 +125,10 @@ struct UploadFaultTests {
             """
         )
         let upload = try upload(fixture, StoreFixture.ramp(450_000))
-        let error = await #expect(throws: SyncError.self) { try await upload.run() }
-        #expect(error?.code == .corrupt)
+        await expectError(.corrupt) { try await upload.run() }
     }
 
     @Test func `goes on by itself when the connection was lost, if it is asked to`() async throws {
-        let fixture = try StoreFixture()
-        defer { fixture.stop() }
         try fixture.setFaults(
             """
             [{"match": {"operation": "UploadPart", "part": 2, "first": 9},
@@ -161,8 +148,6 @@ struct UploadFaultTests {
     }
 
     @Test func `follows a link, and misses a file that is not there`() async throws {
-        let fixture = try StoreFixture()
-        defer { fixture.stop() }
         try fixture.write("real", [1, 2])
         try FileManager.default.createSymbolicLink(
             atPath: fixture.path("link"),
@@ -172,16 +157,12 @@ struct UploadFaultTests {
         let link = try ResumableUpload(of: fixture.path("link"), to: client, key: "k")
         #expect(try await link.run().object?.size == 2)
         let absent = try ResumableUpload(of: fixture.path("absent"), to: client, key: "k")
-        let error = await #expect(throws: SyncError.self) { try await absent.run() }
-        #expect(error?.code == .sourceMissing)
+        await expectError(.sourceMissing) { try await absent.run() }
         let directory = try ResumableUpload(of: fixture.path("server"), to: client, key: "k")
-        let refused = await #expect(throws: SyncError.self) { try await directory.run() }
-        #expect(refused?.code == .localState)
+        await expectError(.localState) { try await directory.run() }
     }
 
     @Test func `that cannot be aborted keeps its record for another try`() async throws {
-        let fixture = try StoreFixture()
-        defer { fixture.stop() }
         let upload = try upload(fixture, StoreFixture.ramp(2_000_000)) { options in
             options.recordDirectory = fixture.path("records")
         }
@@ -192,8 +173,7 @@ struct UploadFaultTests {
               "effect": {"fail": {"status": 403, "code": "AccessDenied"}}}]
             """
         )
-        let error = await #expect(throws: SyncError.self) { try await upload.discard() }
-        #expect(error?.code == .forbidden)
+        let error = await expectError(.forbidden) { try await upload.discard() }
         #expect(error?.status == 403 && error?.serviceCode == "AccessDenied")
         #expect(fixture.names(in: "records").count == 1)
         try await upload.discard()
@@ -203,8 +183,6 @@ struct UploadFaultTests {
 
     /// The first request's answer is lost with the process, and the store carries it out later.
     @Test func `that was killed while it began leaves no other one at the store`() async throws {
-        let fixture = try StoreFixture()
-        defer { fixture.stop() }
         let begin = #"{"operation": "InitiateMultipartUpload"}"#
         try fixture.setFaults(#"[{"match": \#(begin), "effect": {"hold": true}}]"#)
         func options(_ options: inout UploadOptions) {

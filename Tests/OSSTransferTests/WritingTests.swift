@@ -6,9 +6,11 @@ import Testing
 
 @Suite("Writes of one object")
 struct WritingTests {
+    private let fixture: StoreFixture
+
+    init() throws { fixture = try StoreFixture() }
+
     @Test func `keep type, metadata and checksum`() async throws {
-        let fixture = try StoreFixture()
-        defer { fixture.stop() }
         let client = try fixture.client()
         var options = PutOptions.none
         options.properties.contentType = "text/x"
@@ -29,32 +31,25 @@ struct WritingTests {
     }
 
     @Test func `that must not replace an object leave it`() async throws {
-        let fixture = try StoreFixture()
-        defer { fixture.stop() }
         let client = try fixture.client()
         try await client.put([1], to: "key", options: PutOptions(ifExists: .fail))
-        let error = await #expect(throws: SyncError.self) {
+        await expectError(.alreadyExists) {
             try await client.put([2], to: "key", options: PutOptions(ifExists: .fail))
         }
-        #expect(error?.code == .alreadyExists)
         #expect(try await client.get("key", maxBytes: 1).value?.bytes == [1])
     }
 
     @Test func `copy what is meant and delete what is named`() async throws {
-        let fixture = try StoreFixture()
-        defer { fixture.stop() }
         let client = try fixture.client()
         let made = try await client.put([1, 2], to: "from")
         try await client.copy("from", etag: made.etag, to: "to")
         #expect(try await client.get("to", maxBytes: 2).value?.bytes == [1, 2])
-        let changed = await #expect(throws: SyncError.self) {
+        await expectError(.objectChanged) {
             try await client.copy("from", etag: "other", to: "to")
         }
-        #expect(changed?.code == .objectChanged)
-        let gone = await #expect(throws: SyncError.self) {
+        await expectError(.notFound) {
             try await client.copy("absent", to: "to")
         }
-        #expect(gone?.code == .notFound)
         try await client.delete("from")
         try await client.delete("from")
         #expect(try await client.delete(["to", "never"]).isEmpty)
@@ -64,8 +59,6 @@ struct WritingTests {
     }
 
     @Test func `by a signed address need no key`() async throws {
-        let fixture = try StoreFixture()
-        defer { fixture.stop() }
         let client = try fixture.client()
         let requests = PlainRequests()
         func send(_ method: BucketClient.Method, as sent: HTTPMethod) async throws -> Int {
@@ -79,16 +72,13 @@ struct WritingTests {
         #expect(try await send(.delete, as: .delete) == 204)
         #expect(try await send(.get, as: .get) == 404)
         for lifetime in [Duration.zero, .seconds(604_801)] {
-            let error = await #expect(throws: SyncError.self) {
+            await expectError(.configuration) {
                 try await client.presignedURL(.get, key: "k", lifetime: lifetime)
             }
-            #expect(error?.code == .configuration)
         }
     }
 
     @Test func `in parts are listed, completed and aborted`() async throws {
-        let fixture = try StoreFixture()
-        defer { fixture.stop() }
         let client = try fixture.client()
         let bytes = StoreFixture.ramp(250_000)
         let upload = try await client.multipartUpload(of: "big")
@@ -112,23 +102,17 @@ struct WritingTests {
         let read = try #require(try await client.get("big", maxBytes: 1 << 20).value)
         #expect(read.bytes == bytes)
         #expect(read.info.etag == receipt.etag)
-        let late = await #expect(throws: SyncError.self) {
+        await expectError(.cannotResume) {
             try await upload.parts()
         }
-        #expect(late?.code == .cannotResume)
 
         let second = try await client.multipartUpload(of: "big")
         try await second.abort()
         #expect(try await client.incompleteUploads(prefix: "") == [])
-        let number = await #expect(throws: SyncError.self) {
-            try await second.send([1], number: 10_001)
-        }
-        #expect(number?.code == .configuration)
+        await expectError(.configuration) { try await second.send([1], number: 10_001) }
     }
 
     @Test func `of a part are refused if the store has another MD5`() async throws {
-        let fixture = try StoreFixture()
-        defer { fixture.stop() }
         let client = try fixture.client()
         let upload = try await client.multipartUpload(of: "big")
         try fixture.setFaults(

@@ -7,6 +7,9 @@ import Testing
 @Suite("An upload of a stream")
 struct WrittenStreamTests {
     private static let partSize = 102_400
+    private let fixture: StoreFixture
+
+    init() throws { fixture = try StoreFixture() }
 
     private static var options: UploadOptions {
         var options = UploadOptions()
@@ -52,8 +55,6 @@ struct WrittenStreamTests {
         [1_000, partSize, 700_000]
     )
     func `is the object, whatever the chunks are`(size: Int, chunk: Int) async throws {
-        let fixture = try StoreFixture()
-        defer { fixture.stop() }
         let content = StoreFixture.ramp(size)
         let sent = Mutex(0)
         for length in [nil, Int64(size)] {
@@ -74,8 +75,6 @@ struct WrittenStreamTests {
     }
 
     @Test func `from memory goes in parts, too`() async throws {
-        let fixture = try StoreFixture()
-        defer { fixture.stop() }
         let content = StoreFixture.ramp(1_000_000)
         let object = try await target(fixture).write(content, options: Self.options)
         #expect(object.size == 1_000_000)
@@ -85,28 +84,21 @@ struct WrittenStreamTests {
 
     @Test(arguments: [(500_000, 0), (500_000, 499_999), (50_000, 49_999), (500_000, 500_001)])
     func `of another length than was said makes no object`(said: Int, found: Int) async throws {
-        let fixture = try StoreFixture()
-        defer { fixture.stop() }
         let chunks = Chunks(content: StoreFixture.ramp(found))
-        let error = await #expect(throws: SyncError.self) {
+        let error = await expectError(.localState) {
             try await target(fixture).write(chunks, length: Int64(said), options: Self.options)
         }
-        #expect(error?.code == .localState)
         let reason = found > said ? "has more than \(said)" : "ended after \(found) of \(said)"
         #expect(error?.message == "'k': the stream \(reason) bytes; nothing was stored")
         #expect(try await fixture.client().incompleteUploads(prefix: "") == [])
-        let head = await #expect(throws: SyncError.self) { try await fixture.client().head("k") }
-        #expect(head?.code == .notFound)
+        await expectError(.notFound) { try await fixture.client().head("k") }
     }
 
     @Test func `that fails aborts the upload and says why`() async throws {
-        let fixture = try StoreFixture()
-        defer { fixture.stop() }
         let chunks = Chunks(content: StoreFixture.ramp(500_000), isBroken: true)
-        let error = await #expect(throws: SyncError.self) {
+        let error = await expectError(.localState) {
             try await target(fixture).write(chunks, options: Self.options)
         }
-        #expect(error?.code == .localState)
         #expect(error?.underlying is Broken)
         #expect(
             error?.message
@@ -117,35 +109,26 @@ struct WrittenStreamTests {
     }
 
     @Test func `that waits for ever ends when its task is cancelled`() async throws {
-        let fixture = try StoreFixture()
-        defer { fixture.stop() }
         let (chunks, input) = AsyncStream.makeStream(of: [UInt8].self)
         input.yield(StoreFixture.ramp(500_000))
         let target = try target(fixture)
-        try fixture.setFaults(
-            #"[{"match": {"operation": "UploadPart", "from": 3}, "effect": {"hold": true}}]"#
-        )
+        try fixture.hold("UploadPart", from: 3)
         let upload = Task { try await target.write(chunks, options: Self.options) }
         await fixture.server.untilHeld(1)
         upload.cancel()
         try fixture.setFaults("[]")
-        let error = await #expect(throws: SyncError.self) { try await upload.value }
-        #expect(error?.code == .cancelled)
+        await expectError(.cancelled) { try await upload.value }
         #expect(try await fixture.client().incompleteUploads(prefix: "") == [])
     }
 
     @Test func `is asked for no more than is being sent`() async throws {
-        let fixture = try StoreFixture()
-        defer { fixture.stop() }
         let content = StoreFixture.ramp(64 * Self.partSize)
         let asked = Mutex(0)
         let chunks = Chunks(content: content, size: 10_000) { position in
             asked.withLock { $0 = position }
         }
         let target = try target(fixture)
-        try fixture.setFaults(
-            #"[{"match": {"operation": "UploadPart"}, "effect": {"hold": true}}]"#
-        )
+        try fixture.hold("UploadPart")
         async let object = fixture.lettingGo {
             try await target.write(chunks, options: Self.options)
         }
