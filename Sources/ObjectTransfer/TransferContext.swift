@@ -24,7 +24,7 @@ package struct TransferContext: Sendable {
     /// Reading whole files for their checksums.
     package let hashing: BlockingQueue
     let partDigests: PartDigests
-    let observer: TransferObserver
+    package let observer: TransferObserver
     /// The token of an upload of a key and size; no other upload has it.
     let uploadToken: @Sendable (ObjectKey, Int64) async throws(ItemFailure) -> String
 
@@ -103,12 +103,26 @@ package struct TransferContext: Sendable {
     /// The current object.
     ///
     /// - Throws: `vanished` if it is gone.
-    func head(
+    package func head(
         _ key: ObjectKey,
         knownSize: Int64 = 0
     ) async throws(ItemFailure) -> (object: PinnedObject, metadata: ObjectMetadata) {
         let metadata = try await metadata(key, knownSize: knownSize)
         return (try pinned(metadata), metadata)
+    }
+
+    /// - Throws: `alreadyExists` if there is an object of that key.
+    package func requireAbsent(_ key: ObjectKey) async throws(ItemFailure) {
+        do throws(ItemFailure) {
+            _ = try await head(key)
+        } catch {
+            if error.isVanished { return }
+            // A user who may write but not read gets the error at the end, from the store's own
+            // condition.
+            if case .storage(_, _, _, let cause) = error, cause.isRefusal { return }
+            throw error
+        }
+        throw .alreadyExists(nil)
     }
 
     /// The version that an answer is of.

@@ -11,6 +11,9 @@ import Testing
 @Suite("Calls at any time", .timeLimit(.minutes(10)))
 struct IntentRaceTests {
     private static let rounds = 1_000
+    private let fixture: StoreFixture
+
+    init() throws { fixture = try StoreFixture() }
 
     /// A download by a signed URL, to a file of its own.
     private func download(
@@ -25,15 +28,11 @@ struct IntentRaceTests {
     /// this thread is interrupted between the two.
     private func holdAll(_ fixture: StoreFixture) async throws -> PresignedURLs {
         let urls = try await fixture.presigned([1, 2, 3])
-        try fixture.setFaults(
-            #"[{"match": {"operation": "GetObject"}, "effect": {"hold": true}}]"#
-        )
+        try fixture.hold("GetObject")
         return urls
     }
 
     @Test func `a pause right after the start is obeyed`() async throws {
-        let fixture = try StoreFixture()
-        defer { fixture.stop() }
         let urls = try await holdAll(fixture)
         for number in 0..<Self.rounds {
             let transfer = try download(fixture, urls, number).start()
@@ -44,8 +43,6 @@ struct IntentRaceTests {
     }
 
     @Test func `a pause before the first answer does not wait for it`() async throws {
-        let fixture = try StoreFixture()
-        defer { fixture.stop() }
         let urls = try await holdAll(fixture)
         let transfer = try download(fixture, urls, 0).start()
         await fixture.server.untilHeld(1)
@@ -54,8 +51,6 @@ struct IntentRaceTests {
     }
 
     @Test func `a cancellation right after the start leaves nothing`() async throws {
-        let fixture = try StoreFixture()
-        defer { fixture.stop() }
         let urls = try await holdAll(fixture)
         for number in 0..<Self.rounds {
             let transfer = try download(fixture, urls, number).start()
@@ -66,8 +61,6 @@ struct IntentRaceTests {
     }
 
     @Test func `calls from elsewhere while the work begins are obeyed`() async throws {
-        let fixture = try StoreFixture()
-        defer { fixture.stop() }
         let urls = try await fixture.presigned(StoreFixture.ramp(200_000))
         var paused = 0
         for number in 0..<Self.rounds {
@@ -97,8 +90,6 @@ struct IntentRaceTests {
     }
 
     @Test func `one that is resumed while it is being paused finishes`() async throws {
-        let fixture = try StoreFixture()
-        defer { fixture.stop() }
         let urls = try await fixture.presigned(StoreFixture.ramp(100_000))
         for number in 0..<Self.rounds {
             let transfer = try download(fixture, urls, number).start()
@@ -114,36 +105,12 @@ struct IntentRaceTests {
     @Test func `one that is resumed as soon as it is paused has one attempt at a time`()
         async throws
     {
-        let begun = Condition()
-        let attemptCounts = Mutex((running: 0, most: 0))
-        let work = Transfer<Int>.Work(
-            attempt: { gate throws(SyncError) in
-                attemptCounts.withLock { counts in
-                    counts.running += 1
-                    counts.most = max(counts.most, counts.running)
-                }
-                begun.raise()
-                await gate.untilRaised()
-                attemptCounts.withLock { $0.running -= 1 }
-                throw SyncError(code: .cancelled, message: "stopped")
-            },
-            pause: { 1 },
-            discard: {},
-            cancelled: 2
-        )
-        let attempts = TransferAttempts(
-            subject: "a test",
-            streams: 1,
-            reconnects: nil,
-            progressInterval: .seconds(1),
-            onNotice: { _ in },
-            onWait: { _ in }
-        )
-        let transfer = Transfer(attempts, work)
+        let work = EndlessWork()
+        let transfer = Transfer(work)
         for _ in 0..<Self.rounds {
-            let version = begun.version
+            let version = work.begun.version
             transfer.resume()
-            await begun.wait(after: version)
+            await work.begun.wait(after: version)
             try await withThrowingTaskGroup(of: Int.self) { group in
                 for _ in 0..<16 {
                     group.addTask {
@@ -161,12 +128,10 @@ struct IntentRaceTests {
             }
             #expect(try await transfer.value == 1)
         }
-        #expect(attemptCounts.withLock { $0.most } == 1)
+        #expect(work.attemptCounts.withLock { $0.most } == 1)
     }
 
     @Test func `a manager resumes what is being paused`() async throws {
-        let fixture = try StoreFixture()
-        defer { fixture.stop() }
         try await fixture.client().put(StoreFixture.ramp(50_000), to: "a")
         let job = try await fixture.download("a")
         let manager = try await fixture.manager()
@@ -194,4 +159,34 @@ extension TransferManager {
         let entry = entries[ObjectKey(id)]
         return entry?.wanted == .paused || entry?.transfer.state == .finished
     }
+}
+
+/// Moves nothing until it is stopped, and counts its attempts.
+private final class EndlessWork: TransferWork {
+    let begun = Condition()
+    let attemptCounts = Mutex((running: 0, most: 0))
+    let attempts = TransferAttempts(
+        "a test",
+        DownloadOptions(),
+        "",
+        nil,
+        monitor: nil,
+        onNotice: { _ in }
+    )
+    let cancelled = 2
+
+    func attempt(_ gate: PauseGate) async throws(SyncError) -> Int {
+        attemptCounts.withLock { counts in
+            counts.running += 1
+            counts.most = max(counts.most, counts.running)
+        }
+        begun.raise()
+        await gate.untilRaised()
+        attemptCounts.withLock { $0.running -= 1 }
+        throw SyncError(code: .cancelled, message: "stopped")
+    }
+
+    func paused() -> Int { 1 }
+
+    func discard() {}
 }

@@ -70,7 +70,7 @@ public struct PutReceipt: Sendable, Hashable {
         etag = result.etag.text
         crc64 = (result.crc64 ?? result.sentChecksum)?.value
         versionID = result.versionID?.text
-        callback = CallbackReply(body: result.callbackBody, failure: result.callbackFailure)
+        callback = CallbackEnding(result).map { CallbackReply($0) }
         requestID = result.requestID
     }
 }

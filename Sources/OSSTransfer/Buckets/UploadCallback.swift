@@ -1,4 +1,5 @@
 internal import ObjectStorage
+internal import ObjectTransfer
 
 /// A request that OSS makes to an app's own server once an object is stored.
 ///
@@ -77,13 +78,12 @@ public enum CallbackReply: Sendable, Hashable {
     /// answered is unknown.
     case unknown
 
-    init?(body: [UInt8]?, failure: String?) {
-        if let failure {
-            self = .failed(message: failure)
-        } else if let body {
-            self = .answered(json: String(decoding: body, as: UTF8.self))
-        } else {
-            return nil
-        }
+    init(_ ending: CallbackEnding) {
+        self =
+            switch ending {
+            case .answered(let body): .answered(json: String(decoding: body, as: UTF8.self))
+            case .failed(let message): .failed(message: message)
+            case .unknown: .unknown
+            }
     }
 }

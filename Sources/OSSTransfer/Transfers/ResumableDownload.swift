@@ -1,8 +1,4 @@
-internal import LocalStorage
-internal import ObjectStorage
 internal import ObjectTransfer
-internal import SyncModel
-internal import Synchronization
 
 /// How a download ended when it stopped.
 public enum DownloadOutcome: Sendable, Hashable {
@@ -51,7 +47,7 @@ public final class ResumableDownload: Sendable {
     public let path: String
     /// Pauses, resumes and cancels the download, and says how far it is; also before its start.
     public let transfer: Transfer<DownloadOutcome>
-    private let work: DownloadWork
+    private let record: CheckpointFile
 
     /// Makes a download; nothing is written and no request is made.
     ///
@@ -70,42 +66,24 @@ public final class ResumableDownload: Sendable {
         options: DownloadOptions = DownloadOptions(),
         onNotice: @escaping @Sendable (TransferNotice) -> Void = { _ in }
     ) throws(SyncError) {
-        try options.check()
-        let attempts = TransferAttempts(
-            subject: displayText(path),
-            streams: options.streams,
-            pauseLoss: options.pauseLoss,
-            reconnects: options.reconnects,
-            progressInterval: options.progressInterval,
-            onNotice: source.monitor.noting(displayText(path), onNotice),
-            onWait: onNotice
-        )
-        let work = DownloadWork(
-            path: path,
-            destination: try FileDestination(path),
-            source: source,
+        let work = try DownloadWork(
+            from: source,
+            to: path,
+            checkpoint: checkpoint,
             options: options,
-            attempts: attempts,
-            checkpoint: checkpoint
+            isOwned: false,
+            onNotice: onNotice
         )
         self.path = path
-        self.work = work
-        transfer = Transfer(
-            attempts,
-            Transfer.Work(
-                attempt: { (gate) throws(SyncError) in try await work.run(gate) },
-                pause: { () throws(SyncError) in .paused(try await work.readCheckpoint()) },
-                discard: { () throws(SyncError) in try await work.discard() },
-                cancelled: .cancelled
-            )
-        )
+        record = work.attempts.record
+        transfer = Transfer(work)
     }
 
     /// What another process needs to resume; nil if there is nothing to resume.
     ///
     /// While the download runs it is a little behind.
     public var checkpoint: Checkpoint? {
-        get async { await work.record.checkpoint }
+        get async { await record.checkpoint }
     }
 
     /// Starts the download, or resumes it where an earlier start or process stopped, and returns at
@@ -140,146 +118,6 @@ public final class ResumableDownload: Sendable {
         } catch {
             // A cancelled task learns of no outcome that could have it.
             throw error.with(checkpoint: await checkpoint)
-        }
-    }
-
-    /// The caller that asked to keep the record of a finished download no longer needs it.
-    func forgetRecord() async throws(ItemFailure) { try await work.forgetRecord() }
-}
-
-/// What a download does when its transfer is told to.
-struct DownloadWork: Sendable {
-    private let path: String
-    private let source: DownloadSource
-    private let options: DownloadOptions
-    private let destination: FileDestination
-    private let attempts: TransferAttempts
-    private let services: SingleTransfer
-    /// The checkpoint that the caller provided; used once.
-    private let given: GivenCheckpoint
-
-    init(
-        path: String,
-        destination: FileDestination,
-        source: DownloadSource,
-        options: DownloadOptions,
-        attempts: TransferAttempts,
-        checkpoint: Checkpoint?
-    ) {
-        self.path = path
-        self.destination = destination
-        self.source = source
-        self.options = options
-        self.attempts = attempts
-        given = GivenCheckpoint(checkpoint)
-        services = SingleTransfer(
-            subject: source.subject,
-            place: options.recordDirectory.map { directory in
-                RecordPlace(
-                    directory: directory,
-                    identity: options.identity.map { .named($0) } ?? .file(object: nil),
-                    file: path,
-                    base: options.base,
-                    isDownload: true
-                )
-            },
-            partSize: options.partSize,
-            attempts: attempts
-        )
-    }
-
-    var record: CheckpointFile { services.record }
-
-    func run(_ gate: PauseGate) async throws(SyncError) -> DownloadOutcome {
-        // Made for each attempt: it has a thread and connections, which a download that has
-        // stopped does not need.
-        let download = download(try source.makeStore())
-        do throws(SyncError) {
-            let finished = try await attempts.run(gate) { () throws(ItemFailure) in
-                try await self.withRecord { () throws(ItemFailure) in
-                    // First, so that a refused second transfer of the file leaves no record.
-                    try await self.record.removeLeftovers(of: self.destination)
-                    try await self.record.announce()
-                    return try await download.run(gate: gate)
-                }
-            }
-            return .finished(file(finished))
-        } catch {
-            throw error.with(checkpoint: await record.checkpoint)
-        }
-    }
-
-    /// What another process needs to resume, also from an earlier process.
-    func readCheckpoint() async throws(SyncError) -> Checkpoint? {
-        try await attempts.reporting { () throws(ItemFailure) in
-            try await withRecord { () throws(ItemFailure) in await record.checkpoint }
-        }
-    }
-
-    func discard() async throws(SyncError) {
-        try await attempts.reporting { () throws(ItemFailure) in
-            try await withRecord { () throws(ItemFailure) in
-                try await ObjectDownload.discard(source.key, at: destination, services)
-            }
-        }
-    }
-
-    func forgetRecord() async throws(ItemFailure) {
-        try await withRecord { () throws(ItemFailure) in try await record.forgetDownload() }
-    }
-
-    private func download(_ store: any ObjectReader) -> ObjectDownload {
-        ObjectDownload(
-            settings: ObjectDownload.Settings(
-                store: store,
-                key: source.key,
-                destination: destination,
-                replacesFile: options.ifExists == .replace,
-                keepsRecord: options.keepsRecord
-            ),
-            services: services
-        )
-    }
-
-    /// Reads what there is, and keeps other transfers from it while `body` runs.
-    private func withRecord<Value: Sendable>(
-        _ body: () async throws(ItemFailure) -> Value
-    ) async throws(ItemFailure) -> Value {
-        try await record.whileOpen(source.key) { (isUsable) throws(ItemFailure) in
-            let isTaken =
-                if let checkpoint = given.take() {
-                    await record.restore(from: checkpoint, source.key)
-                } else {
-                    isUsable
-                }
-            if !isTaken { attempts.onNotice(.startedOver(.foreignCheckpoint)) }
-            return try await body()
-        }
-    }
-
-    private func file(_ finished: ObjectDownload.Finished) -> DownloadedFile {
-        DownloadedFile(
-            path: path,
-            info: ObjectInfo(
-                String(decoding: source.key.bytes, as: UTF8.self),
-                finished.metadata
-            ),
-            crc64: finished.checksum.value,
-            isVerified: finished.isVerified
-        )
-    }
-}
-
-/// A checkpoint that is used once.
-private final class GivenCheckpoint: Sendable {
-    private let checkpoint: Mutex<Checkpoint?>
-
-    init(_ checkpoint: Checkpoint?) { self.checkpoint = Mutex(checkpoint) }
-
-    func take() -> Checkpoint? {
-        checkpoint.withLock { checkpoint in
-            defer { checkpoint = nil }
-            return checkpoint
         }
     }
 }

@@ -1,7 +1,4 @@
-internal import LocalStorage
-internal import ObjectStorage
 internal import ObjectTransfer
-internal import SyncModel
 
 /// How an upload ended when it stopped.
 public enum UploadOutcome: Sendable, Hashable {
@@ -51,7 +48,6 @@ public final class ResumableUpload: Sendable {
     public let key: String
     /// Pauses, resumes and cancels the upload, and says how far it is; also before its start.
     public let transfer: Transfer<UploadOutcome>
-    private let work: UploadWork
 
     /// Makes an upload; nothing is written and no request is made.
     ///
@@ -67,26 +63,15 @@ public final class ResumableUpload: Sendable {
         options: UploadOptions = UploadOptions(),
         onNotice: @escaping @Sendable (TransferNotice) -> Void = { _ in }
     ) throws(SyncError) {
-        try options.check(for: target.dialect)
-        let attempts = TransferAttempts(
-            subject: displayText(path),
-            streams: options.streams,
-            reconnects: options.reconnects,
-            progressInterval: options.progressInterval,
-            onNotice: target.monitor.noting(displayText(path), onNotice),
-            onWait: onNotice
-        )
-        let work = UploadWork(path: path, target: target, options: options, attempts: attempts)
         self.path = path
-        self.work = work
         key = target.key
         transfer = Transfer(
-            attempts,
-            Transfer.Work(
-                attempt: { (gate) throws(SyncError) in try await work.run(gate) },
-                pause: { .paused },
-                discard: { () throws(SyncError) in try await work.discard() },
-                cancelled: .cancelled
+            try UploadWork(
+                of: path,
+                to: target,
+                options: options,
+                isOwned: false,
+                onNotice: onNotice
             )
         )
     }
@@ -142,128 +127,4 @@ public final class ResumableUpload: Sendable {
     /// - Throws: `SyncError` as ``start()`` says, and of code `cancelled` if the task was
     ///   cancelled.
     public func run() async throws(SyncError) -> UploadOutcome { try await transfer.run() }
-
-    /// The caller that asked to keep the record of a finished upload no longer needs it.
-    func forgetRecord() async throws(ItemFailure) { try await work.forgetRecord() }
-}
-
-/// What is done for an upload, and its record.
-private struct UploadWork: Sendable {
-    private let path: String
-    private let target: UploadTarget
-    private let options: UploadOptions
-    private let attempts: TransferAttempts
-    private let services: SingleTransfer
-
-    init(
-        path: String,
-        target: UploadTarget,
-        options: UploadOptions,
-        attempts: TransferAttempts
-    ) {
-        self.path = path
-        self.target = target
-        self.options = options
-        self.attempts = attempts
-        services = SingleTransfer(
-            subject: target.subject,
-            place: options.recordDirectory.map { directory in
-                RecordPlace(
-                    directory: directory,
-                    identity: options.identity.map { .named($0) }
-                        ?? .file(object: target.object),
-                    file: path,
-                    base: options.base,
-                    isDownload: false
-                )
-            },
-            partSize: options.partSize,
-            attempts: attempts
-        )
-    }
-
-    func run(_ gate: PauseGate) async throws(SyncError) -> UploadOutcome {
-        // Made for each attempt: one of signed requests has a thread and connections, which an
-        // upload that has stopped does not need.
-        let upload = try upload()
-        let finished = try await attempts.run(gate) { () throws(ItemFailure) in
-            try await self.withRecord { (isUsable) throws(ItemFailure) in
-                if !isUsable { self.attempts.onNotice(.startedOver(.foreignCheckpoint)) }
-                return try await upload.run()
-            }
-        }
-        return .finished(UploadedObject(key: target.key, finished))
-    }
-
-    func discard() async throws(SyncError) {
-        let upload = try upload()
-        try await attempts.reporting { () throws(ItemFailure) in
-            try await withRecord { (_) throws(ItemFailure) in try await upload.discard() }
-        }
-    }
-
-    func forgetRecord() async throws(ItemFailure) {
-        try await withRecord { (_) throws(ItemFailure) in
-            try await services.record.dropUpload(ObjectKey(target.key))
-        }
-    }
-
-    private func upload() throws(SyncError) -> ObjectUpload {
-        ObjectUpload(
-            settings: ObjectUpload.Settings(target, try target.makeStore(), path, options),
-            services: services
-        )
-    }
-
-    /// Does `body` while no other transfer has the record.
-    private func withRecord<Value: Sendable>(
-        _ body: (_ isUsable: Bool) async throws(ItemFailure) -> Value
-    ) async throws(ItemFailure) -> Value {
-        try await services.record.whileOpen(ObjectKey(target.key), body)
-    }
-}
-
-extension UploadedObject {
-    init(key: String, _ finished: ObjectUpload.Finished) {
-        self.init(
-            key: key,
-            size: finished.size,
-            etag: finished.etag.text,
-            crc64: finished.checksum?.value,
-            versionID: finished.versionID?.text,
-            callback: finished.callback.map { CallbackReply($0) }
-        )
-    }
-}
-
-extension ObjectUpload.Settings {
-    init(
-        _ target: UploadTarget,
-        _ store: any ObjectStore,
-        _ path: String,
-        _ options: UploadOptions
-    ) {
-        self.init(
-            store: store,
-            key: ObjectKey(target.key),
-            path: path,
-            forbidsOverwrite: options.put.ifExists == .fail,
-            properties: options.put.properties,
-            keepsFileMetadata: options.keepsFileMetadata,
-            callback: options.put.callback?.wire,
-            startsOver: options.startsOver,
-            keepsRecord: options.keepsRecord
-        )
-    }
-}
-
-extension CallbackReply {
-    fileprivate init(_ ending: CallbackEnding) {
-        self =
-            switch ending {
-            case .answered(let body): .answered(json: String(decoding: body, as: UTF8.self))
-            case .failed(let message): .failed(message: message)
-            case .unknown: .unknown
-            }
-    }
 }

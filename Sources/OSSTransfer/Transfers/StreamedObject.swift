@@ -45,11 +45,12 @@ extension DownloadSource {
         try options.check()
         let subject = String(decoding: key.bytes, as: UTF8.self)
         let store = try makeStore()
+        let output = try ByteStream.opened(descriptor, name: name, for: subject)
         do throws(ItemFailure) {
             let download = StreamDownload(
                 key,
                 of: store,
-                to: try ByteStream.opened(descriptor, name: name),
+                to: output,
                 partSize: partSize,
                 streams: streams,
                 onProgress: onProgress
@@ -111,14 +112,9 @@ extension BucketClient {
         onNotice: @escaping @Sendable (TransferNotice) -> Void = { _ in },
         onProgress: @escaping @Sendable (Int) -> Void = { _ in }
     ) async throws(SyncError) -> UploadedObject {
-        let input: StreamUpload.Input
-        do throws(LocalError) {
-            input = try ByteStream(descriptor, name: name, calls: .standard).input
-        } catch {
-            throw SyncError(ItemFailure(error), of: displayText(key))
-        }
+        let input = try ByteStream.opened(descriptor, name: name, for: key)
         return try await UploadTarget.object(self, key: key).write(
-            input,
+            input.input,
             length: nil,
             options: options,
             onNotice: onNotice,
@@ -213,32 +209,39 @@ extension UploadTarget {
         onProgress: @escaping @Sendable (Int) -> Void
     ) async throws(SyncError) -> UploadedObject {
         try options.check(for: dialect)
+        let store = try makeStore()
         let attempts = TransferAttempts(
-            subject: displayText(key),
-            streams: options.streams,
-            reconnects: nil,
-            progressInterval: options.progressInterval,
-            onNotice: onNotice,
-            onWait: onNotice
+            displayText(key),
+            options,
+            subject,
+            nil,
+            monitor: nil,
+            onNotice: onNotice
         )
-        let upload = StreamUpload(
-            of: input,
-            length: length,
-            settings: ObjectUpload.Settings(self, try makeStore(), "", options),
-            services: SingleTransfer(
-                subject: subject,
-                place: nil,
-                partSize: options.partSize,
-                attempts: attempts
-            ),
-            onProgress: onProgress
-        )
+        var mayBeStored = false
         do throws(ItemFailure) {
-            return UploadedObject(key: key, try await upload.run())
+            let upload = StreamUpload(
+                of: input,
+                length: length,
+                to: ObjectKey(key),
+                options.details,
+                try await attempts.context(store),
+                onProgress: onProgress
+            )
+            defer { mayBeStored = upload.mayBeStored }
+            let finished = try await upload.run()
+            return UploadedObject(
+                key: key,
+                size: finished.size,
+                etag: finished.etag.text,
+                crc64: finished.checksum.value,
+                versionID: finished.versionID?.text,
+                callback: finished.callback.map { CallbackReply($0) }
+            )
         } catch {
             guard error != .cancelled else {
                 let end =
-                    upload.mayBeStored
+                    mayBeStored
                     ? "interrupted at the end; '\(displayText(key))' may have been stored: check it"
                         + " in the bucket"
                     : "interrupted; nothing was stored"
@@ -250,14 +253,16 @@ extension UploadTarget {
 }
 
 extension ByteStream {
+    /// The stream by which an object comes or goes.
     fileprivate static func opened(
         _ descriptor: Int32,
-        name: String
-    ) throws(ItemFailure) -> ByteStream {
+        name: String,
+        for object: String
+    ) throws(SyncError) -> ByteStream {
         do throws(LocalError) {
             return try ByteStream(descriptor, name: name, calls: .standard)
         } catch {
-            throw ItemFailure(error)
+            throw SyncError(ItemFailure(error), of: displayText(object))
         }
     }
 }

@@ -2,6 +2,21 @@ internal import ObjectTransfer
 internal import SyncModel
 internal import Synchronization
 
+/// What is done for a transfer.
+protocol TransferWork<Outcome>: Sendable {
+    associatedtype Outcome: Sendable
+
+    var attempts: TransferAttempts { get }
+    /// What a cancelled transfer comes to.
+    var cancelled: Outcome { get }
+    /// Transfers what is missing; an error of code `cancelled` after a pause.
+    func attempt(_ gate: PauseGate) async throws(SyncError) -> Outcome
+    /// Reads what is needed to resume.
+    func paused() async throws(SyncError) -> Outcome
+    /// Deletes what is unfinished.
+    func discard() async throws(SyncError)
+}
+
 /// A transfer that any task can pause, resume and cancel, at any time.
 ///
 /// ```swift
@@ -17,18 +32,6 @@ internal import Synchronization
 ///
 /// A transfer that was started runs to its end even if the handle is released.
 public final class Transfer<Outcome: Sendable>: Sendable {
-    /// What is done for a transfer.
-    struct Work: Sendable {
-        /// Transfers what is missing; an error of code `cancelled` after a pause.
-        let attempt: @Sendable (PauseGate) async throws(SyncError) -> Outcome
-        /// Reads what is needed to resume.
-        let pause: @Sendable () async throws(SyncError) -> Outcome
-        /// Deletes what is unfinished.
-        let discard: @Sendable () async throws(SyncError) -> Void
-        /// What a cancelled transfer comes to.
-        let cancelled: Outcome
-    }
-
     private typealias Waiter = CheckedContinuation<Result<Outcome, SyncError>, Never>
 
     private struct State {
@@ -40,14 +43,12 @@ public final class Transfer<Outcome: Sendable>: Sendable {
         var waiters: [Waiter] = []
     }
 
-    private let attempts: TransferAttempts
-    private let work: Work
+    private let work: any TransferWork<Outcome>
     private let lock = Mutex(State())
 
-    init(_ attempts: TransferAttempts, _ work: Work) {
-        self.attempts = attempts
-        self.work = work
-    }
+    init(_ work: some TransferWork<Outcome>) { self.work = work }
+
+    private var attempts: TransferAttempts { work.attempts }
 
     /// Where the transfer is; `running` until it has stopped.
     public var state: TransferState { lock.withLock { $0.intent.state } }
@@ -177,7 +178,7 @@ extension Transfer {
         do throws(SyncError) {
             switch step {
             case .attempt: return .success(try await work.attempt(gate))
-            case .pause: return .success(try await work.pause())
+            case .pause: return .success(try await work.paused())
             case .stop: return .success(work.cancelled)
             case .discard:
                 try await work.discard()

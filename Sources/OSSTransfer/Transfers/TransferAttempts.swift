@@ -1,3 +1,4 @@
+internal import LocalStorage
 internal import ObjectStorage
 internal import ObjectTransfer
 internal import SyncModel
@@ -7,27 +8,65 @@ internal import Synchronization
 struct TransferAttempts: Sendable {
     /// What messages call it, safe to print.
     let subject: String
+    /// The preferred size of a part or range, in bytes.
+    let partSize: Int64
+    /// Parts or ranges under way at once.
     let streams: Int
     /// Bytes that a pause may cost.
     var pauseLoss: Int64 = 0
     let reconnects: ReconnectPolicy?
-    let progressInterval: Duration
     let onNotice: @Sendable (TransferNotice) -> Void
     /// The same for waits of single requests, which a monitor hears of by itself.
-    var onWait: @Sendable (TransferNotice) -> Void
-    let progressState = ProgressState()
+    private let onWait: @Sendable (TransferNotice) -> Void
+    let progress: TransferProgressSequence
     /// Raised when there may be a network again.
     let network = Condition()
     let environment = SystemClocks.engine(hostName: "")
+    let record: CheckpointFile
+    let disk = BlockingQueue(label: "osssync.transfer", width: 1, threads: .system)
+    private let hashing = BlockingQueue(label: "osssync.hash", width: 2, threads: .system)
+    private let limiter: ConnectionLimiter
 
-    var progress: TransferProgressSequence {
-        TransferProgressSequence(
-            progressState: progressState,
-            interval: progressInterval,
+    /// - Parameters:
+    ///   - subject: What messages call it, safe to print.
+    ///   - options: What both directions have in common.
+    ///   - object: What is transferred, without secrets; a record of anything else is not used.
+    ///   - place: Where the record is kept; nil for memory only.
+    ///   - monitor: Hears of notices, too.
+    ///   - onNotice: The caller's.
+    init(
+        _ subject: String,
+        _ options: some TransferOptions,
+        _ object: String,
+        _ place: RecordPlace?,
+        monitor: TransferMonitor?,
+        onNotice: @escaping @Sendable (TransferNotice) -> Void
+    ) {
+        self.subject = subject
+        partSize = options.partSize
+        streams = options.streams
+        reconnects = options.reconnects
+        self.onNotice = monitor.noting(subject, onNotice)
+        onWait = onNotice
+        progress = TransferProgressSequence(
+            progressState: ProgressState(),
+            interval: options.progressInterval,
+            sleep: environment.sleep
+        )
+        record = CheckpointFile(subject: object, place: place, disk: disk)
+        limiter = ConnectionLimiter(
+            maximum: options.streams,
+            monotonic: environment.monotonic,
             sleep: environment.sleep
         )
     }
 
+    var progressState: ProgressState { progress.progressState }
+}
+
+// MARK: - Running one
+
+extension TransferAttempts {
     /// Runs an attempt, again after a lost connection if the options ask for it.
     ///
     /// - Throws: `SyncError` of code `cancelled` after a pause.
@@ -35,31 +74,26 @@ struct TransferAttempts: Sendable {
         _ gate: PauseGate,
         _ attempt: @escaping @Sendable () async throws(ItemFailure) -> Value
     ) async throws(SyncError) -> Value {
-        let reconnection = Reconnection(
-            policy: reconnects,
-            environment: environment,
-            progressState: progressState,
-            network: network,
-            onNotice: onNotice
-        )
-        let result = await ConnectionWatch.$current.withValue(makeWatch()) {
-            await reconnection.run(gate, attempt)
-        }
-        return try result.mapError { SyncError($0, of: subject) }.get()
+        try await watching { await reconnecting(gate, attempt) }
     }
 
     /// Reports failures of what is done between attempts as those of the transfer.
     func reporting<Value>(
         _ body: () async throws(ItemFailure) -> Value
     ) async throws(SyncError) -> Value {
-        let result = await ConnectionWatch.$current.withValue(makeWatch()) {
-            () async -> Result<Value, ItemFailure> in
+        try await watching { () async -> Result<Value, ItemFailure> in
             do throws(ItemFailure) {
                 return .success(try await body())
             } catch {
                 return .failure(error)
             }
         }
+    }
+
+    private func watching<Value>(
+        _ body: () async -> Result<Value, ItemFailure>
+    ) async throws(SyncError) -> Value {
+        let result = await ConnectionWatch.$current.withValue(makeWatch(), operation: body)
         return try result.mapError { SyncError($0, of: subject) }.get()
     }
 
@@ -79,32 +113,90 @@ struct TransferAttempts: Sendable {
     }
 }
 
-extension SingleTransfer {
-    /// Services that report progress to `progressState` and everything else to the caller's
-    /// closure.
-    init(
-        subject: String,
-        place: RecordPlace?,
-        partSize: Int64,
-        attempts: TransferAttempts
-    ) {
-        let (progressState, onNotice) = (attempts.progressState, attempts.onNotice)
-        self.init(
-            subject: subject,
-            place: place,
+// MARK: - What one needs
+
+extension TransferAttempts {
+    /// The means of an attempt whose files are in `directory`.
+    func context(_ store: any ObjectReader, _ directory: MirrorDirectory) -> TransferContext {
+        var limits = TransferLimits.standard
+        limits.streamsPerFile = streams
+        limits.maximumUnread = ReceiveBuffer.maximum
+        let environment = environment
+        return TransferContext(
+            store: LimitedStore(store, limiter),
+            prefix: "",
+            directory: directory,
+            records: record,
+            hasRecords: true,
+            environment: environment,
             partSize: partSize,
-            streams: attempts.streams,
-            environment: attempts.environment,
-            observer: TransferObserver(
-                began: { transfer, _ in
-                    progressState.begin(transfer)
-                    if transfer.bytesResumed > 0 {
-                        onNotice(.resumed(bytes: transfer.bytesResumed))
-                    }
-                },
-                startedOver: { onNotice(.startedOver($0)) },
-                warned: { onNotice(.warning(message: $0)) }
-            )
+            limits: limits,
+            largestUnrecorded: -1,
+            disk: disk,
+            hashing: hashing,
+            observer: observer,
+            uploadToken: { _, _ in environment.randomName(UploadCheckpoint.tokenLength) }
         )
+    }
+
+    /// The means of what has no file.
+    func context(_ store: any ObjectReader) async throws(ItemFailure) -> TransferContext {
+        let directory = try await disk.reporting { () throws(LocalError) in
+            try MirrorDirectory(ofSingleFiles: "/", calls: .standard)
+        }
+        return context(store, directory)
+    }
+
+    /// Reports progress to `progressState` and everything else to the caller's closure.
+    private var observer: TransferObserver {
+        TransferObserver(
+            began: { [progressState, onNotice] transfer, _ in
+                progressState.begin(transfer)
+                guard transfer.bytesResumed > 0 else { return }
+                onNotice(.resumed(bytes: transfer.bytesResumed))
+            },
+            startedOver: { [onNotice] in onNotice(.startedOver($0)) },
+            warned: { [onNotice] in onNotice(.warning(message: $0)) }
+        )
+    }
+}
+
+// MARK: - Options
+
+/// What the options of both directions have in common.
+protocol TransferOptions {
+    var recordDirectory: String? { get }
+    var identity: String? { get }
+    var base: String? { get }
+    var partSize: Int64 { get }
+    var streams: Int { get }
+    var reconnects: ReconnectPolicy? { get }
+    var progressInterval: Duration { get }
+}
+
+extension DownloadOptions: TransferOptions {}
+extension UploadOptions: TransferOptions {}
+
+extension TransferOptions {
+    /// Where the record of a transfer of `path` is; `object` is nil for a download.
+    func recordPlace(of path: String, object: String?, isOwned: Bool) -> RecordPlace? {
+        recordDirectory.map { directory in
+            RecordPlace(
+                directory: directory,
+                identity: identity,
+                file: path,
+                base: base,
+                object: object,
+                isOwned: isOwned
+            )
+        }
+    }
+
+    /// Refuses what no transfer can have.
+    func check(largestPart: Int64) throws(SyncError) {
+        try SettingBounds.check(partSize, "partSize", 1...largestPart)
+        try SettingBounds.check(streams, "streams", 1...64)
+        try SettingBounds.check(progressInterval, "progressInterval", SettingBounds.wait)
+        try reconnects?.check()
     }
 }

@@ -76,18 +76,13 @@ public struct DownloadOptions: Sendable, Hashable {
     public var reconnects: ReconnectPolicy?
     /// The shortest time between two progresses: a tenth of a second.
     public var progressInterval = Duration.milliseconds(100)
-    /// True for a manager, which forgets the record once it has written down the end itself.
-    var keepsRecord = false
 
     /// Makes the options that `osssync get` itself uses, without a record directory.
     public init() {}
 
     func check() throws(SyncError) {
-        try SettingBounds.check(partSize, "partSize", 1...Int64.max)
-        try SettingBounds.check(streams, "streams", 1...64)
+        try check(largestPart: .max)
         try SettingBounds.check(pauseLoss, "pauseLoss", 64 << 10...Int64.max)
-        try SettingBounds.check(progressInterval, "progressInterval", SettingBounds.wait)
-        try reconnects?.check()
     }
 }
 

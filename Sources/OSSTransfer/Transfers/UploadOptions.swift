@@ -47,17 +47,12 @@ public struct UploadOptions: Sendable, Hashable {
     public var reconnects: ReconnectPolicy?
     /// The shortest time between two progresses: a tenth of a second.
     public var progressInterval = Duration.milliseconds(100)
-    /// True for a manager, which forgets the record once it has written down the end itself.
-    var keepsRecord = false
 
     /// Makes the options that `osssync put` itself uses, without a record directory.
     public init() {}
 
     func check(for dialect: StoreDialect) throws(SyncError) {
         try put.properties.checkMetadata(for: dialect)
-        try SettingBounds.check(partSize, "partSize", 1...PartLayout.maximumPartSize)
-        try SettingBounds.check(streams, "streams", 1...64)
-        try SettingBounds.check(progressInterval, "progressInterval", SettingBounds.wait)
-        try reconnects?.check()
+        try check(largestPart: PartLayout.maximumPartSize)
     }
 }

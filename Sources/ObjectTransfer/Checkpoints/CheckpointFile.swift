@@ -55,21 +55,18 @@ package actor CheckpointFile: CheckpointStore {
     private func open(_ key: ObjectKey) async throws(ItemFailure) -> Bool {
         guard let place, file == nil else { return true }
         let bytes: [UInt8]?
-        do {
-            (file, bytes) = try await disk.run { () throws(LocalError) -> (OpenRecord, [UInt8]?) in
-                let directory = try RecordDirectory(path: place.directory)
-                let (name, destination) = try place.name()
-                let lock = try directory.lockRecord(name)
-                let record = OpenRecord(
-                    directory: directory,
-                    name: name,
-                    destination: destination,
-                    lock: lock
-                )
-                return (record, try directory.read(name))
-            }
-        } catch {
-            throw ItemFailure(ofTransfer: error)
+        (file, bytes) = try await disk.reporting {
+            () throws(LocalError) -> (OpenRecord, [UInt8]?) in
+            let directory = try RecordDirectory(path: place.directory)
+            let (name, destination) = try place.name()
+            let lock = try directory.lockRecord(name)
+            let record = OpenRecord(
+                directory: directory,
+                name: name,
+                destination: destination,
+                lock: lock
+            )
+            return (record, try directory.read(name))
         }
         // What is not on disk any more may still be known here.
         guard let bytes else { return true }
@@ -84,13 +81,9 @@ package actor CheckpointFile: CheckpointStore {
     /// Removes temporary files of `destination` but that of the record; `held` if one is in use.
     package func removeLeftovers(of destination: FileDestination) async throws(ItemFailure) {
         let kept = download?.partialName
-        do {
-            try await disk.run { () throws(LocalError) in
-                let partials = try destination.openIfPresent(.standard)?.partials
-                _ = try partials?.remove(of: destination.partials, except: kept)
-            }
-        } catch {
-            throw ItemFailure(error)
+        try await disk.reporting { () throws(LocalError) in
+            let partials = try destination.openIfPresent(.standard)?.partials
+            _ = try partials?.remove(of: destination.partials, except: kept)
         }
     }
 
@@ -102,14 +95,10 @@ package actor CheckpointFile: CheckpointStore {
             let current = place.destination(of: destination), earlier.parent != current.parent
         else { return }
         let name = record.download?.partialName
-        do {
-            try await disk.run { () throws(LocalError) in
-                guard let parent = try earlier.openIfPresent(.standard) else { return }
-                if let name { try parent.partials.remove(name) }
-                try parent.partials.remove(of: earlier.partials, except: nil)
-            }
-        } catch {
-            throw ItemFailure(error)
+        try await disk.reporting { () throws(LocalError) in
+            guard let parent = try earlier.openIfPresent(.standard) else { return }
+            if let name { try parent.partials.remove(name) }
+            try parent.partials.remove(of: earlier.partials, except: nil)
         }
     }
 
@@ -150,6 +139,17 @@ package actor CheckpointFile: CheckpointStore {
         try await flush(isAnnounced: true)
     }
 
+    /// The transfer is complete: removes the record, unless its owner does that.
+    package func end() async throws(ItemFailure) {
+        if place?.isOwned != true { try await forget() }
+    }
+
+    /// Removes the record, also one that was only announced.
+    package func forget() async throws(ItemFailure) {
+        (download, ranges, seal, whole, upload, parts) = (nil, [:], nil, nil, nil, [:])
+        try await flush()
+    }
+
     private func restore(from record: TransferRecord, _ key: ObjectKey) {
         if let checkpoint = record.download {
             restore(from: checkpoint, key)
@@ -174,16 +174,12 @@ package actor CheckpointFile: CheckpointStore {
         let isKept = record.download != nil || upload != nil || isAnnounced
         // The store keeps the parts of an upload that nothing here knows of any more.
         let isDurable = upload != nil
-        do {
-            try await disk.run { () throws(LocalError) in
-                if isKept {
-                    try file.directory.write(file.name, record.content, isDurable: isDurable)
-                } else {
-                    try file.directory.remove(file.name)
-                }
+        try await disk.reporting { () throws(LocalError) in
+            if isKept {
+                try file.directory.write(file.name, record.content, isDurable: isDurable)
+            } else {
+                try file.directory.remove(file.name)
             }
-        } catch {
-            throw ItemFailure(error)
         }
     }
 
@@ -251,17 +247,17 @@ package actor CheckpointFile: CheckpointStore {
 
     /// The file is complete and about to be renamed: a later process that finds this record, and
     /// the file at its path, need not download it again.
-    func noteWhole(_ checksum: CRC64) async throws(ItemFailure) {
+    package func noteWhole(_ checksum: CRC64) async throws(ItemFailure) {
         guard download != nil else { return }
         whole = checksum
         try await flush()
     }
 
     /// True if the record is of a download that was whole.
-    var isWhole: Bool { whole != nil }
+    package var isWhole: Bool { whole != nil }
 
     /// The checksum, and the partial file's name, of a download of this version that was whole.
-    func published(_ object: PinnedObject) -> (checksum: CRC64, partialName: String)? {
+    package func published(_ object: PinnedObject) -> (checksum: CRC64, partialName: String)? {
         guard let whole, let download, download.etag == object.etag, download.size == object.size
         else { return nil }
         return (whole, download.partialName)
@@ -272,12 +268,6 @@ package actor CheckpointFile: CheckpointStore {
         guard download != nil else { return }
         (download, ranges, seal, whole) = (nil, [:], nil, nil)
         try await flush(isAnnounced: true)
-    }
-
-    /// Removes the record, also one that was only announced.
-    package func forgetDownload() async throws(ItemFailure) {
-        (download, ranges, seal, whole) = (nil, [:], nil, nil)
-        try await flush()
     }
 
     package func sealDownload(

@@ -7,42 +7,43 @@ package struct RecordPlace: Sendable {
     static let downloadSuffix = ".download"
     private static let uploadSuffix = ".upload"
 
-    /// What a transfer is found again by.
-    package enum Identity: Sendable, Hashable {
-        /// The app's own name for it.
-        case named(String)
-        /// The file, and for an upload the object.
-        case file(object: String?)
-    }
-
     /// Made if it is missing.
     package let directory: String
-    private let identity: Identity
+    /// The app's own name for the transfer, by which it is found again; nil: it is found by the
+    /// file, and an upload by the object, too.
+    private let identity: String?
     /// The transferred file, as it was given.
     private let file: String
     private let base: String?
-    private let isDownload: Bool
+    /// Of an upload; nil for a download.
+    private let object: String?
+    /// True if the record of a finished transfer is removed by its owner, which writes down the end
+    /// before.
+    let isOwned: Bool
 
     /// Names the place; nothing is read.
     ///
     /// - Parameters:
     ///   - directory: Where records are.
-    ///   - identity: What the transfer is found again by.
+    ///   - identity: The app's own name for the transfer, if it has one.
     ///   - file: The transferred file.
     ///   - base: A directory above the file that may be moved with it; nil if paths are absolute.
-    ///   - isDownload: False for an upload.
+    ///   - object: The object of an upload; nil for a download.
+    ///   - isOwned: True if the owner of the record removes it at the end.
     package init(
         directory: String,
-        identity: Identity,
+        identity: String?,
         file: String,
         base: String?,
-        isDownload: Bool
+        object: String?,
+        isOwned: Bool
     ) {
         self.directory = directory
         self.identity = identity
         self.file = file
         self.base = base
-        self.isDownload = isDownload
+        self.object = object
+        self.isOwned = isOwned
     }
 
     /// The record that a temporary file was to become, if it is one of a transfer.
@@ -54,19 +55,21 @@ package struct RecordPlace: Sendable {
 
     /// The name of a record of an identity of the app's.
     package static func name(of identity: String, isDownload: Bool) -> String {
-        digest(["identity", identity]) + (isDownload ? downloadSuffix : uploadSuffix)
+        digest(["identity", identity]) + suffix(isDownload)
+    }
+
+    private static func suffix(_ isDownload: Bool) -> String {
+        isDownload ? downloadSuffix : uploadSuffix
     }
 
     /// The name of the record's file, and where a download goes, as the record says it.
     func name() throws(LocalError) -> (name: String, destination: String?) {
         let place = try Self.relative(file, to: base)
-        let destination = isDownload ? place : nil
-        switch identity {
-        case .named(let text): return (Self.name(of: text, isDownload: isDownload), destination)
-        case .file(let object):
-            let digest = Self.digest(["file", object ?? "", place])
-            return (digest + (isDownload ? Self.downloadSuffix : Self.uploadSuffix), destination)
-        }
+        let isDownload = object == nil
+        let name =
+            identity.map { Self.name(of: $0, isDownload: isDownload) }
+            ?? Self.digest(["file", object ?? "", place]) + Self.suffix(isDownload)
+        return (name, isDownload ? place : nil)
     }
 
     /// The file of a record.

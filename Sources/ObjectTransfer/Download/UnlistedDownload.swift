@@ -1,14 +1,20 @@
 internal import ObjectStorage
-internal import SyncModel
+package import SyncModel
 
 /// The download of an object that no listing told of.
 ///
 /// None begins with a HEAD: a checkpoint names the version, and otherwise the answer to the request
 /// for the first range tells it.
-struct UnlistedDownload: Sendable {
-    let key: ObjectKey
-    let context: TransferContext
-    let gate: PauseGate
+package struct UnlistedDownload: Sendable {
+    private let key: ObjectKey
+    private let context: TransferContext
+    private let gate: PauseGate
+
+    package init(key: ObjectKey, context: TransferContext, gate: PauseGate) {
+        self.key = key
+        self.context = context
+        self.gate = gate
+    }
 
     private func downloader(_ size: Int64) -> Downloader {
         let transfer = TransferCounter(.download, key: key, size: size)
@@ -19,7 +25,7 @@ struct UnlistedDownload: Sendable {
     /// byte.
     ///
     /// - Throws: As ``Downloader/run(_:)``.
-    func run() async throws(ItemFailure) -> FinishedDownload {
+    package func run() async throws(ItemFailure) -> FinishedDownload {
         do throws(ItemFailure) {
             if let finished = try await fetchRanges() { return finished }
         } catch {

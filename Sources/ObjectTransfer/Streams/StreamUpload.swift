@@ -1,6 +1,5 @@
-internal import LocalStorage
 internal import ObjectStorage
-internal import SyncModel
+package import SyncModel
 internal import Synchronization
 
 /// A stream on its way to one object.
@@ -22,8 +21,18 @@ package struct StreamUpload: Sendable {
     private static let abortLimit = Duration.seconds(10)
     private static let completions = 3
 
-    private let settings: ObjectUpload.Settings
-    private let services: SingleTransfer
+    /// An object that holds what the stream held.
+    package struct Finished: Sendable {
+        package let etag: ETag
+        package let size: Int64
+        package let checksum: CRC64
+        package let versionID: VersionID?
+        package let callback: CallbackEnding?
+    }
+
+    private let key: ObjectKey
+    private let context: TransferContext
+    private let details: UploadDetails
     private let read: Input
     /// Bytes of the whole; nil if that is unknown before the end.
     private let length: Int64?
@@ -38,20 +47,20 @@ package struct StreamUpload: Sendable {
     /// whatever became of its answer.
     package var mayBeStored: Bool { makesObject.isSet.load(ordering: .acquiring) }
 
-    /// Makes an upload; the path and the record of `settings` are not used.
-    ///
     /// A stream that has another length than `length` makes no object.
     package init(
         of read: @escaping Input,
         length: Int64?,
-        settings: ObjectUpload.Settings,
-        services: SingleTransfer,
+        to key: ObjectKey,
+        _ details: UploadDetails,
+        _ context: TransferContext,
         onProgress: @escaping @Sendable (_ sent: Int) -> Void
     ) {
         self.read = read
         self.length = length
-        self.settings = settings
-        self.services = services
+        self.key = key
+        self.details = details
+        self.context = context
         self.onProgress = onProgress
     }
 
@@ -61,42 +70,33 @@ package struct StreamUpload: Sendable {
     }
 
     /// Sends everything up to the end of the stream.
-    package func run() async throws(ItemFailure) -> ObjectUpload.Finished {
+    package func run() async throws(ItemFailure) -> Finished {
         do {
-            let directory = try await services.disk.run { () throws(LocalError) in
-                try MirrorDirectory(ofSingleFiles: "/", calls: .standard)
-            }
-            let context = services.context(settings.store, directory)
             let sizes = try GrowingParts(
                 length: length,
-                preferred: services.partSize,
-                settings.store.dialect
+                preferred: context.partSize,
+                context.store.dialect
             )
-            if settings.forbidsOverwrite {
-                try await ObjectUpload.checkAbsent(settings.key, context)
-            }
-            return try await send(sizes, context)
+            if details.isNew { try await context.requireAbsent(key) }
+            return try await send(sizes)
         } catch {
             throw ItemFailure(ofTransfer: error)
         }
     }
 
-    private func send(
-        _ sizes: GrowingParts,
-        _ context: TransferContext
-    ) async throws -> ObjectUpload.Finished {
-        let token = services.environment.randomName(UploadCheckpoint.tokenLength)
+    private func send(_ sizes: GrowingParts) async throws -> Finished {
+        let token = try await context.uploadToken(key, length ?? 0)
         var beginning = [try await read(sizes.size(ofPartAt: 0))]
         if beginning[0].count == sizes.size(ofPartAt: 0) {
             let second = try await read(sizes.size(ofPartAt: 1))
             if !second.isEmpty { beginning.append(second) }
         }
         try check(beginning.reduce(0) { $0 + Int64($1.count) }, isAtEnd: beginning.count == 1)
-        if beginning.count == 1 { return try await put(beginning[0], token, context) }
-        if length == nil, settings.store.dialect.partsHaveOneSize {
+        if beginning.count == 1 { return try await put(beginning[0], token) }
+        if length == nil, context.store.dialect.partsHaveOneSize {
             context.observer.warned(sizes.warning)
         }
-        return try await sendParts(&beginning, sizes, token, context)
+        return try await sendParts(&beginning, sizes, token)
     }
 
     /// Throws unless the stream can still have, or has, the length that was announced.
@@ -106,33 +106,15 @@ package struct StreamUpload: Sendable {
         throw .local(message: "the stream \(found) \(length) bytes; nothing was stored")
     }
 
-    private func request(_ token: String, _ checksum: CRC64?) -> PutRequest {
-        var metadata = settings.properties.sortedMetadata
-        metadata.append((name: Uploader.tokenMetadataName, value: token))
-        if let checksum, !settings.store.dialect.computesChecksum {
-            let name = StorageDialect.checksumMetadataName
-            metadata.append((name: name, value: String(checksum.value)))
-        }
-        var request = PutRequest(
-            key: settings.key,
-            contentType: ContentType.guess(for: settings.key),
-            userMetadata: metadata,
-            forbidsOverwrite: settings.forbidsOverwrite
-        )
-        request.set(settings.properties)
-        request.existenceIsUnknown = true
-        request.asksForPartChecksums = true
-        return request
-    }
-
-    private func put(
-        _ bytes: [UInt8],
-        _ token: String,
-        _ context: TransferContext
-    ) async throws -> ObjectUpload.Finished {
+    private func put(_ bytes: [UInt8], _ token: String) async throws -> Finished {
         let checksum = CRC64(of: bytes)
-        var request = request(token, checksum)
-        request.callback = settings.callback
+        var request = details.beginning(
+            of: key,
+            [],
+            token: token,
+            checksum: context.store.dialect.computesChecksum ? nil : checksum
+        )
+        request.callback = details.callback
         makesObject.isSet.store(true, ordering: .releasing)
         let result = try await context.store.put(
             request,
@@ -146,8 +128,8 @@ package struct StreamUpload: Sendable {
         _ result: PutResult,
         size: Int64,
         _ checksum: CRC64
-    ) -> ObjectUpload.Finished {
-        ObjectUpload.Finished(
+    ) -> Finished {
+        Finished(
             etag: result.etag,
             size: size,
             checksum: result.crc64 ?? checksum,
@@ -163,12 +145,11 @@ extension StreamUpload {
     private func sendParts(
         _ waiting: inout [[UInt8]],
         _ sizes: GrowingParts,
-        _ token: String,
-        _ context: TransferContext
-    ) async throws -> ObjectUpload.Finished {
+        _ token: String
+    ) async throws -> Finished {
         let uploads = MultipartUploads(context: context)
         let checkpoint = UploadCheckpoint(
-            key: settings.key,
+            key: key,
             uploadID: nil,
             partSize: Int64(sizes.size(ofPartAt: 0)),
             source: FileIdentity(
@@ -179,15 +160,16 @@ extension StreamUpload {
                 device: 0
             ),
             token: token,
-            started: services.environment.now(),
+            started: context.environment.now(),
             parts: []
         )
         do {
-            let upload = try await uploads.initiate(request(token, nil), checkpoint)
-            let parts = try await sendParts(&waiting, sizes, upload, context)
-            return try await complete(upload, parts, token, context)
+            let request = details.beginning(of: key, [], token: token, checksum: nil)
+            let upload = try await uploads.initiate(request, checkpoint)
+            let parts = try await sendParts(&waiting, sizes, upload)
+            return try await complete(upload, parts, token)
         } catch {
-            await abort(context)
+            await abort()
             throw error
         }
     }
@@ -196,8 +178,7 @@ extension StreamUpload {
     private func sendParts(
         _ waiting: inout [[UInt8]],
         _ sizes: GrowingParts,
-        _ upload: UploadID,
-        _ context: TransferContext
+        _ upload: UploadID
     ) async throws -> [UploadedPart] {
         try await withThrowingTaskGroup(of: Event.self) { group in
             var (parts, begun) = ([UploadedPart](), 0)
@@ -217,7 +198,7 @@ extension StreamUpload {
                     group.addTask {
                         .sent(
                             try await context.store.uploadPart(
-                                context.objectKey(settings.key),
+                                key,
                                 upload,
                                 number,
                                 body: .bytes(bytes),
@@ -228,7 +209,7 @@ extension StreamUpload {
                 }
                 let next = sizes.size(ofPartAt: begun)
                 let isFull =
-                    begun - parts.count >= services.streams
+                    begun - parts.count >= context.limits.streamsPerFile
                     || held + next > max(Self.memoryBudget, 2 * next)
                 if !isReading, !isAtEnd, !isFull {
                     isReading = true
@@ -255,7 +236,7 @@ extension StreamUpload {
         _ total: Int64,
         _ sizes: GrowingParts
     ) throws(ItemFailure) -> PartNumber {
-        let limit = settings.store.dialect.maximumObjectSize
+        let limit = context.store.dialect.maximumObjectSize
         guard total <= limit, index < PartLayout.maximumPartCount else {
             throw .tooLarge(size: total, limit: min(limit, sizes.capacity))
         }
@@ -263,9 +244,8 @@ extension StreamUpload {
     }
 
     /// Aborts the upload although the task may be cancelled.
-    private func abort(_ context: TransferContext) async {
-        let (key, environment) = (settings.key, services.environment)
-        let limit = Self.abortLimit
+    private func abort() async {
+        let (key, context, limit) = (key, context, Self.abortLimit)
         let isAborted = await finishing {
             await withTaskGroup(of: Bool.self) { group in
                 group.addTask {
@@ -279,7 +259,7 @@ extension StreamUpload {
                 }
                 group.addTask {
                     // Only the end of the group cuts it short.
-                    try? await environment.sleep(limit)
+                    try? await context.environment.sleep(limit)
                     return false
                 }
                 let isAborted = await group.next() ?? false
@@ -302,26 +282,17 @@ extension StreamUpload {
     private func complete(
         _ upload: UploadID,
         _ parts: [UploadedPart],
-        _ token: String,
-        _ context: TransferContext
-    ) async throws -> ObjectUpload.Finished {
+        _ token: String
+    ) async throws -> Finished {
         var checksum = CRC64()
         var size: Int64 = 0
         for part in parts {
             checksum = checksum.combined(with: part.crc64 ?? CRC64(), length: part.size)
             size += part.size
         }
-        var request = CompleteRequest(
-            key: settings.key,
-            upload: upload,
-            parts: parts,
-            forbidsOverwrite: settings.forbidsOverwrite,
-            callback: settings.callback
-        )
-        request.existenceIsUnknown = true
-        request.accessControl = settings.properties.accessControl
         makesObject.isSet.store(true, ordering: .releasing)
-        return try await complete(request, token, size: size, checksum, context)
+        let request = details.completion(of: key, upload, parts)
+        return try await complete(request, token, size: size, checksum)
     }
 
     /// Makes the object, and looks whether it was made if the answer is lost.
@@ -329,9 +300,8 @@ extension StreamUpload {
         _ request: CompleteRequest,
         _ token: String,
         size: Int64,
-        _ checksum: CRC64,
-        _ context: TransferContext
-    ) async throws -> ObjectUpload.Finished {
+        _ checksum: CRC64
+    ) async throws -> Finished {
         var attempt = 1
         while true {
             do {
@@ -340,7 +310,7 @@ extension StreamUpload {
                 return finished(result, size: size, checksum)
             } catch let error as StorageError {
                 guard error.mayHaveMadeObject || error.isNoSuchUpload else { throw error }
-                if let made = try await made(token, size: size, checksum, context) { return made }
+                if let made = try await made(token, size: size, checksum) { return made }
                 guard error.mayHaveReachedServer, attempt < Self.completions else { throw error }
                 attempt += 1
             }
@@ -351,20 +321,19 @@ extension StreamUpload {
     private func made(
         _ token: String,
         size: Int64,
-        _ checksum: CRC64,
-        _ context: TransferContext
-    ) async throws(ItemFailure) -> ObjectUpload.Finished? {
+        _ checksum: CRC64
+    ) async throws(ItemFailure) -> Finished? {
         do throws(ItemFailure) {
-            let (object, metadata) = try await context.head(settings.key, knownSize: size)
-            guard metadata.userMetadata[Uploader.tokenMetadataName] == token,
+            let (object, metadata) = try await context.head(key, knownSize: size)
+            guard metadata.userMetadata[StorageDialect.tokenMetadataName] == token,
                 metadata.size == size, object.crc64.map({ $0 == checksum }) ?? true
             else { return nil }
-            return ObjectUpload.Finished(
+            return Finished(
                 etag: object.etag,
                 size: size,
                 checksum: checksum,
                 versionID: metadata.versionID,
-                callback: settings.callback.map { _ in .unknown }
+                callback: details.callback.map { _ in .unknown }
             )
         } catch {
             if error.isVanished { return nil }
@@ -378,7 +347,7 @@ extension StreamUpload {
         _ checksum: CRC64
     ) throws(ItemFailure) {
         let isRight: Bool
-        if settings.store.dialect.computesChecksum, let found = result.crc64 {
+        if context.store.dialect.computesChecksum, let found = result.crc64 {
             isRight = found == checksum
         } else if let tag = MultipartETag.tag(ofParts: parts.map(\.etag)),
             MultipartETag.partCount(of: result.etag) != nil

@@ -44,49 +44,36 @@ extension Uploader {
         if let callback = CallbackEnding(result) { attempt.callback = callback }
     }
 
-    /// What begins the object; a callback goes with the request that completes it.
-    private func request(_ attempt: Attempt, callback: UploadCallback?) -> PutRequest {
-        var metadata = details.properties.sortedMetadata
+    /// What begins the object.
+    private func request(_ attempt: Attempt) -> PutRequest {
+        var metadata: [(name: String, value: String)] = []
         if details.keepsFileMetadata {
-            func add(_ name: String, _ value: String) {
-                guard !metadata.contains(where: { $0.name.lowercased() == name }) else { return }
-                metadata.append((name: name, value: value))
-            }
-            add(ModificationTime.metadataName, ModificationTime.text(attempt.source.modified))
-            if let permissions = attempt.sharedPermissions {
-                add(FileMode.metadataName, FileMode.text(permissions))
+            let modified = ModificationTime.text(attempt.opened.source.modified)
+            metadata.append((ModificationTime.metadataName, modified))
+            if let permissions = attempt.opened.sharedPermissions {
+                metadata.append((FileMode.metadataName, FileMode.text(permissions)))
             }
         }
-        metadata.append((name: Self.tokenMetadataName, value: attempt.token))
-        if let declaredChecksum = attempt.declaredChecksum {
-            let name = StorageDialect.checksumMetadataName
-            metadata.append((name: name, value: String(declaredChecksum.value)))
-        }
-        var request = PutRequest(
-            key: context.objectKey(key),
-            contentType: ContentType.guess(for: key),
-            userMetadata: metadata,
-            forbidsOverwrite: isNew,
-            replaced: replaced,
-            callback: callback
+        var request = details.beginning(
+            of: context.objectKey(key),
+            metadata,
+            token: attempt.token,
+            checksum: attempt.declaredChecksum
         )
-        request.set(details.properties)
-        request.existenceIsUnknown = details.existenceIsUnknown
         request.keepsMetadata = true
         request.source = details.source
-        request.asksForPartChecksums = true
         return request
     }
 
     /// Reads the file for what its object's metadata must say before the first byte is sent.
     private func declareChecksum(_ attempt: inout Attempt) async throws(ItemFailure) {
         guard !context.store.dialect.computesChecksum else { return }
-        if let content = attempt.content {
+        if let content = attempt.opened.content {
             attempt.declaredChecksum = CRC64(of: content)
             return
         }
-        let file = attempt.file
-        let range = ByteRange(offset: 0, length: attempt.source.size)
+        let file = attempt.opened.file
+        let range = ByteRange(offset: 0, length: attempt.opened.source.size)
         do {
             attempt.declaredChecksum = try await context.reading { interruption in
                 try file.checksum(of: range, unless: interruption)
@@ -94,7 +81,7 @@ extension Uploader {
         } catch {
             throw ItemFailure(ofTransfer: error)
         }
-        guard Self.isKept(file, attempt.source) else { throw .sourceKeepsChanging }
+        guard Self.isKept(file, attempt.opened.source) else { throw .sourceKeepsChanging }
     }
 
     private func put(
@@ -107,12 +94,13 @@ extension Uploader {
         } catch {
             return state.failed(error == .sourceKeepsChanging ? .sourceChanged : .other(error))
         }
-        let range = ByteRange(offset: 0, length: attempt.source.size)
+        let range = ByteRange(offset: 0, length: attempt.opened.source.size)
         let (store, transfer) = (context.store, transfer)
-        let request = request(attempt, callback: details.callback)
-        let (file, source) = (attempt.file, attempt.source)
+        var request = request(attempt)
+        request.callback = details.callback
+        let (file, source) = (attempt.opened.file, attempt.opened.source)
         let body =
-            attempt.content.map { RequestBody.bytes($0) }
+            attempt.opened.content.map { RequestBody.bytes($0) }
             ?? .file(
                 FileRegion(
                     descriptor: file.descriptor,
@@ -153,7 +141,7 @@ extension Uploader {
                 key: key,
                 uploadID: nil,
                 partSize: layout.partSize,
-                source: attempt.source,
+                source: attempt.opened.source,
                 token: attempt.token,
                 started: context.environment.now(),
                 parts: []
@@ -161,7 +149,7 @@ extension Uploader {
             attempt.hasCheckpoint = true
             let uploads = MultipartUploads(context: context)
             return state.initiated(
-                try await uploads.initiate(request(attempt, callback: nil), checkpoint)
+                try await uploads.initiate(request(attempt), checkpoint)
             )
         } catch {
             let failure = ItemFailure(ofTransfer: error)
@@ -183,16 +171,7 @@ extension Uploader {
         } catch {
             return state.failed(.other(ItemFailure(ofTransfer: error)))
         }
-        var request = CompleteRequest(
-            key: context.objectKey(key),
-            upload: upload,
-            parts: parts,
-            forbidsOverwrite: isNew,
-            replaced: replaced,
-            callback: details.callback
-        )
-        request.existenceIsUnknown = details.existenceIsUnknown
-        request.accessControl = details.properties.accessControl
+        let request = details.completion(of: context.objectKey(key), upload, parts)
         do {
             let result = try await context.store.completeMultipartUpload(request)
             record(result, &attempt)
@@ -219,18 +198,18 @@ extension Uploader {
         var isProven =
             attempt.declaredChecksum != nil
             || !RecordedTime.mayHide(
-                aChangeOf: attempt.source,
+                aChangeOf: attempt.opened.source,
                 since: attempt.start,
                 now: context.environment.now()
             )
         // What was declared was read before the parts were.
-        if (try? attempt.file.identity()) != attempt.source { isProven = false }
+        if (try? attempt.opened.file.identity()) != attempt.opened.source { isProven = false }
         if !isProven {
-            guard Self.isKept(attempt.file, attempt.source),
+            guard Self.isKept(attempt.opened.file, attempt.opened.source),
                 try await fileChecksum(attempt) == checksum
             else { return false }
         }
-        return Self.isKept(attempt.file, attempt.source)
+        return Self.isKept(attempt.opened.file, attempt.opened.source)
     }
 
     /// True if the file is what it was, or has only become longer, as far as its size and its
@@ -281,11 +260,11 @@ extension Uploader {
         do {
             let metadata = try await context.store.head(
                 context.objectKey(key),
-                knownSize: attempt.source.size
+                knownSize: attempt.opened.source.size
             )
             var isOurs =
-                metadata.userMetadata[Self.tokenMetadataName] == attempt.token
-                && metadata.size == attempt.source.size
+                metadata.userMetadata[StorageDialect.tokenMetadataName] == attempt.token
+                && metadata.size == attempt.opened.source.size
             if isOurs, let found = metadata.crc64, context.store.dialect.computesChecksum {
                 var sent = expected
                 if sent == nil { sent = try await fileChecksum(attempt) }
@@ -324,10 +303,10 @@ extension Uploader {
             return false
         }
         let digests = ContentDigest.computed(of: metadata, partSize: layout.partSize)
-        if let content = attempt.content {
+        if let content = attempt.opened.content {
             return digests.isEmpty || digests.contains { $0.matches(content) }
         }
-        let file = attempt.file
+        let file = attempt.opened.file
         for digest in digests {
             let matches = try await context.reading { interruption in
                 try digest.matches(file, size: metadata.size, unless: interruption)
@@ -339,9 +318,9 @@ extension Uploader {
 
     /// Of what was sent, if it was held, or else of the whole file.
     private func fileChecksum(_ attempt: Attempt) async throws -> CRC64 {
-        if let content = attempt.content { return CRC64(of: content) }
-        let file = attempt.file
-        let range = ByteRange(offset: 0, length: attempt.source.size)
+        if let content = attempt.opened.content { return CRC64(of: content) }
+        let file = attempt.opened.file
+        let range = ByteRange(offset: 0, length: attempt.opened.source.size)
         return try await context.reading { interruption in
             try file.checksum(of: range, unless: interruption)
         }
@@ -357,8 +336,8 @@ extension Uploader {
                 etag: confirmed.etag,
                 checksum: checksum,
                 lastModified: confirmed.lastModified,
-                source: attempt.source,
-                permissions: attempt.permissions,
+                source: attempt.opened.source,
+                permissions: attempt.opened.permissions,
                 hasCheckpoint: attempt.hasCheckpoint,
                 versionID: attempt.versionID,
                 callback: attempt.callback
@@ -373,7 +352,7 @@ extension Uploader {
         if error.isNoSuchUpload { return .noSuchUpload(error.answer) }
         if error.isNotFound {
             // S3 misses the version that was to be replaced; else the store can't hold such a key.
-            if settlesAlreadyExists, replaced != nil {
+            if settlesAlreadyExists, details.replaced != nil {
                 return .answerLost(.alreadyExists(error.answer))
             }
             return .other(.storage(message: error.message, answer: error.answer))

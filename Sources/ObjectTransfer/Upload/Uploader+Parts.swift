@@ -99,7 +99,7 @@ extension Uploader {
         // Sent before the row was written, or of a file that was touched since: the file itself
         // says whether it is the same. Not every listing has checksums.
         guard let theirs = part.crc64 ?? recorded?.crc64 else { return nil }
-        let file = attempt.file
+        let file = attempt.opened.file
         let ours = try? await context.reading { interruption in
             try file.checksum(of: range, unless: interruption)
         }

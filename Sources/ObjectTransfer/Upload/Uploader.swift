@@ -13,9 +13,9 @@ package struct FinishedUpload: Sendable {
     package let permissions: UInt32?
     /// True if the row of a checkpoint must be dropped with the record.
     package let hasCheckpoint: Bool
-    let versionID: VersionID?
+    package let versionID: VersionID?
     /// What became of the callback, if one was asked for.
-    let callback: CallbackEnding?
+    package let callback: CallbackEnding?
 }
 
 /// What became of a callback of an object that is stored in any case.
@@ -28,7 +28,7 @@ package enum CallbackEnding: Sendable, Hashable {
     case unknown
 
     /// Nil if none was asked for.
-    init?(_ result: PutResult) {
+    package init?(_ result: PutResult) {
         if let failure = result.callbackFailure {
             self = .failed(failure)
         } else if let answer = result.callbackBody {
@@ -36,42 +36,6 @@ package enum CallbackEnding: Sendable, Hashable {
         } else {
             return nil
         }
-    }
-}
-
-/// What an upload's object gets beside its content, and what is done about an earlier attempt.
-package struct UploadDetails: Sendable {
-    var properties = ObjectProperties.none
-    /// Keeps the file's modification time and permissions in the metadata, from which a pull
-    /// restores them.
-    var keepsFileMetadata = true
-    /// Of the object that had the file's content under its earlier name: what other tools put on it
-    /// stays.
-    package var source: ObjectMetadata?
-    var callback: UploadCallback?
-    /// True if no listing told whether there is an object already.
-    var existenceIsUnknown = false
-    /// False: what an earlier attempt left and is of no use is an error, and not begun again.
-    var startsOver = true
-
-    /// What a run sends.
-    package init(_ properties: ObjectProperties, keepsFileMetadata: Bool) {
-        self.properties = properties
-        self.keepsFileMetadata = keepsFileMetadata
-    }
-
-    init(
-        properties: ObjectProperties,
-        keepsFileMetadata: Bool,
-        callback: UploadCallback?,
-        existenceIsUnknown: Bool,
-        startsOver: Bool
-    ) {
-        self.properties = properties
-        self.keepsFileMetadata = keepsFileMetadata
-        self.callback = callback
-        self.existenceIsUnknown = existenceIsUnknown
-        self.startsOver = startsOver
     }
 }
 
@@ -88,18 +52,10 @@ package struct UploadDetails: Sendable {
 /// Not guaranteed: that nothing is left at the store. An upload that can't be aborted keeps its
 /// checkpoint, and the next run aborts it.
 package struct Uploader: Sendable {
-    /// The metadata that names the upload which made an object, so that a lost answer can be
-    /// settled.
-    package static let tokenMetadataName = StorageDialect.tokenMetadataName
-
     let context: TransferContext
     let key: ObjectKey
     let path: RelativePath
     let transfer: TransferCounter
-    /// True if the listing had no object of this key: one that exists then is somebody else's.
-    let isNew: Bool
-    /// The version that the listing had: another one is somebody else's.
-    let replaced: ETag?
     let details: UploadDetails
 
     package init(
@@ -107,30 +63,18 @@ package struct Uploader: Sendable {
         key: ObjectKey,
         path: RelativePath,
         transfer: TransferCounter,
-        isNew: Bool,
-        replaced: ETag?,
         details: UploadDetails
     ) {
         self.context = context
         self.key = key
         self.path = path
         self.transfer = transfer
-        self.isNew = isNew
-        self.replaced = replaced
         self.details = details
     }
 
     /// What the shell knows beside the machine.
     struct Attempt {
-        let file: OpenFile
-        let source: FileIdentity
-        /// The bits for owner, group and others; nil for a link, whose own say nothing.
-        let permissions: UInt32?
-        /// Those that other machines are told.
-        let sharedPermissions: UInt32?
-        /// All of a small file or a link, as it was at one moment; nil if it is read while it is
-        /// sent.
-        let content: [UInt8]?
+        let opened: Opened
         /// When this run began to read the file.
         let start: Timestamp
         var token: String
@@ -175,15 +119,7 @@ package struct Uploader: Sendable {
             throw .tooLarge(size: source.size, limit: dialect.maximumObjectSize)
         }
         let token = try await context.uploadToken(key, source.size)
-        var attempt = Attempt(
-            file: opened.file,
-            source: source,
-            permissions: opened.permissions,
-            sharedPermissions: opened.sharedPermissions,
-            content: opened.content,
-            start: start,
-            token: token
-        )
+        var attempt = Attempt(opened: opened, start: start, token: token)
         var state: UploadState
         do {
             (state, attempt.effects) = try await begin(layout, &attempt)
@@ -197,11 +133,16 @@ package struct Uploader: Sendable {
         return try result.get()
     }
 
-    private struct Opened {
+    /// The file, as it is sent.
+    struct Opened {
         let file: OpenFile
         let source: FileIdentity
+        /// The bits for owner, group and others; nil for a link, whose own say nothing.
         let permissions: UInt32?
+        /// Those that other machines are told.
         let sharedPermissions: UInt32?
+        /// All of a small file or a link, as it was at one moment; nil if it is read while it is
+        /// sent.
         let content: [UInt8]?
     }
 
@@ -266,7 +207,7 @@ package struct Uploader: Sendable {
                     let effect = attempt.effects.removeFirst()
                     switch effect {
                     case .upload(let upload, let number, let range):
-                        let (file, source) = (attempt.file, attempt.source)
+                        let (file, source) = (attempt.opened.file, attempt.opened.source)
                         group.addTask {
                             await send(upload, number, range, of: file, source)
                         }
@@ -303,21 +244,21 @@ extension Uploader {
         let mayHaveRecord = context.hasRecords || isMultipart
         if mayHaveRecord, let checkpoint = try await context.records.upload(key) {
             let recorded = PartLayout(
-                objectSize: attempt.source.size,
+                objectSize: attempt.opened.source.size,
                 recordedPartSize: checkpoint.partSize
             )
             let mayHide = RecordedTime.mayHide(
-                aChangeOf: attempt.source,
+                aChangeOf: attempt.opened.source,
                 since: checkpoint.started,
                 now: attempt.start
             )
             // What the object's metadata will say of its content was true when it began.
             let isOutdated = mayHide && !context.store.dialect.computesChecksum
             if let recorded, recorded == layout, let upload = checkpoint.uploadID,
-                Self.isSame(checkpoint.source, attempt.source), !isOutdated
+                Self.isSame(checkpoint.source, attempt.opened.source), !isOutdated
             {
                 attempt.hasCheckpoint = true
-                attempt.doubtsRecordedParts = mayHide || checkpoint.source != attempt.source
+                attempt.doubtsRecordedParts = mayHide || checkpoint.source != attempt.opened.source
                 attempt.token = checkpoint.token
                 for part in checkpoint.parts { attempt.recorded[part.number] = part }
                 attempt.hasBegun = true

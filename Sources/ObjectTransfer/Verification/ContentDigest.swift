@@ -271,6 +271,22 @@ extension TransferContext {
         return .contentMismatch(isSure: true)
     }
 
+    /// Holds a file that is whole against the object it should be, whose checksum the store may
+    /// compute itself.
+    package func proof(
+        _ file: OpenFile,
+        checksum: CRC64,
+        of object: PinnedObject,
+        _ metadata: ObjectMetadata
+    ) async throws -> DigestResult {
+        guard object.size > 0 else { return .proven }
+        guard store.dialect.computesChecksum else {
+            return try await verify(file, checksum: checksum, metadata)
+        }
+        guard let stated = object.crc64 else { return .unknown }
+        return stated == checksum ? .proven : .contentMismatch(isSure: true)
+    }
+
     /// True if a file that was there before has the content of the object with these headers.
     ///
     /// Here the metadata prove nothing of themselves: a tool that replaces an object's content and

@@ -65,6 +65,7 @@ struct FileUploads: ItemWorker {
             context.options.properties,
             keepsFileMetadata: context.options.keepsFileMetadata
         )
+        (details.isNew, details.replaced) = (replaced == nil, replaced)
         details.source = await smallRenames.objectBeforeRename(earlier, of: file)
         let transfer = context.tracker.begin(.upload, key: entry.key, size: file.size)
         var failure: ItemFailure?
@@ -82,8 +83,6 @@ struct FileUploads: ItemWorker {
                 key: entry.key,
                 path: path,
                 transfer: transfer,
-                isNew: replaced == nil,
-                replaced: replaced,
                 details: details
             )
             do {
@@ -265,7 +264,7 @@ extension FileUploads {
         guard kind == .bothNew || kind == .bothChanged, !context.uploads.earlier.isEmpty,
             let object = entry.remote, let file = entry.local?.identity,
             let metadata = try? await head(entry.key), metadata.etag == object.etag,
-            let token = metadata.userMetadata[Uploader.tokenMetadataName],
+            let token = metadata.userMetadata[StorageDialect.tokenMetadataName],
             context.uploads.isEarlier(token, of: entry.key, size: object.size),
             let sent = metadata.userMetadata[ModificationTime.metadataName]
                 .flatMap({ ModificationTime.parse($0) })

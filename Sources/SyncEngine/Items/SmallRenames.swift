@@ -74,7 +74,7 @@ struct SmallRenames: ItemWorker {
             else { continue }
             if metadata.etag != row.etag {
                 // A new file of that name may have been sent, which left them as they were.
-                guard let token = metadata.userMetadata[Uploader.tokenMetadataName],
+                guard let token = metadata.userMetadata[StorageDialect.tokenMetadataName],
                     context.uploads.isOwn(token, of: row.key, size: metadata.size)
                 else { continue }
             }

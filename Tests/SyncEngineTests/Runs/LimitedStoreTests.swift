@@ -6,6 +6,7 @@ import SyncModel
 import Synchronization
 import Testing
 
+@testable import OSSTransfer
 @testable import ObjectTransfer
 @testable import SyncEngine
 
@@ -197,28 +198,6 @@ extension EngineRuns {
             #expect(try fixture.tree("a") == fixture.tree("b"))
         }
 
-        private func services(_ name: String, _ streams: Int) -> SingleTransfer {
-            let environment = EngineEnvironment(
-                now: MirrorFixture.now,
-                monotonic: { .zero },
-                sleep: { try await ContinuousClock().sleep(for: $0) },
-                randomUnit: { 0.5 },
-                hostName: "host"
-            )
-            return SingleTransfer(
-                subject: name,
-                place: nil,
-                partSize: 1 << 20,
-                streams: streams,
-                environment: environment,
-                observer: TransferObserver(
-                    began: { _, _ in },
-                    startedOver: { _ in },
-                    warned: { _ in }
-                )
-            )
-        }
-
         @Test(arguments: [1, 3])
         func `no single transfer has more requests under way than streams`(
             streams: Int
@@ -227,35 +206,35 @@ extension EngineRuns {
             let content = MirrorFixture.ramp(7 << 20)
             try fixture.write("file", content)
             let sending = counting(try fixture.store(StoreObserver()))
-            let upload = ObjectUpload(
-                settings: ObjectUpload.Settings(
-                    store: sending,
-                    key: "mirror/object",
-                    path: fixture.directory("file"),
-                    forbidsOverwrite: true,
-                    properties: .none,
-                    keepsFileMetadata: true,
-                    callback: nil,
-                    startsOver: true,
-                    keepsRecord: false
-                ),
-                services: services("upload", streams)
+            var sent = UploadOptions()
+            (sent.partSize, sent.streams, sent.put.ifExists) = (1 << 20, streams, .fail)
+            let target = UploadTarget(
+                key: "mirror/object",
+                dialect: .oss,
+                object: "object",
+                subject: "subject",
+                makeStore: { sending }
             )
-            _ = try await upload.run()
+            _ = try await ResumableUpload(
+                of: fixture.directory("file"),
+                to: target,
+                options: sent
+            ).run()
             #expect((1...streams).contains(sending.mostAtOnce))
             #expect(sending.count("UploadPart") == 7)
             let fetching = counting(try fixture.store(StoreObserver()))
-            let download = ObjectDownload(
-                settings: ObjectDownload.Settings(
-                    store: fetching,
-                    key: "mirror/object",
-                    destination: try FileDestination(fixture.directory("fetched")),
-                    replacesFile: false,
-                    keepsRecord: false
-                ),
-                services: services("download", streams)
+            var fetched = DownloadOptions()
+            (fetched.partSize, fetched.streams, fetched.ifExists) = (1 << 20, streams, .fail)
+            let source = DownloadSource(
+                key: "mirror/object",
+                subject: "subject",
+                makeStore: { fetching }
             )
-            _ = try await download.run(gate: PauseGate(maximumLoss: 64 << 10))
+            _ = try await ResumableDownload(
+                from: source,
+                to: fixture.directory("fetched"),
+                options: fetched
+            ).run()
             #expect((1...streams).contains(fetching.mostAtOnce))
             #expect(fixture.content("fetched") == content)
         }

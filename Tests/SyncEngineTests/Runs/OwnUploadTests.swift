@@ -106,7 +106,7 @@ extension EngineRuns {
         private func replace(_ fixture: MirrorFixture, _ content: Data) async throws {
             let (store, key) = (try fixture.store(StoreObserver()), ObjectKey("mirror/f"))
             let metadata = try await store.head(key, versionID: nil).userMetadata
-            #expect(metadata[Uploader.tokenMetadataName] != nil)
+            #expect(metadata[StorageDialect.tokenMetadataName] != nil)
             let request = PutRequest(
                 key: key,
                 userMetadata: metadata.map { (name: $0.key, value: $0.value) }

@@ -358,7 +358,7 @@ extension EngineRuns {
             // What is made of parts has a token only where an upload of this very key gave it one.
             guard inParts else { return }
             let made = try await fixture.store(StoreObserver()).head("mirror/g", versionID: nil)
-            #expect(made.userMetadata[Uploader.tokenMetadataName] == nil)
+            #expect(made.userMetadata[StorageDialect.tokenMetadataName] == nil)
             #expect(made.userMetadata[ModificationTime.metadataName] != nil)
         }
 

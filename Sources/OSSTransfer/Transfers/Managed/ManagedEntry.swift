@@ -26,7 +26,7 @@ struct ManagedEntry {
     /// While the provider is asked.
     var question: AbandonableCall<TransferJob>?
     /// While it runs.
-    var work: ManagedWork?
+    var work: (any ManagedWork)?
     /// Resumed when it does not run any more.
     var waiters: [CheckedContinuation<Void, Never>] = []
 

@@ -30,6 +30,8 @@ public struct ManagedTransfer: Sendable, Hashable, Identifiable {
 }
 
 /// The transfers of a ``TransferManager`` on disk: a file for each, without secrets.
+///
+/// The records of the transfers themselves are other files, which are written far more often.
 final class TransferIndex: Sendable {
     /// A transfer, and the one path of a download's file.
     typealias Found = (number: Int64, transfer: ManagedTransfer, file: String?)
@@ -59,8 +61,7 @@ final class TransferIndex: Sendable {
             else { continue }
             var transfer = record.transfer
             transfer.path = record.path(base)
-            // A process that was killed had written down the end and not yet forgotten how.
-            if transfer.state == .finished { try directory.remove(Self.record(of: transfer)) }
+            try removeUseless(transfer)
             let file =
                 transfer.kind == .download
                 ? try? RecordPlace.relative(transfer.path, to: nil) : nil
@@ -76,6 +77,13 @@ final class TransferIndex: Sendable {
             transfer: transfer
         )
         try directory.write(Self.name(transfer.id), record.content)
+        try removeUseless(transfer)
+    }
+
+    /// By the record of a transfer the next process would find that it has finished, until that is
+    /// written down here.
+    private func removeUseless(_ transfer: ManagedTransfer) throws(LocalError) {
+        if transfer.state == .finished { try directory.remove(Self.record(of: transfer)) }
     }
 
     /// The base, if `path` is below it.

@@ -63,36 +63,37 @@ public struct TransferJob: Sendable {
         }
     }
 
-    /// The transfer itself, with its record in `directory`.
+    /// The transfer itself, with its record in `directory`, which the manager removes at its end.
     func work(
         _ id: String,
         directory: String,
         base: String?,
         onNotice: @escaping @Sendable (TransferNotice) -> Void
-    ) throws(SyncError) -> ManagedWork {
+    ) throws(SyncError) -> any ManagedWork {
         switch content {
         case .download(let source, var options):
             options.recordDirectory = directory
             options.identity = id
             options.base = options.base ?? base
-            options.keepsRecord = true
-            return .download(
-                try ResumableDownload(
+            return Transfer(
+                try DownloadWork(
                     from: source,
                     to: path,
+                    checkpoint: nil,
                     options: options,
+                    isOwned: true,
                     onNotice: onNotice
                 )
             )
         case .upload(let target, var options):
             options.recordDirectory = directory
             options.identity = id
-            options.keepsRecord = true
-            return .upload(
-                try ResumableUpload(
+            return Transfer(
+                try UploadWork(
                     of: path,
                     to: target,
                     options: options,
+                    isOwned: true,
                     onNotice: onNotice
                 )
             )
@@ -108,89 +109,43 @@ public enum TransferResult: Sendable, Hashable {
     case uploaded(UploadedObject)
 }
 
-/// A download or an upload.
-enum ManagedWork: Sendable {
-    case download(ResumableDownload)
-    case upload(ResumableUpload)
-
-    /// Starts it; from here on, a pause takes effect.
-    func start() {
-        switch self {
-        case .download(let download): download.start()
-        case .upload(let upload): upload.start()
-        }
-    }
-
+/// A download or an upload of a manager.
+protocol ManagedWork: Sendable {
+    var progress: TransferProgressSequence { get }
+    var snapshot: ProgressState.Snapshot { get }
+    func resume()
+    func pause()
+    func cancel(keepingParts: Bool)
+    func networkChanged()
     /// What came of it, once it has stopped; nil if it was stopped by a call.
-    func result() async throws(SyncError) -> TransferResult? {
-        switch self {
-        case .download(let download):
-            if case .finished(let file) = try await download.transfer.ending() {
-                return .downloaded(file)
-            }
-        case .upload(let upload):
-            if case .finished(let object) = try await upload.transfer.ending() {
-                return .uploaded(object)
-            }
-        }
-        return nil
-    }
-
-    /// Stops it so that it can be resumed.
-    func pause() {
-        switch self {
-        case .download(let download): download.transfer.pause()
-        case .upload(let upload): upload.transfer.pause()
-        }
-    }
-
-    /// Ends the wait for a network.
-    func networkChanged() {
-        switch self {
-        case .download(let download): download.transfer.networkChanged()
-        case .upload(let upload): upload.transfer.networkChanged()
-        }
-    }
-
-    /// Stops it at once.
-    func stop() {
-        switch self {
-        case .download(let download): download.transfer.cancel(keepingParts: true)
-        case .upload(let upload): upload.transfer.cancel(keepingParts: true)
-        }
-    }
-
+    func result() async throws(SyncError) -> TransferResult?
     /// Deletes what it left unfinished; it does not run.
+    func discard() async throws(SyncError)
+}
+
+extension Transfer: ManagedWork where Outcome: ManagedOutcome {
+    func result() async throws(SyncError) -> TransferResult? { try await ending().result }
+
     func discard() async throws(SyncError) {
-        switch self {
-        case .download(let download):
-            download.transfer.cancel()
-            _ = try await download.transfer.value
-        case .upload(let upload):
-            upload.transfer.cancel()
-            _ = try await upload.transfer.value
-        }
+        cancel()
+        _ = try await value
     }
+}
 
-    /// Forgets what a finished transfer kept until its end was written down.
-    func forgetRecord() async throws(ItemFailure) {
-        switch self {
-        case .download(let download): try await download.forgetRecord()
-        case .upload(let upload): try await upload.forgetRecord()
-        }
+/// What a manager tells of an outcome.
+protocol ManagedOutcome {
+    /// Nil unless it has finished.
+    var result: TransferResult? { get }
+}
+
+extension DownloadOutcome: ManagedOutcome {
+    var result: TransferResult? {
+        if case .finished(let file) = self { .downloaded(file) } else { nil }
     }
+}
 
-    var progress: TransferProgressSequence {
-        switch self {
-        case .download(let download): download.transfer.progress
-        case .upload(let upload): upload.transfer.progress
-        }
-    }
-
-    var snapshot: ProgressState.Snapshot {
-        switch self {
-        case .download(let download): download.transfer.snapshot
-        case .upload(let upload): upload.transfer.snapshot
-        }
+extension UploadOutcome: ManagedOutcome {
+    var result: TransferResult? {
+        if case .finished(let object) = self { .uploaded(object) } else { nil }
     }
 }

@@ -83,7 +83,7 @@ extension TransferManager {
                 entries[key]?.wanted == .running, suitsNetwork(key), !Task.isCancelled
             {
                 entries[key]?.work = work
-                work.start()
+                work.resume()
                 notify(.started, key)
                 if let result = try await follow(work, key) { ending = .finished(result) }
             }
@@ -108,7 +108,7 @@ extension TransferManager {
 
     /// Reports progress while it runs.
     private func follow(
-        _ work: ManagedWork,
+        _ work: any ManagedWork,
         _ key: ObjectKey
     ) async throws(SyncError) -> TransferResult? {
         let result = await withTaskGroup(of: Void.self) { group in
@@ -138,7 +138,8 @@ extension TransferManager {
             wanted = entry.wanted
             let settled = settled(entry, ending)
             (transfer, kind) = settled
-            await note(settled.transfer, entry)
+            // What is not written down here costs the next process a look at what there is.
+            try? await save(settled.transfer, entry.number)
         } while entries[key]?.wanted != wanted
             || entries[key]?.transfer.priority != transfer?.priority
             || entries[key]?.transfer.networks != transfer?.networks
@@ -159,18 +160,6 @@ extension TransferManager {
         if let kind { notify(kind, key) }
         for waiter in waiters { waiter.resume() }
         signal.raise()
-    }
-
-    /// Writes down how it ended, and only then forgets its record, by which the next process would
-    /// find that it has finished.
-    private func note(_ transfer: ManagedTransfer, _ entry: ManagedEntry) async {
-        do {
-            try await save(transfer, entry.number)
-            if transfer.state == .finished { try await entry.work?.forgetRecord() }
-        } catch {
-            // What is not written down here costs the next process a look at what there is.
-            _ = error
-        }
     }
 
     /// The state of a transfer after its end, and the event to send.
@@ -203,7 +192,7 @@ extension TransferManager {
     /// The transfer itself, made anew: it finds what there is in its record.
     ///
     /// Nil if it was stopped while the provider was asked.
-    func work(_ key: ObjectKey, of id: String) async throws(SyncError) -> ManagedWork? {
+    func work(_ key: ObjectKey, of id: String) async throws(SyncError) -> (any ManagedWork)? {
         let job: TransferJob
         if let known = entries[key]?.job {
             job = known

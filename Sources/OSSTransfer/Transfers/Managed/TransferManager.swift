@@ -277,7 +277,7 @@ extension TransferManager {
             return
         }
         entries[key]?.question?.abandon()
-        entries[key]?.work?.stop()
+        entries[key]?.work?.cancel(keepingParts: true)
         await suspend(key)
     }
 

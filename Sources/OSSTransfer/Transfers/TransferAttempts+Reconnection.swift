@@ -1,17 +1,10 @@
 internal import ObjectTransfer
 internal import SyncModel
 
-/// Tries a transfer again that lost its connection, as often as its policy says.
-struct Reconnection: Sendable {
-    /// Nil: never.
-    let policy: ReconnectPolicy?
-    let environment: EngineEnvironment
-    let progressState: ProgressState
-    /// Ends a pause.
-    let network: Condition
-    let onNotice: @Sendable (TransferNotice) -> Void
-
-    func run<Value: Sendable>(
+extension TransferAttempts {
+    /// Tries a transfer again that lost its connection, as often as its policy says; never without
+    /// one.
+    func reconnecting<Value: Sendable>(
         _ gate: PauseGate,
         _ attempt: @escaping @Sendable () async throws(ItemFailure) -> Value
     ) async -> Result<Value, ItemFailure> {
@@ -20,14 +13,14 @@ struct Reconnection: Sendable {
             let before = progressState.snapshot.moved
             let version = network.version
             let result = await gate.running(environment, attempt)
-            guard case .failure(let failure) = result, failure.isPassing, let policy,
+            guard case .failure(let failure) = result, failure.isPassing, let reconnects,
                 !gate.isRaised
             else { return result }
             // What moved shows that there was a network in between.
             if progressState.snapshot.moved > before { failures = 0 }
             failures += 1
-            guard failures <= policy.attempts else { return result }
-            let pause = policy.pause(after: failures - 1)
+            guard failures <= reconnects.attempts else { return result }
+            let pause = reconnects.pause(after: failures - 1)
             onNotice(.waiting(pause: pause, message: failure.message))
             progressState.rest()
             guard await gate.wait(pause, waking(after: version)) else {
