@@ -13,9 +13,11 @@ class Bug:
     def __init__(self, line):
         number, limit, simulated, sentence, commands = line.rstrip("\n").split("\t")
         self.number = int(number)
-        # Whether what it breaks is a part of the simulator's world, or of that of several nodes.
-        self.is_simulated = simulated in ("yes", "nodes")
-        self.simulator_options = ["--nodes"] if simulated == "nodes" else []
+        # Whether what it breaks is a part of the simulator's world, of that of several nodes, or of
+        # the wider world of this name.
+        self.is_simulated = simulated != "no"
+        self.simulator_options = {"no": [], "yes": [], "nodes": ["--nodes"]}.get(
+            simulated, ["--worlds", simulated])
         # Seconds after which the bug shows by a command that does not end; only where the end
         # itself is what the bug breaks.
         self.limit = int(limit) if limit != "-" else None

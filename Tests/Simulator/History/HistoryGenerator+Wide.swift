@@ -46,7 +46,7 @@ extension HistoryGenerator {
                 history.setup.hasNoConditions = true
             }
         case .damage, .keptTimes, .hardLinks, .hidden, .filters, .states, .growing, .ports,
-            .emptyHeads, .folders:
+            .emptyHeads, .folders, .freed:
             break
         }
     }
@@ -66,6 +66,7 @@ extension HistoryGenerator {
         case .emptyHeads: emptyHeads()
         case .refused, .oldStore: busy(ending)
         case .folders: folders(ending)
+        case .freed: freed(ending)
         }
     }
 

@@ -154,6 +154,8 @@ struct ToolRun: Codable, Hashable, Sendable {
         case verify
         /// The same, and fetches again what is damaged.
         case repair
+        /// Removes local copies of what the bucket has: at the paths, or without any, older ones.
+        case free
     }
 
     /// The program is started a second time on the directory, while the run goes on.

@@ -30,6 +30,8 @@ enum WideKind: String, Codable, Hashable, Sendable, CaseIterable {
     case oldStore
     /// A store whose objects are files in directories.
     case folders
+    /// Files whose local copies are removed to free the disk.
+    case freed
 }
 
 /// What happens in these worlds.
@@ -54,6 +56,8 @@ enum WideChange: Codable, Hashable, Sendable {
     case runElsewhere(seed: UInt64, trashDays: Int)
     /// The endpoint has another port; and back.
     case changePort
+    /// The list of what was freed is removed.
+    case loseFreedList
 }
 
 /// What users may do with a file or directory.

@@ -21,6 +21,7 @@ struct Violation: Error, CustomStringConvertible {
         case trash = "a deletion can be taken back"
         case limits = "a limited run stays within its paths"
         case damage = "what is damaged replaces nothing"
+        case freed = "what was freed is kept in the bucket"
         case rights = "nobody may read more than before"
         case determinism = "a seed is the whole input"
     }

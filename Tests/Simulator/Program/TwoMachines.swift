@@ -23,6 +23,8 @@ final class TwoMachines: @unchecked Sendable {
     private let world: World
     private let transport: PlainTransport
     private let deletes: Bool
+    /// Local copies are removed now and then, in one seed of four: the others stay as they are.
+    private let frees: Bool
     private var generator: SeededGenerator
     private var trees: [DiskTree]
     private var contents = Contents()
@@ -34,6 +36,7 @@ final class TwoMachines: @unchecked Sendable {
     private init(_ seed: UInt64, showsTrace: Bool) {
         generator = SeededGenerator(seed: seed)
         deletes = generator.oneIn(2)
+        frees = seed % 4 == 3
         let history = History(seed: seed, setup: Setup(), operations: [], ending: .sync)
         let world = World(history, keepsTrace: showsTrace)
         self.world = world
@@ -75,7 +78,9 @@ final class TwoMachines: @unchecked Sendable {
         for _ in 0..<(25 + generator.below(11)) {
             world.scheduler.advance(by: .milliseconds(20))
             world.disk.setTime(world.wallTime)
-            if generator.oneIn(4) {
+            if frees, generator.oneIn(12) {
+                free(generator.below(2))
+            } else if generator.oneIn(4) {
                 sync(generator.below(2))
             } else {
                 change(generator.below(2))
@@ -147,6 +152,35 @@ final class TwoMachines: @unchecked Sendable {
     @discardableResult
     private func sync(_ machine: Int) -> RunSummary? {
         world.scheduler.trace.say("machine \(machine) syncs")
+        let trace = world.scheduler
+        return use(machine) { engine, options, run in
+            run.summary = try await engine.run(.sync, options: options) { event in
+                if case .item(let item) = event {
+                    let words = "\(item.action) \(item.state) \(item.displayKey)"
+                    trace.trace.say("    \(words) \(item.message ?? "")")
+                }
+            }
+        }?.summary
+    }
+
+    /// Removes the local copies of everything that the bucket has at one path.
+    private func free(_ machine: Int) {
+        trees[machine].scan(contents)
+        guard let path = trees[machine].entries.keys.sorted().first else { return }
+        world.scheduler.trace.say("machine \(machine) frees \(path.display)")
+        use(machine) { engine, options, _ in
+            var options = options
+            options.paths = [path.display]
+            _ = try await engine.free(FreeOptions(run: options)) { _ in }
+        }
+    }
+
+    /// Nil if it does not end.
+    @discardableResult
+    private func use(
+        _ machine: Int,
+        _ work: @escaping @Sendable (MirrorEngine, RunOptions, RunState) async throws -> Void
+    ) -> RunState? {
         var options = world.quietOptions(isForced: false)
         options.deletesKnown = deletes
         options.allowsRebinding = false
@@ -155,16 +189,10 @@ final class TwoMachines: @unchecked Sendable {
         settings.directory = Self.roots[machine]
         let engine = MirrorEngine(settings: settings)
         world.scheduler.begin(seed: generator.next(), order: .random)
-        let trace = world.scheduler
         let engineOptions = options.engineOptions(world.setup)
         _ = Task(executorPreference: world.scheduler) {
             do {
-                run.summary = try await engine.run(.sync, options: engineOptions) { event in
-                    if case .item(let item) = event {
-                        let words = "\(item.action) \(item.state) \(item.displayKey)"
-                        trace.trace.say("    \(words) \(item.message ?? "")")
-                    }
-                }
+                try await work(engine, engineOptions, run)
             } catch let error as SyncError {
                 run.failure = error
             } catch {
@@ -178,10 +206,11 @@ final class TwoMachines: @unchecked Sendable {
             return nil
         }
         world.scheduler.settle()
-        if let failure = run.failure {
+        // Before its first run, there is nothing to free.
+        if let failure = run.failure, failure.code != .configuration {
             problems.append("machine \(machine) failed: \(failure.message)")
         }
-        return run.summary
+        return run
     }
 
     /// Both in turn, until nothing moves.
@@ -211,6 +240,10 @@ final class TwoMachines: @unchecked Sendable {
             for path in trees[machine].strangers.keys {
                 problems.append("'\(path.display)' of machine \(machine) is nobody's content")
             }
+        }
+        // What was freed is only there.
+        for object in transport.service.bucket.objects.values where frees {
+            if let content = contents.identify(object.bytes) { there.insert(content) }
         }
         for content in made.subtracting(letGo).subtracting(there).sorted() {
             problems.append("content \(content.number) is nowhere, and nobody removed it")

@@ -68,6 +68,12 @@ struct WideState {
     /// Inodes whose rights are known.
     var knownInodes: Set<UInt64> = []
     var port = ""
+    /// What `free` removed here and nobody brought back.
+    var freed: [ObjectKey: ContentID] = [:]
+    /// Those at any time, and the directories that were freed as a whole.
+    var onceFreed: Set<ObjectKey> = []
+    /// The list of them was removed.
+    var lostFreedList = false
     /// Where links lead that stand for what was moved.
     var movedCount = 0
 }
@@ -86,6 +92,7 @@ extension World {
         run.rules.names = run.ignored.union(run.options.excluded ?? [])
         run.rules.maximumSize = run.options.maximumSize
         if run.options.excludesTags == true { run.rules.tagged = taggedDirectories() }
+        beginFreed(run)
         noteReaders()
     }
 
@@ -137,7 +144,7 @@ extension World {
 
     /// True where a world has made the two sides differ in a way that no run can mend unasked.
     func mayDifferWidely(_ path: ObjectKey) -> Bool {
-        model.sharedTags[path] != nil || wide.doubtful.contains(path)
+        model.sharedTags[path] != nil || wide.doubtful.contains(path) || isOnlyThere(path)
             || path.bytes.split(separator: UInt8(ascii: "/")).contains { segment in
                 onceHiddenNames.contains { segment.elementsEqual($0.utf8) }
             }

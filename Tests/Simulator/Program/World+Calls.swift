@@ -161,6 +161,7 @@ extension World {
             guard model.tree[path] != entry else { continue }
             judgeAppearance(of: entry, at: path, run)
         }
+        noteFreed(run)
         judgeKept(run)
         judgeRemovals(run)
         judgeTrash(run)
@@ -176,6 +177,7 @@ extension World {
             report(.userData, "'\(path.display)' is excluded and was changed")
         }
         judgeReserved(path, "made or changed here")
+        if case .file = entry { judgeReturnOfFreed(path, run) }
         if path == Self.ignoreFile { ignoreFileIsUsers = false }
         switch entry {
         case .file(let content?):

@@ -21,7 +21,8 @@ extension World {
         judgeDeletionPolicy(run, path)
         judgeMoment(run, path)
         judgeLastCopy(of: previous, at: path, "deleted")
-        judgeFreed(previous, at: path, run)
+        judgeUnhidden(previous, at: path, run)
+        judgeDeletionOfFreed(path, run)
         let mayBeExtra = run.options.deletesExtra && run.options.direction == .push
         if !mayBeExtra { judgeLoss(of: previous, at: path, "deleted") }
         model.deleted(path)

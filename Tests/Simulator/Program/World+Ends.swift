@@ -38,6 +38,13 @@ extension World {
         }
     }
 
+    func heard(_ file: FreedFile, _ run: RunState) {
+        guard !run.isDead else { return }
+        scheduler.trace.say("    free \(file.displayKey) \(file.reasonKept ?? "")")
+        judgeText(file.displayKey)
+        judgeText(file.reasonKept ?? "")
+    }
+
     /// Notes the uploads that the service forbids to abort, or to look for: they are the user's.
     ///
     /// What is begun of the same key later is none of these.
@@ -110,6 +117,7 @@ extension World {
     }
 
     private func judgeLocalDeletion(_ path: ObjectKey, _ run: RunState) {
+        if isFreed(path, by: run) { return }
         guard run.writesFiles else {
             report(.userData, "a run that writes no files removed '\(path.display)'")
             return
@@ -268,6 +276,7 @@ extension World {
                 ?? model.contents.describe(tree.strangers[path] ?? [])
             report(.oldOrNew, "after a power cut '\(path.display)' holds \(found)")
         }
+        noteFreed(run)
         judgeKept(run)
         model.look(tree)
     }

@@ -40,7 +40,7 @@ extension World {
     }
 
     /// True if the object has no place here, for one of the reasons that are written down.
-    private func isBlocked(_ path: ObjectKey, _ run: RunState) -> Bool {
+    func isBlocked(_ path: ObjectKey, _ run: RunState) -> Bool {
         guard let place = place(of: path) else { return true }
         let object = service.bucket.resolved(Self.whole(path))
         let link = service.bucket.objects[Self.whole(path)]

@@ -51,6 +51,7 @@ extension World {
         judgeLeftovers(last)
         judgeSecretsOnDisk()
         if history.seed % 4 == 3 { judgeStatusAtEnd(last) }
+        bringFreedBack()
     }
 
     /// Rules that no program understands fail in each run until their writer puts them right.

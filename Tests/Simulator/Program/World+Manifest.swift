@@ -107,7 +107,7 @@ extension World {
             else { return }
             report(.truthfulManifest, "the row of '\(name)' vouches for a file that is another")
         case nil:
-            if run?.rootIsGone == true { return }
+            if run?.rootIsGone == true || isOnlyThere(row.key) { return }
             // The user's deletion is what the next run has to find.
             guard !model.removedByUser.contains(row.key), model.remote[row.key] != nil
             else { return }

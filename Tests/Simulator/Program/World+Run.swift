@@ -83,6 +83,10 @@ extension World {
                     run.report = try await engine.status(options: options)
                 } else if tool == .cancel {
                     _ = try await engine.cancelTransfers(path: nil)
+                } else if tool == .free {
+                    _ = try await engine.free(self.freeOptions(run)) { file in
+                        self.heard(file, run)
+                    }
                 } else if tool == .verify || tool == .repair {
                     var verifying = VerifyOptions()
                     verifying.repairs = tool == .repair

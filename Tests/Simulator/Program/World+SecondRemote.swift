@@ -24,8 +24,10 @@ extension World {
         }
         tree.scan(model.contents)
         let (trash, partials) = (tree.trash, tree.partials)
+        let bucket = secondService?.bucket
         pushElsewhere(seed, state: Self.distantState, trashDays: trashDays)
         tree.scan(model.contents)
+        judgeFreedElsewhere(before: bucket)
         for content in trash.subtracting(tree.trash).sorted() {
             report(.trash, "content \(content.number) left the trash by a run with another state")
         }

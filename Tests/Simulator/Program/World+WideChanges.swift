@@ -48,6 +48,9 @@ extension World {
             run?.grown.insert(name.key)
             put(name, model.contents.makeLonger(content, by: size))
         case .runElsewhere(let seed, let days): runElsewhere(seed, trashDays: days)
+        case .loseFreedList:
+            wide.lostFreedList = true
+            DiskEdits.remove([UInt8]((VirtualDisk.ownState + "/freed").utf8))
         case .changePort: wide.port = wide.port.isEmpty ? ":9001" : ""
         }
     }

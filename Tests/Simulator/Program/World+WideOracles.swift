@@ -91,7 +91,7 @@ extension World {
                 !run.isOutside(path), (try? RelativePath(key: path)) != nil,
                 isValidUTF8(path.bytes)
             else { continue }
-            if isRuledOut(path, run) { continue }
+            if isRuledOut(path, run) || isOnlyThere(path) { continue }
             // Nobody has seen it yet.
             if let here, wide.spoiled.contains(here) { continue }
             if service.bucket.objects[Self.whole(path)]?.target != nil { continue }
@@ -121,7 +121,7 @@ extension World {
     // MARK: - What was hidden
 
     /// What went while it was hidden is not known to be deleted.
-    func judgeFreed(_ object: VirtualBucket.Object, at path: ObjectKey, _ run: RunState) {
+    func judgeUnhidden(_ object: VirtualBucket.Object, at path: ObjectKey, _ run: RunState) {
         guard setup.wide != nil, let rules = wide.lastRules, !run.options.deletesExtra,
             !run.hadCompany, !isDirectory(path)
         else { return }
