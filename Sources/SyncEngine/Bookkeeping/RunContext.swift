@@ -8,107 +8,93 @@ internal import SyncPlanner
 /// What all items of one run share, and where they leave their results.
 ///
 /// 1. `transfer` is what a transfer needs: the store, the directory, checkpoints and limits.
-/// 2. The other properties are what only a run has: its manifest, options, filter and clocks.
+/// 2. `setup` is what the run works with: its session, options and filter; the other properties are
+///    what it has of its own.
 /// 3. Results go to `tracker` (counts), `journal` (items worth keeping) and, through `ItemReports`,
 ///    to `RunLedger`, which decides whether the run stops and whether deletions are allowed.
 ///
 /// Not guaranteed: a complete journal. It is written about once a second and keeps only the first
 /// items of a run in which very many fail.
-final class RunContext: Sendable {
-    let transfer: TransferContext
-    let manifest: ManifestStore
-    /// By what the uploads of this directory's runs are known.
-    let uploads: OwnUploads
-    let emit: @Sendable (SyncEvent) -> Void
-    let limits: RunLimits
-    let tracker: ProgressTracker
-    let journal: RunJournal
-    let options: RunOptions
-    /// What the run is limited to.
-    let paths: RunPaths
+final class RunContext: RunStep {
+    let setup: RunSetup
     let run: RunID
-    /// See ``MirrorSession/trashMark(_:)``.
-    let remoteTrashMark: String
-    let clocks: RunClocks
-    /// True if an earlier run met two keys that are one name on this disk: a new key's name is
-    /// looked for before its content is fetched.
-    let looksForFoldedNames: Bool
-    /// False where inode numbers do not last.
-    let judgesInodes: Bool
-    /// False if the directory is not as the last run left it.
-    let knowsDirectory: Bool
-    /// See ``DecisionPolicy/ordinaryDirectory``.
-    let ordinaryDirectory: UInt32?
-    /// What the run skips.
-    let filter: FileFilter
-    /// What may be written to only while a run does.
-    let closed: ClosedDirectories
     /// What there was when the run began.
     let earlier: EarlierRows
-    let damaged: DamagedRows
-    /// False if nothing can be written into the directory.
-    let canFetch: Bool
-    /// What a run of a shard leaves for the end of its round; nil for a mirror that is not cut.
-    let shard: ShardOutcome?
-    /// False beside runs of other shards, which have the trash in common.
-    let mayEmptyTrash: Bool
+    let transfer: TransferContext
+    /// By what the uploads of this directory's runs are known.
+    let uploads: OwnUploads
+    let tracker: ProgressTracker
+    let journal = RunJournal()
+    let clocks: RunClocks
+    /// What may be written to only while a run does.
+    let closed: ClosedDirectories
+    /// See ``MirrorSession/trashMark(_:)``.
+    let remoteTrashMark: String
 
-    init(
-        transfer: TransferContext,
-        manifest: ManifestStore,
-        uploads: OwnUploads,
-        emit: @escaping @Sendable (SyncEvent) -> Void,
-        limits: RunLimits,
-        tracker: ProgressTracker,
-        journal: RunJournal,
-        options: RunOptions,
-        paths: RunPaths,
-        run: RunID,
-        remoteTrashMark: String,
-        clocks: RunClocks,
-        looksForFoldedNames: Bool,
-        judgesInodes: Bool,
-        knowsDirectory: Bool,
-        ordinaryDirectory: UInt32?,
-        filter: FileFilter,
-        closed: ClosedDirectories,
-        earlier: EarlierRows,
-        damaged: DamagedRows,
-        canFetch: Bool,
-        shard: ShardOutcome?,
-        mayEmptyTrash: Bool
-    ) {
-        self.transfer = transfer
-        self.manifest = manifest
-        self.uploads = uploads
-        self.emit = emit
-        self.limits = limits
-        self.tracker = tracker
-        self.journal = journal
-        self.options = options
-        self.paths = paths
+    init(_ setup: RunSetup, _ run: RunID, _ earlier: EarlierRows) {
+        self.setup = setup
         self.run = run
-        self.remoteTrashMark = remoteTrashMark
-        self.clocks = clocks
-        self.looksForFoldedNames = looksForFoldedNames
-        self.judgesInodes = judgesInodes
-        self.knowsDirectory = knowsDirectory
-        self.ordinaryDirectory = ordinaryDirectory
-        self.filter = filter
-        self.closed = closed
         self.earlier = earlier
-        self.damaged = damaged
-        self.canFetch = canFetch
-        self.shard = shard
-        self.mayEmptyTrash = mayEmptyTrash
+        let (settings, session) = (setup.settings, setup.session)
+        let threads = settings.environment.threads
+        let uploads = OwnUploads(
+            session.manifest,
+            settings.environment,
+            earlier: session.cutOffRuns
+        )
+        self.uploads = uploads
+        transfer = TransferContext(
+            store: setup.store,
+            prefix: settings.prefix,
+            directory: session.directory,
+            records: ManifestCheckpoints(manifest: session.manifest),
+            hasRecords: earlier.hasTransfers,
+            environment: settings.environment,
+            partSize: setup.options.partSize,
+            limits: settings.limits.transfer,
+            largestUnrecorded: settings.limits.transfer.maximumUncheckpointed,
+            disk: BlockingQueue(label: "osssync.disk", width: 4, backlog: 4, threads: threads),
+            hashing: BlockingQueue(label: "osssync.hash", width: 2, threads: threads),
+            observer: TransferObserver(setup.onEvent),
+            uploadToken: { key, size throws(ItemFailure) in
+                try await uploads.transferToken(of: key, size: size)
+            }
+        )
+        tracker = ProgressTracker(direction: setup.direction, paths: setup.paths.texts)
+        clocks = RunClocks(settings.environment)
+        closed = ClosedDirectories(
+            transfer,
+            session.manifest,
+            limit: settings.limits.waiting * 10,
+            shard: settings.shard
+        )
+        remoteTrashMark = session.trashMark(settings.environment)
     }
 
+    var manifest: ManifestStore { session.manifest }
+    var emit: @Sendable (SyncEvent) -> Void { setup.onEvent }
+    var limits: RunLimits { settings.limits }
+    /// What a run of a shard leaves for the end of its round; nil for a mirror that is not cut.
+    var shard: ShardOutcome? { settings.shard?.outcome }
+    /// False beside runs of other shards, which have the trash in common.
+    var mayEmptyTrash: Bool { settings.shard.map { $0.whole != nil } ?? true }
     var store: LimitedStore { transfer.store }
     var prefix: ObjectKey { transfer.prefix }
     var directory: MirrorDirectory { transfer.directory }
     var environment: EngineEnvironment { transfer.environment }
     var disk: BlockingQueue { transfer.disk }
     var hashing: BlockingQueue { transfer.hashing }
+
+    /// What the store observes of this run's requests becomes its events.
+    func attachSignal() {
+        let (prefix, onEvent) = (settings.prefix, setup.onEvent)
+        settings.storeObserver.attach(
+            limiter: setup.limiter,
+            clocks: clocks,
+            onWarning: { onEvent(.warning(message: $0)) },
+            onRetry: { onEvent(.retry(RetryEvent($0, prefix: prefix))) }
+        )
+    }
 
     /// Where this run's removed files go; with the time, by which a later run knows their age, and
     /// because a rebuilt manifest counts its runs from 1 again.
@@ -154,6 +140,27 @@ final class RunContext: Sendable {
         try await transfer.reading(work)
     }
 
+    /// What `work` finds or does in the directory, on the queue for the disk.
+    func onDisk<Value: Sendable>(
+        _ work: @escaping @Sendable (MirrorDirectory) throws(LocalError) -> Value
+    ) async throws(LocalError) -> Value {
+        let directory = directory
+        return try await disk.run { () throws(LocalError) in try work(directory) }
+    }
+
+    func state(of path: RelativePath) async throws(LocalError) -> LocalState {
+        try await onDisk { directory throws(LocalError) in try directory.identity(of: path) }
+    }
+
+    /// Makes what was written so far survive a power cut.
+    func synchronize() async throws(LocalError) {
+        try await onDisk { directory throws(LocalError) in try directory.disk.synchronize() }
+    }
+
+    func freeBytes() async throws(LocalError) -> Int64 {
+        try await onDisk { directory throws(LocalError) in try directory.freeBytes() }
+    }
+
     func removePartial(_ name: String) async {
         await transfer.removePartial(name)
     }
@@ -172,7 +179,7 @@ final class RunContext: Sendable {
         requestID: String? = nil
     ) {
         journal.add(action, state, key, message)
-        item(action, state, key, size: size, message: message, requestID: requestID)
+        item(action, state, key, size: size, message: message) { $0.requestID = requestID }
     }
 
     /// Reports a deletion, and whether a trash has what was deleted.
@@ -203,49 +210,25 @@ final class RunContext: Sendable {
         } else {
             journal.addTransfer(action, key, replaced)
         }
-        item(
-            action,
-            .done,
-            key,
-            size: size,
-            transferred: transfer?.bytesMoved ?? 0,
-            resumed: transfer?.bytesResumed ?? 0,
-            message: kept,
-            keptAs: keptAs?.text
-        )
+        item(action, .done, key, size: size, message: kept) { event in
+            event.bytesTransferred = transfer?.bytesMoved ?? 0
+            event.bytesResumed = transfer?.bytesResumed ?? 0
+            event.keptAs = keptAs?.text
+        }
     }
 
+    /// Reports a step of an item; `adding` says what else is known of it.
     func item(
         _ action: ItemAction,
         _ state: ItemState,
         _ key: ObjectKey,
         size: Int64,
-        transferred: Int64 = 0,
-        resumed: Int64 = 0,
         message: String? = nil,
-        requestID: String? = nil,
-        keptAs: String? = nil
+        adding: (inout ItemEvent) -> Void = { _ in }
     ) {
         var event = ItemEvent(
             action: action,
             state: state,
-            key: key.text,
-            displayKey: key.display,
-            size: size,
-            bytesTransferred: transferred,
-            bytesResumed: resumed,
-            message: message,
-            requestID: requestID
-        )
-        event.keptAs = keptAs
-        emit(.item(event))
-    }
-
-    /// Reports a name that no run mirrors.
-    func neverMirrored(_ key: ObjectKey, message: String, size: Int64 = 0) {
-        var event = ItemEvent(
-            action: .skip,
-            state: .skipped,
             key: key.text,
             displayKey: key.display,
             size: size,
@@ -254,7 +237,12 @@ final class RunContext: Sendable {
             message: message,
             requestID: nil
         )
-        event.isNeverMirrored = true
+        adding(&event)
         emit(.item(event))
+    }
+
+    /// Reports a name that no run mirrors.
+    func neverMirrored(_ key: ObjectKey, message: String, size: Int64 = 0) {
+        item(.skip, .skipped, key, size: size, message: message) { $0.isNeverMirrored = true }
     }
 }

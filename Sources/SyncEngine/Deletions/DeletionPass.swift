@@ -85,7 +85,7 @@ struct DeletionPass: Sendable {
         var found: Set<ObjectKey> = []
         for deletion in batch where deletion.key.isDirectoryMarker {
             guard let mode = try await context.manifest.entry(deletion.key)?.mode,
-                mode != context.ordinaryDirectory
+                mode != context.policy.ordinaryDirectory
             else { continue }
             found.insert(deletion.key)
         }
@@ -188,14 +188,14 @@ struct DeletionPass: Sendable {
 
     /// Those of `batch` whose files no verification has found damaged since; reports the others.
     private func sound(_ batch: [PlannedDeletion]) async throws -> [PlannedDeletion] {
-        guard !context.damaged.isEmpty, !context.options.replacesLocalChanges else {
+        guard !context.session.damaged.isEmpty, !context.options.replacesLocalChanges else {
             return batch
         }
         var sound: [PlannedDeletion] = []
         for deletion in batch {
             let row = try await context.manifest.entry(deletion.key)
             let gone = JoinedEntry(key: deletion.key, base: row, local: nil, remote: nil)
-            let entry = try await context.damaged.marking(gone, records: true)
+            let entry = try await context.session.damaged.marking(gone, records: true)
             let like = entry.likeDamaged.map { SkipReason.likeDamagedAndGone($0) }
             if let reason = entry.base?.isDamaged == true ? .damagedAndGone : like {
                 await executor.carryOut(.skip(reason), entry)
@@ -314,8 +314,7 @@ struct DeletionPass: Sendable {
                 executor.fail(.deleteLocal, path.key, size: 0, failure)
                 isComplete = false
             }
-            let directory = context.directory
-            try await context.disk.run { () throws(LocalError) in try directory.disk.synchronize() }
+            try await context.synchronize()
             try await context.manifest.record(forgotten.map { .forget($0) } + renamed)
             if let stop = executor.ledger.stop { throw stop }
             try Task.checkCancellation()

@@ -2,6 +2,7 @@ internal import LocalStorage
 internal import ManifestStore
 internal import ObjectTransfer
 internal import SyncModel
+internal import SyncPlanner
 
 /// Removes the directories that deletions left empty, up to those that have an object of their own,
 /// and none above the paths that a run is limited to.
@@ -48,7 +49,7 @@ struct DirectoryPruner: Sendable {
     func keptMode(_ deletion: PlannedDeletion) async throws(ManifestError) -> UInt32? {
         guard deletion.identity == nil, context.options.keepsRemoved else { return nil }
         let mode = try await context.manifest.entry(deletion.key)?.mode
-        return mode == context.ordinaryDirectory ? nil : mode
+        return mode == context.policy.ordinaryDirectory ? nil : mode
     }
 
     /// Removes a directory if it is empty, after its permissions were noted in the trash.

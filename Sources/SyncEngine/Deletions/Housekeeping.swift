@@ -153,8 +153,7 @@ struct Housekeeping: Sendable {
 
     func drop(_ checkpoint: DownloadCheckpoint) async throws {
         try await context.manifest.record(.finishDownload(checkpoint.key))
-        let directory = context.directory
-        try await context.disk.run { () throws(LocalError) in
+        try await context.onDisk { directory throws(LocalError) in
             try directory.partials.remove(checkpoint.partialName)
         }
     }

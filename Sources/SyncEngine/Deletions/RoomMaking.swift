@@ -101,25 +101,22 @@ struct RoomMaking: Sendable {
     /// None in a limited run, which does not know what of the trash is of its paths.
     private func trashOfRuns() async -> [TrashOfRun] {
         guard !context.paths.isLimited else { return [] }
-        let directory = context.directory
-        let runs = try? await context.disk.run { () throws(LocalError) in
+        let runs = try? await context.onDisk { directory throws(LocalError) in
             try directory.trash.runs()
         }
         guard executor.ledger.keepsOwnTrash else { return runs ?? [] }
         return (runs ?? []).filter { !$0.isOfRun(context.trashName) }
     }
 
-    private func freeBytes() async -> Int64? {
-        let directory = context.directory
-        return try? await context.disk.run { () throws(LocalError) in try directory.freeBytes() }
-    }
+    private func freeBytes() async -> Int64? { try? await context.freeBytes() }
 
     private func remove(_ run: TrashOfRun) async {
-        let directory = context.directory
         let before = await freeBytes() ?? 0
         executor.ledger.trashSize = nil
         do {
-            try await context.disk.run { () throws(LocalError) in try directory.trash.remove(run) }
+            try await context.onDisk { directory throws(LocalError) in
+                try directory.trash.remove(run)
+            }
         } catch {
             let message = ItemFailure(any: error).message
             return context.emit(
@@ -159,8 +156,7 @@ extension FileDownloads {
     /// What the trash holds; counted once for many items.
     fileprivate func trashSize() async -> Int64? {
         if let known = ledger.trashSize { return known }
-        let directory = context.directory
-        let size = try? await context.disk.run { () throws(LocalError) in
+        let size = try? await context.onDisk { directory throws(LocalError) in
             try directory.trash.size()
         }
         ledger.trashSize = size

@@ -146,7 +146,7 @@ struct ContentComparison: ItemWorker {
     /// Never where nothing can be written: what is not known to be equal is a conflict there.
     func needsContent(_ answer: Answer, _ different: Decision, of entry: JoinedEntry) -> Bool {
         guard case .conflict(_, let resolution) = different, entry.remote?.needsRestore == false,
-            context.canFetch
+            context.session.known.writingRefusal == nil
         else { return false }
         switch answer.verdict {
         case .proven, .contentMismatch(isSure: true): return false

@@ -16,7 +16,7 @@ struct CopySources: ItemWorker {
         RenameLookup(
             smallestWorthAsking: context.limits.smallestWorthAsking,
             maximumCandidates: 8,
-            judgesInodes: context.judgesInodes
+            judgesInodes: context.policy.judgesInodes
         )
     }
 
@@ -73,7 +73,7 @@ struct CopySources: ItemWorker {
             else { return nil }
             return source.row
         case .upload:
-            guard entry.remote == nil, entry.local?.isLink != true, context.judgesInodes,
+            guard entry.remote == nil, entry.local?.isLink != true, context.policy.judgesInodes,
                 let file = entry.local?.identity, file.size > 0, mayHaveCopies(file.size)
             else { return nil }
             for row in (try? await candidates(for: file)) ?? []

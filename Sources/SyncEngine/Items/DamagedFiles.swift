@@ -23,7 +23,7 @@ struct DamagedFiles: ItemWorker {
         ledger.countSkippedName(entry.key)
         if let base = entry.base, !base.isDamaged, base.crc64 != nil, !context.options.isDryRun {
             do {
-                try await context.damaged.mark(base)
+                try await context.session.damaged.mark(base)
             } catch {
                 fail(.skip, entry.key, size: 0, ItemFailure(any: error))
             }
@@ -77,19 +77,22 @@ struct DamagedFiles: ItemWorker {
         _ path: RelativePath
     ) async throws -> ObjectKey? {
         // A recorded file that has its inode was edited in its place.
-        guard !context.damaged.isEmpty, !context.options.replacesLocalChanges, file.size > 0,
+        guard !context.session.damaged.isEmpty, !context.options.replacesLocalChanges,
+            file.size > 0,
             entry.base == nil || entry.base?.inode != file.inode
         else { return nil }
-        let found = try await context.damaged.rows(like: file).filter { $0.key != entry.key }
+        let found = try await context.session.damaged.rows(like: file).filter {
+            $0.key != entry.key
+        }
         guard !found.isEmpty else { return nil }
         let birth = try await birth(of: path)
         let rows = found.filter { $0.mayHaveTime(of: file) || !$0.isOlder(than: birth) }
         guard let first = rows.first else { return nil }
         let content = try await checksum(of: path, expected: file)
-        let alike = try await context.damaged.rowsAlike(file)
+        let alike = try await context.session.damaged.rowsAlike(file)
         guard !(rows + (alike ?? [])).contains(where: { $0.crc64 == content }) else { return nil }
         let origin = (alike ?? []).first { row in
-            context.judgesInodes && row.inode == file.inode && row.key != entry.key
+            context.policy.judgesInodes && row.inode == file.inode && row.key != entry.key
                 && row.crc64 != nil && row.mayHaveTime(of: file) && !row.isOlder(than: birth)
         }
         if let origin, !context.options.isDryRun,
@@ -97,7 +100,7 @@ struct DamagedFiles: ItemWorker {
             let row = try await context.manifest.entry(origin.key), !row.isDamaged,
             row.inode == origin.inode, row.crc64 == origin.crc64
         {
-            try await context.damaged.mark(row)
+            try await context.session.damaged.mark(row)
         }
         if origin == nil, try await areOthers(rows, file, content) { return nil }
         if let alike {
@@ -118,7 +121,8 @@ struct DamagedFiles: ItemWorker {
         for row in rows {
             guard !row.isLink, let damaged = try await identity(of: row.key),
                 damaged.size == row.size, row.mayHaveTime(of: damaged),
-                !context.judgesInodes || damaged.inode == row.inode && damaged.inode != file.inode,
+                !context.policy.judgesInodes
+                    || damaged.inode == row.inode && damaged.inode != file.inode,
                 try await damagedContent(row.key, damaged) != content
             else { return false }
         }
@@ -126,17 +130,16 @@ struct DamagedFiles: ItemWorker {
     }
 
     private func birth(of path: RelativePath) async throws -> Timestamp? {
-        let directory = context.directory
-        return try await context.disk.run { () throws(LocalError) in
+        try await context.onDisk { directory throws(LocalError) in
             try directory.birth(of: path)
         }
     }
 
     /// The checksum of a damaged file as it is, which is read once.
     private func damagedContent(_ key: ObjectKey, _ file: FileIdentity) async throws -> CRC64 {
-        if let known = context.damaged.content(of: file) { return known }
+        if let known = context.session.damaged.content(of: file) { return known }
         let content = try await checksum(of: context.path(of: key), expected: file)
-        context.damaged.note(content, of: file)
+        context.session.damaged.note(content, of: file)
         return content
     }
 }

@@ -58,10 +58,7 @@ struct DeferredDownloads: Sendable {
                 deferred.entry.key
             }
         guard let path = try? RelativePath(key: obstacle) else { return false }
-        let directory = context.directory
-        let state = try? await context.disk.run { () throws(LocalError) in
-            try directory.identity(of: path)
-        }
+        let state = try? await context.state(of: path)
         switch (deferred.obstacle, state) {
         case (.blockedByFile, .directory), (_, .absent): return true
         case (.blockedByFile, _), (_, .directory): return false

@@ -29,10 +29,7 @@ struct DirectoriesAbove: ItemWorker {
     }
 
     private func isAbsent(_ path: RelativePath) async -> Bool {
-        let directory = context.directory
-        let found = try? await context.disk.run { () throws(LocalError) in
-            try directory.identity(of: path)
-        }
+        let found = try? await context.state(of: path)
         return found == .absent
     }
 

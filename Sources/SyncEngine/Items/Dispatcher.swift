@@ -169,8 +169,7 @@ struct Dispatcher {
     mutating func flush() async throws {
         if hasMadeDirectories {
             // A row whose directory a power cut took would look like a deletion by the user.
-            let directory = context.directory
-            try await context.disk.run { () throws(LocalError) in try directory.disk.synchronize() }
+            try await context.synchronize()
         }
         hasMadeDirectories = false
         if !changes.isEmpty { try await context.manifest.record(changes) }
@@ -186,7 +185,9 @@ struct Dispatcher {
         do {
             let path = try RelativePath(key: entry.key)
             let (directory, recorded) = (context.directory, entry.base?.mode)
-            let (asks, ordinary) = (context.options.keepsFileMetadata, context.ordinaryDirectory)
+            let (asks, ordinary) = (
+                context.options.keepsFileMetadata, context.policy.ordinaryDirectory
+            )
             try await context.closed.writing([path]) { () throws(LocalError) in
                 if asks, let recorded, recorded != ordinary {
                     try directory.makeDirectory(path, permissions: recorded | 0o700)

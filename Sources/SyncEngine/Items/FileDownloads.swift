@@ -38,7 +38,7 @@ struct FileDownloads: ItemWorker {
             skip(entry.key, size: object.size, message: error.message)
             return
         }
-        if context.looksForFoldedNames, entry.local == nil,
+        if context.session.hasFoldedNames, entry.local == nil,
             let collision = await places.nameCollision(path)
         {
             context.tracker.abandonedItem(bytes: object.size)

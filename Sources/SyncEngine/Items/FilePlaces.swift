@@ -50,9 +50,8 @@ struct FilePlaces: ItemWorker {
     /// Not every disk tells in this way what names it refuses.
     func hindrance(_ entry: JoinedEntry) async -> Hindrance? {
         guard entry.local == nil, let path = try? context.path(of: entry) else { return nil }
-        let directory = context.directory
         do {
-            try await context.disk.run { () throws(LocalError) in
+            try await context.onDisk { directory throws(LocalError) in
                 try directory.names.requireSeen(path)
             }
         } catch {
@@ -67,9 +66,8 @@ struct FilePlaces: ItemWorker {
     /// seen before its content is fetched.
     private func isDirectory(_ path: RelativePath) async -> Bool {
         guard parts.absent.last.withLock({ $0 == nil || $0 != path.parent }) else { return false }
-        let directory = context.directory
         do {
-            let found = try await context.disk.run { () throws(LocalError) in
+            let found = try await context.onDisk { directory throws(LocalError) in
                 try directory.state(at: path)
             }
             if found == nil { parts.absent.last.withLock { $0 = path.parent } }
@@ -82,18 +80,14 @@ struct FilePlaces: ItemWorker {
     /// True if a file has the name of a link.
     private func isFile(_ path: RelativePath) async -> Bool {
         guard let name = try? RelativePath(key: ObjectKey(path.bytes)) else { return false }
-        let directory = context.directory
-        let found = try? await context.disk.run { () throws(LocalError) in
-            try directory.identity(of: name)
-        }
+        let found = try? await context.state(of: name)
         if case .file? = found { return true }
         return false
     }
 
     /// Why a new key's file cannot be made; nil if its name is free.
     func nameCollision(_ path: RelativePath) async -> LocalError? {
-        let directory = context.directory
-        let collision = try? await context.disk.run { () throws(LocalError) in
+        let collision = try? await context.onDisk { directory throws(LocalError) in
             try directory.names.collision(path)
         }
         return collision ?? nil

@@ -53,7 +53,8 @@ extension ItemExecutor {
         _ entry: JoinedEntry,
         _ comparison: Comparison
     ) async throws -> JoinedEntry {
-        guard !context.knowsDirectory, entry.base?.isDamaged == false, comparison.readsFile else {
+        guard !context.policy.knowsDirectory, entry.base?.isDamaged == false, comparison.readsFile
+        else {
             return entry
         }
         try await context.manifest.record([.forget(entry.key)])
@@ -117,7 +118,7 @@ extension ItemExecutor {
                 } else {
                     await carryOut(same, entry)
                 }
-            } else if different.usesObject {
+            } else if case .download = different.following {
                 await carryOut(different, entry, fetched)
             } else {
                 try await downloads.drop(fetched, entry.key)
@@ -127,16 +128,6 @@ extension ItemExecutor {
             context.tracker.end(transfer, isFailed: true)
             noteUnsent(entry)
             fail(.adopt, entry.key, size: object.size, ItemFailure(any: error))
-        }
-    }
-}
-
-extension Decision {
-    /// True if the object's content goes to the file.
-    fileprivate var usesObject: Bool {
-        switch self {
-        case .download, .conflict(_, .download), .conflict(_, .downloadKeepingLocal): true
-        default: false
         }
     }
 }

@@ -10,10 +10,10 @@ extension ItemExecutor {
     /// It is what the run itself asks before it transfers, so that `status` and `explain` say what
     /// it does.
     func refusal(of item: PlannedItem) async -> String? {
-        switch item.decision {
+        switch item.decision.following {
         case .download, .downloadAfterDeletions, .makeDirectory:
             await places.hindrance(item.entry)?.message
-        case .upload, .conflict(_, .upload): await refusalToSend(item.entry)
+        case .upload: await refusalToSend(item.entry)
         default: nil
         }
     }

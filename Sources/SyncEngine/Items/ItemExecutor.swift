@@ -28,6 +28,8 @@ struct ItemExecutor: ItemWorker {
     var sources: CopySources { CopySources(parts) }
     var uploads: FileUploads { FileUploads(parts) }
 
+    init(_ parts: ItemParts) { self.parts = parts }
+
     /// Where an upload or a comparison needs more than the decision: what was planned.
     struct Work: Sendable {
         let entry: JoinedEntry
@@ -242,23 +244,20 @@ extension ItemExecutor {
         _ resolution: ConflictResolution,
         _ fetched: FileDownloads.Fetched?
     ) async {
-        if await uploads.isOwnEarlier(entry, kind) {
-            if context.tracker.direction == .pull, context.options.replacesLocalChanges {
-                return await downloads.download(entry, discarding(entry), fetched)
-            }
+        if let settled = await settledConflict(entry, kind) {
+            if case .download = settled { return await carryOut(settled, entry, fetched) }
             // A kill may leave it, too: it is swept by the next run.
             if let fetched { try? await downloads.drop(fetched, entry.key) }
-            guard context.tracker.direction != .pull else { return keepLocalChange(entry) }
-            countAsPlanned(Work(entry: entry, decision: .upload(.changed)))
-            return await uploads.upload(entry)
+            countAsPlanned(Work(entry: entry, decision: settled))
+            return await carryOut(settled, entry)
         }
         if resolution != .upload { noteUnsent(entry) }
         context.tracker.count { $0.conflicts += 1 }
-        let size = entry.remote?.size ?? entry.local?.identity?.size ?? 0
-        let message = explanation(kind, resolution, entry)
+        let message = PlanOutline.reason(kind, resolution, entry.key, context.policy)
+        let size = entry.sizeOfEither
         context.keptItem(.conflict, .skipped, entry.key, size: size, message: message)
         switch resolution {
-        case .downloadKeepingLocal where entry.key == IgnoreFile.key:
+        case .downloadKeepingLocal where PlanOutline.keepsRules(resolution, entry.key):
             ledger.countSkipped()
             if let fetched { try? await downloads.drop(fetched, entry.key) }
         case .downloadKeepingLocal:
@@ -287,28 +286,13 @@ extension ItemExecutor {
         }
     }
 
-    /// What a conflict is and what this run does about it.
-    func explanation(
-        _ kind: ConflictKind,
-        _ resolution: ConflictResolution,
-        _ entry: JoinedEntry
-    ) -> String {
-        if resolution == .downloadKeepingLocal, entry.key == IgnoreFile.key {
-            let advice =
-                switch context.tracker.direction {
-                case .pull: "use --on-conflict remote, or osssync push --on-conflict local"
-                case .push: "use --on-conflict local, or osssync pull --on-conflict remote"
-                case .sync: "use --on-conflict local or --on-conflict remote"
-                }
-            return kind.message + "; the rules of this machine stay in effect and neither is "
-                + "changed: " + advice
-        }
-        let policy = DecisionPolicy(
-            context.tracker.direction,
-            context.options,
-            prefix: context.prefix
-        )
-        return kind.message + "; " + resolution.message(kind, policy)
+    /// What is done instead where the object is one that an earlier run sent, so that there is no
+    /// conflict; nil if there is one.
+    func settledConflict(_ entry: JoinedEntry, _ kind: ConflictKind) async -> Decision? {
+        guard await uploads.isOwnEarlier(entry, kind) else { return nil }
+        guard context.policy.direction == .pull else { return .upload(.changed) }
+        return context.policy.replacesLocalChanges
+            ? .download(.replacesLocalChange) : .keepLocalChange
     }
 
     /// `.conflict-20260102T030405Z-host`, which goes before the name's extension.

@@ -23,17 +23,18 @@ final class ItemParts: Sendable {
     let issues: ScanIssues
     let absent = AbsentDirectory()
 
-    init(
-        _ context: RunContext,
-        _ ledger: RunLedger,
-        _ publications: PublicationQueue,
-        _ issues: ScanIssues
-    ) {
-        self.context = context
-        self.ledger = ledger
-        self.publications = publications
-        self.issues = issues
+    init(_ setup: RunSetup, _ run: RunID, _ earlier: EarlierRows) {
+        context = RunContext(setup, run, earlier)
+        ledger = RunLedger(waitingLimit: setup.settings.limits.waiting)
+        let reports = ItemReports(context: context, ledger: ledger)
+        publications = PublicationQueue(context: context) { key, action, size, failure in
+            reports.fail(action, key, size: size, failure)
+        }
+        issues = ScanIssues(in: setup.settings.shard?.range ?? .all) { reports.report($0) }
     }
+
+    /// For what is no run: it only looks, or does work that is recorded of none.
+    convenience init(_ setup: RunSetup) { self.init(setup, RunID(0), .perhaps) }
 }
 
 /// Works on items of a run, one kind of work for each type.
@@ -112,7 +113,7 @@ extension ItemWorker {
         guard reason == .onlyRemote || reason == .onlyLocal,
             !context.options.deletesExtra || context.options.replacesLocalChanges
         else { return false }
-        return entry.hasVanishedUnseen && context.knowsDirectory && !issues.hides(entry.key)
+        return entry.hasVanishedUnseen && context.policy.knowsDirectory && !issues.hides(entry.key)
     }
 
     func leave(_ reason: QuietReason, _ entry: JoinedEntry) {
@@ -179,7 +180,7 @@ extension ItemWorker {
             mode: base.mode ?? entry.local?.permissions
         )
         // In a copy of the directory all files are other ones.
-        if !context.knowsDirectory { row.isFetched = base.isFetched }
+        if !context.policy.knowsDirectory { row.isFetched = base.isFetched }
         return row
     }
 
@@ -188,7 +189,7 @@ extension ItemWorker {
             file,
             since: start,
             now: context.environment.now(),
-            comparesChange: context.judgesInodes
+            comparesChange: context.policy.judgesInodes
         )
     }
 }
@@ -199,10 +200,7 @@ extension ItemWorker {
     /// The current file of a key, nil if there is none.
     func identity(of key: ObjectKey) async throws -> FileIdentity? {
         let path = try context.path(of: key)
-        let directory = context.directory
-        let state = try await context.disk.run { () throws(LocalError) in
-            try directory.identity(of: path)
-        }
+        let state = try await context.state(of: path)
         if case .file(let identity) = state { return identity }
         return nil
     }
@@ -234,17 +232,5 @@ extension ItemWorker {
             guard try file.identity() == expected else { throw ItemFailure.sourceKeepsChanging }
             return checksum
         }
-    }
-}
-
-extension JoinedEntry {
-    /// Why what changed here stays as it is.
-    fileprivate func reasonOfKeeping(_ direction: SyncDirection) -> String {
-        guard let object = remote else {
-            return ItemEvent.keptAloneText
-        }
-        return direction != .pull && object.needsRestore
-            ? "its permissions changed, and its object is archived, so they are not sent"
-            : ItemEvent.keptText
     }
 }

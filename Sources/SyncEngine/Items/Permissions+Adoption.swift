@@ -18,7 +18,8 @@ extension Permissions {
     func adoptedMode(_ entry: JoinedEntry, _ known: ObjectMetadata?) async -> UInt32? {
         let found = entry.local?.permissions
         let ordinary = MirrorDirectory.ordinaryPermissions & 0o666
-        guard context.options.keepsFileMetadata, context.judgesInodes, let object = entry.remote,
+        guard context.options.keepsFileMetadata, context.policy.judgesInodes,
+            let object = entry.remote,
             entry.local?.isLink == false, !object.isThroughLink, known != nil || found != ordinary
         else { return found }
         do {

@@ -46,7 +46,7 @@ extension Permissions {
             return (isNew ? meant.map { .directory($0) } ?? .none : .none, meant)
         }
         guard found != meant else { return (.none, meant) }
-        let isOrdinary = isOrdinaryDirectory(found, here: context.ordinaryDirectory)
+        let isOrdinary = isOrdinaryDirectory(found, here: context.policy.ordinaryDirectory)
         let isOwn = entry.base?.mode.map { $0 != found } ?? !isOrdinary
         let taken = meant.map { DirectoryMode.directory($0) } ?? .none
         switch context.tracker.direction {
@@ -57,8 +57,9 @@ extension Permissions {
         case .push where meant != nil && isOrdinary && entry.base?.mode == nil:
             // Ordinary permissions here do not give others access there.
             return (.none, found)
-        case .push where meant == nil && isOrdinary, .push where context.ordinaryDirectory == nil,
-            .sync where context.ordinaryDirectory == nil:
+        case .push where meant == nil && isOrdinary,
+            .push where context.policy.ordinaryDirectory == nil,
+            .sync where context.policy.ordinaryDirectory == nil:
             return (.none, meant)
         case .push, .sync:
             return (.object(found), meant)
@@ -170,7 +171,7 @@ extension Permissions {
             let opened = try await context.disk.run { () throws(LocalError) in
                 try directory.openUnasked(path)
             }
-            let isOrdinary = opened == context.ordinaryDirectory
+            let isOrdinary = opened == context.policy.ordinaryDirectory
             await record(entry, mode: isOrdinary ? opened : nil, at: entry.remote?.lastModified)
             return false
         case .none:
@@ -278,7 +279,7 @@ extension Permissions {
     /// directory has.
     func recordedMode(_ entry: JoinedEntry) -> UInt32? {
         guard context.options.keepsFileMetadata, let found = entry.local?.permissions,
-            !isOrdinaryDirectory(found, here: context.ordinaryDirectory)
+            !isOrdinaryDirectory(found, here: context.policy.ordinaryDirectory)
         else { return nil }
         return found
     }
@@ -286,8 +287,8 @@ extension Permissions {
     /// The permissions of an ordinary directory, which its row has so that a run with another umask
     /// does not take them for chosen ones; nil for any other.
     func ordinaryMode(_ entry: JoinedEntry) -> UInt32? {
-        guard let ordinary = context.ordinaryDirectory, let local = entry.local else {
-            return context.ordinaryDirectory
+        guard let ordinary = context.policy.ordinaryDirectory, let local = entry.local else {
+            return context.policy.ordinaryDirectory
         }
         return local.permissions.flatMap {
             isOrdinaryDirectory($0, here: ordinary) ? $0 : nil

@@ -178,8 +178,7 @@ struct Permissions: ItemWorker {
             return nil
         }
         guard let mode = FileMode.of(metadata) else { return nil }
-        let directory = context.directory
-        return try await context.disk.run { () throws(LocalError) in
+        return try await context.onDisk { directory throws(LocalError) in
             try directory.permissions(ofObject: mode)
         }
     }

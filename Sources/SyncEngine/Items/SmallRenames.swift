@@ -23,7 +23,7 @@ struct SmallRenames: ItemWorker {
     /// A file that was written after the last run ended is in no row, unless its time was in the
     /// future then.
     func mayBeRenamed(_ entry: JoinedEntry) -> Bool {
-        guard context.earlier.hasEntries, context.judgesInodes, entry.remote == nil,
+        guard context.earlier.hasEntries, context.policy.judgesInodes, entry.remote == nil,
             let local = entry.local, !local.isLink, let file = local.identity,
             file.size < context.limits.smallestSearchable
         else { return false }

@@ -3,6 +3,19 @@ internal import SyncModel
 internal import SyncPlanner
 
 extension Decision {
+    /// What follows from it if it is a conflict, as a decision like any other; nil where neither
+    /// side is touched.
+    var following: Decision? {
+        guard case .conflict(_, let resolution) = self else { return self }
+        return switch resolution {
+        case .download, .downloadKeepingLocal: .download(.changed)
+        case .upload: .upload(.changed)
+        case .deleteLocal: .deleteLocal(.known)
+        case .deleteRemote: .deleteRemote(.known)
+        case .leaveBoth, .stopRun: nil
+        }
+    }
+
     /// What carrying it out deletes, as it was when the plan was made; nil if there is nothing.
     func plannedDeletion(of entry: JoinedEntry) -> PlannedDeletion? {
         if case .deleteRemote = self {
@@ -27,21 +40,16 @@ extension Decision {
 
     /// True if carrying it out is certain to move content, which the progress counts.
     var movesBytes: Bool {
-        switch self {
+        switch following {
         case .download, .upload, .uploadMarker: true
-        case .conflict(_, let resolution):
-            switch resolution {
-            case .downloadKeepingLocal, .download, .upload: true
-            case .deleteLocal, .deleteRemote, .leaveBoth, .stopRun: false
-            }
         default: false
         }
     }
 
     /// True if what is moved, if anything, is the file's content.
     var sendsFile: Bool {
-        switch self {
-        case .upload, .uploadMarker, .conflict(_, .upload): true
+        switch following {
+        case .upload, .uploadMarker: true
         case .compare(_, let same, let different): same.sendsFile || different.sendsFile
         default: false
         }
@@ -49,10 +57,8 @@ extension Decision {
 
     /// True if something of either side goes.
     var isDeletion: Bool {
-        switch self {
+        switch following {
         case .deleteLocal, .deleteRemote: true
-        case .conflict(_, let resolution):
-            resolution == .deleteLocal || resolution == .deleteRemote
         default: false
         }
     }

@@ -9,7 +9,7 @@ internal import SyncPlanner
 /// 1. `RemoteLister` and `LocalScan` read ahead, a few pages each; the manifest is read in pages.
 /// 2. `MergeJoin` asks for the side that it needs next and yields one `JoinedEntry` per key, but
 ///    for unchanged ones that nothing else depends on, which are only counted.
-/// 3. `MirrorRun.plan` narrows each entry to what the run may touch (`PlanScope`) and has
+/// 3. `PlanSource.join` narrows each entry to what the run may touch (`PlanScope`) and has
 ///    `PrefixConflicts` make one `Decision` of it.
 ///
 /// Not guaranteed: a complete listing. One that fails ends the stream early and is reported in

@@ -1,4 +1,5 @@
 internal import LocalStorage
+internal import ObjectTransfer
 internal import SyncModel
 internal import SyncPlanner
 internal import Synchronization
@@ -70,6 +71,29 @@ struct PlanScope: Sendable {
         self.onOutside = onOutside
         self.held = held.map { FilterCursor($0) }
         cursor = FilterCursor(filter)
+    }
+
+    /// What the run of this setup looks at.
+    init(
+        _ setup: RunSetup,
+        onCostly: @escaping @Sendable (ObjectKey) -> Void,
+        onExcluded: (@Sendable (ObjectKey, _ rule: String) -> Void)?,
+        onOutside: @escaping @Sendable (JoinedEntry) -> Void = { _ in }
+    ) {
+        self.init(
+            setup.filter,
+            setup.direction,
+            deletesExcluded: setup.options.deletesExcluded,
+            held: setup.session.held,
+            now: setup.settings.environment.now(),
+            judgesInodes: setup.policy.judgesInodes,
+            links: setup.options.links,
+            names: setup.options.names,
+            freed: FreedScope(setup.session.freed, bringsBack: setup.bringsFreedBack),
+            onCostly: onCostly,
+            onExcluded: onExcluded,
+            onOutside: onOutside
+        )
     }
 
     /// What is excluded on disk need not be walked, unless it is to be deleted there.

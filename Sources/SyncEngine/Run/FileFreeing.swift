@@ -18,8 +18,7 @@ internal import SyncPlanner
 struct FileFreeing {
     private static let rowsAtOnce = 1_000
 
-    let run: MirrorRun
-    let parts: MirrorRun.Parts
+    let executor: ItemExecutor
     let options: FreeOptions
     let onFile: @Sendable (FreedFile) -> Void
 
@@ -35,10 +34,11 @@ struct FileFreeing {
         var report = FreeReport()
     }
 
-    private var context: RunContext { parts.context }
+    private var context: RunContext { executor.context }
+    private var setup: RunSetup { context.setup }
 
     func free() async throws -> FreeReport {
-        if let wanted = options.freeBytesWanted, try await freeBytes() >= wanted {
+        if let wanted = options.freeBytesWanted, try await context.freeBytes() >= wanted {
             return FreeReport()
         }
         var found = try await search()
@@ -64,18 +64,16 @@ struct FileFreeing {
     // MARK: - What can go
 
     private func search() async throws -> Found {
-        let manifest = run.session.manifest
-        let rows = try await RecordedRows(run.paths, in: manifest)
-        let judges = context.judgesInodes
-        let policy = run.session.policies(options.run, [:], run.settings, judges).push
-        let issues = parts.executor.issues
+        let manifest = setup.session.manifest
+        let rows = try await RecordedRows(setup.paths, in: manifest)
         let oldest = options.minimumAge.map { context.environment.now() - $0 }
         var found = Found()
-        let loop = try await run.join(
+        let source = PlanSource(setup)
+        let loop = try await source.join(
             rows: rows,
-            run.scope,
-            issues,
-            policy,
+            source.scope,
+            executor.issues,
+            setup.policy,
             passes: { _ in false },
             skips: { _ in false },
             onUnchanged: { _ in },
@@ -97,7 +95,11 @@ struct FileFreeing {
                 ? "it is not in the bucket" : "it was never compared with its object"
             return keep(entry.key, file, reason, &found.report)
         }
-        let change = LocalChange(of: entry.local, since: row, judgesInodes: context.judgesInodes)
+        let change = LocalChange(
+            of: entry.local,
+            since: row,
+            judgesInodes: context.policy.judgesInodes
+        )
         if row.isDamaged {
             keep(entry.key, file, "it was found damaged", &found.report)
         } else if change == .changed {
@@ -105,7 +107,7 @@ struct FileFreeing {
         } else if row.isThroughLink || RemoteChange(of: object, since: row) != .same {
             keep(entry.key, file, "its object is not the recorded one", &found.report)
         } else {
-            let isSeen = change == .same && context.judgesInodes && row.changed != nil
+            let isSeen = change == .same && context.policy.judgesInodes && row.changed != nil
             found.candidates.append(Candidate(row: row, file: file, isToBeRead: !isSeen))
         }
     }
@@ -113,7 +115,7 @@ struct FileFreeing {
     /// Leaves only as many as are needed for what is to be free, the oldest modification first.
     private func limit(_ found: inout Found) async throws {
         guard let wanted = options.freeBytesWanted else { return }
-        var missing = wanted - (try await freeBytes())
+        var missing = wanted - (try await context.freeBytes())
         var chosen: [Candidate] = []
         for candidate in found.candidates.sorted(by: { $0.file.modified < $1.file.modified }) {
             guard missing > 0 else { break }
@@ -126,20 +128,15 @@ struct FileFreeing {
 
     private func measure(_ report: inout FreeReport) async throws {
         guard let wanted = options.freeBytesWanted else { return }
-        report.isEnough = try await freeBytes() >= wanted
-    }
-
-    private func freeBytes() async throws(LocalError) -> Int64 {
-        let directory = context.directory
-        return try await context.disk.run { () throws(LocalError) in try directory.freeBytes() }
+        report.isEnough = try await context.freeBytes() >= wanted
     }
 
     // MARK: - What goes
 
     /// Makes sure that no later run takes for deleted what goes now.
     private func note(_ candidates: [Candidate]) async throws {
-        let manifest = run.session.manifest
-        let freed = try await run.session.freed.adding(names(of: candidates))
+        let manifest = setup.session.manifest
+        let freed = try await setup.session.freed.adding(names(of: candidates))
         try freed.check()
         var rest = candidates[...]
         while !rest.isEmpty {
@@ -148,7 +145,7 @@ struct FileFreeing {
             rest = rest.dropFirst(Self.rowsAtOnce)
         }
         try await manifest.makeDurable()
-        try freed.write(to: run.session.directory)
+        try freed.write(to: setup.session.directory)
     }
 
     /// The directories among the paths, of which everything is freed, also what is new there later,
@@ -156,7 +153,7 @@ struct FileFreeing {
     private func names(of candidates: [Candidate]) async throws -> [ObjectKey] {
         let isWhole = options.minimumAge == nil && options.freeBytesWanted == nil
         guard isWhole else { return candidates.map(\.row.key) }
-        let (directory, paths) = (context.directory, run.paths.paths)
+        let (directory, paths) = (context.directory, setup.paths.paths)
         let directories = try await context.disk.run { () throws(LocalError) in
             var found: [RelativePath] = []
             for path in paths where try directory.identity(of: path) == .directory {
@@ -177,7 +174,7 @@ struct FileFreeing {
                 guard let recorded = candidate.row.crc64 else {
                     return "no checksum of it is recorded"
                 }
-                let checksum = try await parts.executor.checksum(of: path, expected: file)
+                let checksum = try await executor.checksum(of: path, expected: file)
                 guard checksum == recorded else { return "its content is not the recorded one" }
             }
             try await context.closed.writing([path]) { () throws(LocalError) in
@@ -195,8 +192,8 @@ struct FileFreeing {
 
     /// What stays here is a file like any other.
     private func takeBack(_ kept: Set<ObjectKey>) async throws {
-        let freed = try FreedPaths.read(in: run.session.directory)
-        try freed.removing { kept.contains($0) }.write(to: run.session.directory)
+        let freed = try FreedPaths.read(in: setup.session.directory)
+        try freed.removing { kept.contains($0) }.write(to: setup.session.directory)
     }
 
     private func keep(
@@ -243,18 +240,18 @@ extension MirrorEngine {
             locks: !isDryRun,
             allowsRebinding: false
         )
-        let run = try settings.silentRun(.push, options.run, in: session)
+        let setup = try RunSetup(settings, session, .push, options.run)
         if !isDryRun { try session.requireWritable(settings) }
-        try await run.checkPaths()
-        let parts = run.parts(RunID(0))
+        try await setup.checkPaths()
+        let executor = ItemExecutor(ItemParts(setup))
         do {
-            let freeing = FileFreeing(run: run, parts: parts, options: options, onFile: onFile)
+            let freeing = FileFreeing(executor: executor, options: options, onFile: onFile)
             let report = try await freeing.free()
-            await parts.executor.permissions.closeDirectories()
+            await executor.permissions.closeDirectories()
             if !isDryRun { try await session.manifest.checkpointAndClose() }
             return report
         } catch {
-            await parts.executor.permissions.closeDirectories()
+            await executor.permissions.closeDirectories()
             throw SyncError(any: error)
         }
     }

@@ -79,8 +79,8 @@ struct HeldMarkers {
 extension PlannedItem {
     /// True if the bucket has something of the key after the run.
     fileprivate var keepsObject: Bool {
-        switch decision {
-        case .deleteRemote, .conflict(_, .deleteRemote): false
+        switch decision.following {
+        case .deleteRemote: false
         case .upload, .uploadMarker: true
         default: entry.remote != nil
         }

@@ -118,10 +118,10 @@ extension MirrorEngine {
             if isUndo, !request.replaces {
                 traces = try await RunTraces(of: runs, in: session.manifest)
             }
-            let run = try settings.silentRun(.push, .standard, in: session)
+            let setup = try RunSetup(settings, session, .push, .standard)
             let outcome = try await ObjectRestorer(
                 trash: trash,
-                transfer: run.parts(RunID(0)).context.transfer,
+                transfer: ItemParts(setup).context.transfer,
                 directory: session.directory,
                 manifest: session.manifest,
                 ignored: session.ignored,

@@ -39,55 +39,12 @@ package struct MirrorEngine: Sendable {
         if direction == .push, settings.stateDirectory != nil {
             await session.manifest.goOnUnnumbered()
         }
-        var run = try MirrorRun(
-            settings: settings,
-            session: session,
-            direction: direction,
-            options: options,
-            onEvent: onEvent
-        )
+        var setup = try RunSetup(settings, session, direction, options, onEvent: onEvent)
         // A plan may have deleted them already.
-        if options.appliedPlan == nil { try await run.checkPaths() }
-        try await run.acceptMounts()
-        return options.isDryRun ? try await run.preview() : try await run.perform()
-    }
-}
-
-extension MirrorSettings {
-    /// A run that tells nothing, for what only looks or does other work.
-    func silentRun(
-        _ direction: SyncDirection,
-        _ options: RunOptions,
-        in session: MirrorSession
-    ) throws(SyncError) -> MirrorRun {
-        try MirrorRun(
-            settings: self,
-            session: session,
-            direction: direction,
-            options: options,
-            onEvent: { _ in }
-        )
-    }
-}
-
-extension MirrorRun {
-    /// Checks that what the run is limited to exists.
-    func checkPaths() async throws(SyncError) {
-        do {
-            try await paths.check(
-                session.directory,
-                session.manifest,
-                in: (store, settings.prefix),
-                allowsMissing: options.allowsMissingPaths,
-                BlockingQueue(
-                    label: "osssync.paths",
-                    width: 1,
-                    threads: settings.environment.threads
-                )
-            )
-        } catch {
-            throw SyncError(any: error)
-        }
+        if options.appliedPlan == nil { try await setup.checkPaths() }
+        try await setup.acceptMounts()
+        return options.isDryRun
+            ? try await DryRun(setup).perform() : try await MirrorRun(setup).perform()
     }
 }
 
@@ -110,42 +67,14 @@ extension MirrorEngine {
         var fetching = RunOptions.standard
         fetching.connectionLimit = options.connectionLimit
         if !options.paths.isEmpty { fetching.paths = [IgnoreFile.name] }
-        let run = try MirrorRun(
-            settings: settings,
-            session: session,
-            direction: .pull,
-            options: fetching,
-            onEvent: { event in
-                switch event {
-                case .item, .retry: onEvent(event)
-                case .started, .progress, .excluded, .warning, .finished: return
-                }
+        let setup = try RunSetup(settings, session, .pull, fetching) { event in
+            switch event {
+            case .item, .retry: onEvent(event)
+            case .started, .progress, .excluded, .warning, .finished: return
             }
-        )
-        _ = try await run.perform()
+        }
+        _ = try await MirrorRun(setup).perform()
         return nil
-    }
-}
-
-extension DecisionPolicy {
-    /// The longest key of either service, in bytes.
-    private static let longestKey = 1_023
-
-    init(_ direction: SyncDirection, _ options: RunOptions, prefix: ObjectKey) {
-        self.init(
-            direction: direction,
-            deletesKnown: options.deletesKnown,
-            deletesExtra: options.deletesExtra,
-            replacesLocalChanges: options.replacesLocalChanges,
-            comparesContent: options.comparesContent,
-            conflict: options.conflictPolicy,
-            judgesInodes: true,
-            maximumKeyLength: Self.longestKey - prefix.bytes.count
-        )
-        keepsEmptyDirectories = options.keepsEmptyDirectories
-        carriesModes = options.keepsFileMetadata
-        links = options.links
-        names = options.names
     }
 }
 
@@ -214,10 +143,10 @@ extension MirrorEngine {
         var runOptions = RunOptions.standard
         runOptions.replacesLocalChanges = true
         runOptions.names = .escape
-        let run = try settings.silentRun(.pull, runOptions, in: session)
+        let setup = try RunSetup(settings, session, .pull, runOptions)
         if options.repairs { try session.requireWritable(settings) }
         do {
-            let executor = run.parts(RunID(0)).executor
+            let executor = ItemExecutor(ItemParts(setup))
             let disk = executor.context.disk
             try await paths.check(session.directory, session.manifest, in: nil, disk)
             var scrub = Scrub(
@@ -233,11 +162,12 @@ extension MirrorEngine {
                 let found = scrub
                 let tried = Mutex(0)
                 if try await session.manifest.first(.damagedEntries) != nil {
-                    let summary = try await run.perform(countsAsSuccess: false) { parts in
-                        let count = try await found.repair(with: parts.executor)
+                    let run = MirrorRun(setup)
+                    let summary = try await run.perform(countsAsSuccess: false) { executor in
+                        let count = try await found.repair(with: executor)
                         tried.withLock { $0 = count }
-                        await parts.publications.flush()
-                        await parts.publications.recordRows()
+                        await executor.publications.flush()
+                        await executor.publications.recordRows()
                     }
                     scrub.report.repaired = summary.transferred
                     // Also those that an earlier one found, and that were removed since.
@@ -261,18 +191,18 @@ extension MirrorEngine {
         let session = try await MirrorSession.open(settings, locks: true, allowsRebinding: false)
         var options = RunOptions.standard
         if let path { options.paths = [path] }
-        let run = try settings.silentRun(.pull, options, in: session)
+        let setup = try RunSetup(settings, session, .pull, options)
         do {
             let manifest = session.manifest
-            let housekeeping = Housekeeping(context: run.parts(RunID(0)).context)
+            let housekeeping = Housekeeping(context: ItemParts(setup).context)
             var report = CancelReport()
-            try await manifest.forEachDownload(in: run.paths.ranges) { checkpoint in
+            try await manifest.forEachDownload(in: setup.paths.ranges) { checkpoint in
                 try await housekeeping.drop(checkpoint)
                 report.downloadsDropped += 1
                 let bytes = InterruptedTransfer(checkpoint).bytesFinished
                 report.bytesDropped = report.bytesDropped.addingClamped(bytes)
             }
-            try await manifest.forEachUpload(in: run.paths.ranges) { checkpoint in
+            try await manifest.forEachUpload(in: setup.paths.ranges) { checkpoint in
                 try await housekeeping.drop(checkpoint)
                 report.uploadsAborted += 1
                 let bytes = InterruptedTransfer(checkpoint).bytesFinished
@@ -281,7 +211,7 @@ extension MirrorEngine {
             // What is unfinished may be nowhere else yet.
             if report.downloadsDropped + report.uploadsAborted == 0 {
                 let disk = housekeeping.context.disk
-                try await run.paths.check(session.directory, manifest, in: nil, disk)
+                try await setup.paths.check(session.directory, manifest, in: nil, disk)
             }
             try await manifest.checkpointAndClose()
             return report

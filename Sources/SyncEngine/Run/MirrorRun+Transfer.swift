@@ -6,7 +6,7 @@ extension MirrorRun {
     /// Streams of large files, which have large buffers, that are under way at once.
     private static let largeStreams = 32
 
-    func transfer(_ parts: Parts, rows: RecordedRows) async throws -> PlanCoverage {
+    func transfer(_ executor: ItemExecutor, rows: RecordedRows) async throws -> PlanCoverage {
         let connections = options.connectionLimit
         let queue = WorkQueue<ItemExecutor.Work>(
             laneCapacity: settings.limits.laneCapacity,
@@ -15,18 +15,18 @@ extension MirrorRun {
                 min(connections, Self.largeStreams) / settings.limits.transfer.streamsPerFile
             )
         )
-        let (executor, ledger) = (parts.executor, parts.ledger)
+        let ledger = executor.ledger
         defer { ledger.countUntried(queue.waitingCount) }
         let room = RoomMaking(executor: executor)
         let start = try await room.start()
         return try await withThrowingTaskGroup(of: PlanCoverage?.self) { group in
             group.addTask {
                 var dispatcher = Dispatcher(executor: executor, queue: queue)
-                let coverage = try await plan(rows: rows, parts) { item in
+                let coverage = try await PlanSource(setup).plan(rows: rows, executor) { item in
                     try await dispatcher.dispatch(item)
                 }
                 try await dispatcher.finish()
-                parts.context.tracker.planIsComplete()
+                executor.context.tracker.planIsComplete()
                 await room.warn(start)
                 queue.close()
                 return coverage
@@ -34,7 +34,7 @@ extension MirrorRun {
             for _ in 0..<connections {
                 group.addTask {
                     while ledger.stop == nil, let (work, lane) = await queue.next() {
-                        if await budget.admits() {
+                        if await setup.budget.admits() {
                             await executor.run(work)
                         } else {
                             ledger.countUntried(1)
@@ -49,7 +49,7 @@ extension MirrorRun {
             var coverage: PlanCoverage?
             while let end = try await group.next() { coverage = end ?? coverage }
             guard let coverage else { throw CancellationError() }
-            budget.endTransfers()
+            setup.budget.endTransfers()
             return coverage
         }
     }

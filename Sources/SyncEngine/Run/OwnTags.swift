@@ -3,21 +3,20 @@ internal import ManifestStore
 internal import ObjectStorage
 internal import ObjectTransfer
 internal import SyncModel
+internal import SyncPlanner
 
 /// Which tags leave a directory out: those that this machine made.
 ///
 /// Whoever writes to the bucket could end the backups of a directory by putting one there, also
 /// after it was taken away again, because nothing in a tagged directory is deleted.
-struct OwnTags: Sendable {
+struct OwnTags: RunStep {
     /// How often a manifest that a run writes is read, and the time between.
     private static let readings = 4
     private static let interval = Duration.milliseconds(250)
 
-    let session: MirrorSession
-    let settings: MirrorSettings
-    let paths: RunPaths
-    let store: LimitedStore
-    let tags: DirectoryTags
+    let setup: RunSetup
+
+    init(_ setup: RunSetup) { self.setup = setup }
 
     /// Why the directory with these tags is left out; nil if all of them came from the bucket and
     /// were not changed here since.
@@ -41,7 +40,7 @@ struct OwnTags: Sendable {
             return try await isInBucket(tag.key)
         }
         guard row.isFetched else { return false }
-        let judgesInodes = try session.known.isSame && session.directory.keepsInodeNumbers()
+        let judgesInodes = policy.knowsDirectory && policy.judgesInodes
         let isSameInode = !judgesInodes || file.inode == row.inode
         return isSameInode && file.size == row.size && row.mayHaveTime(of: file)
     }
@@ -75,7 +74,10 @@ struct OwnTags: Sendable {
 
     private func isInBucket(_ key: ObjectKey) async throws(StorageError) -> Bool {
         do throws(StorageError) {
-            _ = try await store.head(ObjectKey(settings.prefix.bytes + key.bytes), versionID: nil)
+            _ = try await setup.store.head(
+                ObjectKey(settings.prefix.bytes + key.bytes),
+                versionID: nil
+            )
             return true
         } catch {
             guard error.isNotFound else { throw error }
@@ -85,7 +87,7 @@ struct OwnTags: Sendable {
 
     /// The recorded mounts that this run leaves out: what is known of them stays recorded.
     func leftOutMounts(_ scope: PlanScope) async throws -> Set<[UInt8]> {
-        if tags.staysOnFileSystem { return Set(session.known.mountPoints) }
+        if filter.tags.staysOnFileSystem { return Set(session.known.mountPoints) }
         var leftOut: Set<[UInt8]> = []
         for mount in session.known.mountPoints {
             if scope.isExcludedFromWalk(mount, true) {
@@ -93,7 +95,7 @@ struct OwnTags: Sendable {
                 continue
             }
             guard let path = try? RelativePath(key: ObjectKey(mount)) else { continue }
-            for found in session.directory.tags(above: path, tags)
+            for found in session.directory.tags(above: path, filter.tags)
             where try await reason(of: found, isNew: false) != nil {
                 leftOut.insert(mount)
             }

@@ -16,22 +16,22 @@ struct PathExplainer: Sendable {
         _ session: MirrorSession,
         _ directions: [SyncDirection: RunOptions]
     ) async throws -> Explanation {
-        var runs: [(options: RunOptions, run: MirrorRun)] = []
-        for direction in SyncDirection.allCases {
-            let options = directions[direction] ?? .standard
-            let run = try settings.silentRun(direction, options, in: session)
-            runs.append((options, run))
+        let setups = try SyncDirection.allCases.map { direction in
+            var options = directions[direction] ?? .standard
+            options.isDryRun = true
+            return try RunSetup(settings, session, direction, options)
         }
-        let found = try await look(at: path, session, runs.map(\.run))
+        let store = setups[0].store
+        let found = try await look(at: path, session, setups)
         let row = try await session.manifest.entry(path.beneath)
         let mayBeDirectory =
             !path.isEscaped && (namesDirectory || found.local?.isDirectory == true || row != nil)
         let fileRow = try await session.manifest.entry(path.key)
-        var (object, crc64) = try await object(path.key, runs[0].run.store)
+        var (object, crc64) = try await object(path.key, store)
         // A file that was there, and is a directory now, is what its name stands for in a plan.
         let isDirectory = mayBeDirectory && (namesDirectory || fileRow == nil && object == nil)
         let key = isDirectory ? path.beneath : path.key
-        if isDirectory { (object, crc64) = try await self.object(key, runs[0].run.store) }
+        if isDirectory { (object, crc64) = try await self.object(key, store) }
         let joined = JoinedEntry(
             key: key,
             base: isDirectory ? row : fileRow,
@@ -40,7 +40,7 @@ struct PathExplainer: Sendable {
         )
         let around = PathNeighbours(
             session: session,
-            store: runs[0].run.store,
+            store: store,
             prefix: settings.prefix,
             object: { try await self.object($0, $1).0 }
         )
@@ -60,16 +60,12 @@ struct PathExplainer: Sendable {
                     + "beneath DIR"
             )
         }
-        let judgesInodes = try session.directory.keepsInodeNumbers()
-        let all = session.policies(.standard, directions, settings, judgesInodes)
         var outlooks: [SyncDirection: Explanation.Outlook] = [:]
-        for ((options, run), policy) in zip(runs, [all.pull, all.push, all.sync]) {
-            var own = options
-            own.isDryRun = true
-            let looker = try settings.silentRun(run.direction, own, in: session)
-            let (outlook, item) = outlook(entry, neighbours, run, own, policy, found.issues)
-            outlooks[run.direction] = await looking(item, looker, outlook)
+        for setup in setups {
+            let (outlook, item) = outlook(entry, neighbours, setup, found.issues)
+            outlooks[setup.direction] = await looking(item, setup, outlook)
         }
+        let judgesInodes = setups[0].policy.judgesInodes
         var explanation = Explanation(entry, crc64, outlooks, judgesInodes: judgesInodes)
         explanation.issues = found.issues.map(\.message)
         return explanation
@@ -79,7 +75,7 @@ struct PathExplainer: Sendable {
     private func look(
         at path: RelativePath,
         _ session: MirrorSession,
-        _ runs: [MirrorRun]
+        _ setups: [RunSetup]
     ) async throws -> (local: LocalEntry?, issues: [WalkIssue]) {
         let queue = BlockingQueue(
             label: "osssync.walk",
@@ -89,9 +85,9 @@ struct PathExplainer: Sendable {
         let ranges = KeyRanges([KeyRange(path.key), KeyRange(path.beneath)])
         let walk = session.directory.walk(
             within: ranges,
-            tags: runs[0].filter.tags,
+            tags: setups[0].filter.tags,
             asksOfTags: true,
-            links: runs.map(\.options.links).first { $0 != .skip } ?? .skip,
+            links: setups.map(\.options.links).first { $0 != .skip } ?? .skip,
             names: path.isEscaped ? .escape : .skip,
             leavingOut: { _, _ in false }
         )
@@ -101,7 +97,7 @@ struct PathExplainer: Sendable {
             entries += batch.entries
             issues += batch.issues
             if let question = walk.question {
-                walk.answer(try await runs[0].ownTags.reason(of: question, isNew: false))
+                walk.answer(try await OwnTags(setups[0]).reason(of: question, isNew: false))
             }
             if batch.isFinished { break }
         }
@@ -145,11 +141,11 @@ struct PathExplainer: Sendable {
     /// The same outlook, or a skip if the run would not transfer what its plan does.
     private func looking(
         _ item: PlannedItem?,
-        _ run: MirrorRun,
+        _ setup: RunSetup,
         _ outlook: Explanation.Outlook
     ) async -> Explanation.Outlook {
         guard let item,
-            let refusal = await run.parts(RunID(0)).executor.refusal(of: item)
+            let refusal = await ItemExecutor(ItemParts(setup)).refusal(of: item)
         else { return outlook }
         return Explanation.Outlook(
             action: .skip,
@@ -165,9 +161,7 @@ struct PathExplainer: Sendable {
     private func outlook(
         _ entry: JoinedEntry,
         _ neighbours: [JoinedEntry],
-        _ run: MirrorRun,
-        _ options: RunOptions,
-        _ policy: DecisionPolicy,
+        _ setup: RunSetup,
         _ issues: [WalkIssue]
     ) -> (Explanation.Outlook, PlannedItem?) {
         let left = Mutex<String?>(nil)
@@ -178,16 +172,9 @@ struct PathExplainer: Sendable {
                 left.withLock { $0 = displayText((issue.path + [UInt8(ascii: "/")] + tag.utf8)) }
             }
         }
+        let policy = setup.policy
         let scope = PlanScope(
-            run.filter,
-            run.direction,
-            deletesExcluded: options.deletesExcluded,
-            held: run.session.held,
-            now: settings.environment.now(),
-            judgesInodes: policy.judgesInodes,
-            links: options.links,
-            names: options.names,
-            freed: FreedScope(run.session.freed, bringsBack: run.bringsFreedBack),
+            setup,
             onCostly: { _ in left.withLock { $0 = "the patterns take too long to match" } },
             onExcluded: { _, rule in left.withLock { $0 = rule } }
         )
@@ -204,7 +191,7 @@ struct PathExplainer: Sendable {
         let others = neighbours.compactMap { scope.choose($0, hidden) }
         let plan = RunPlan(policy, hidden)
         let found = Self.item(of: chosen, among: others, plan, policy.ordinaryDirectory)
-        let ruling = run.filter.ruling(on: entry.key)
+        let ruling = setup.filter.ruling(on: entry.key)
         let isNothing = entry.base == nil && entry.local == nil && entry.remote == nil
         guard !isNothing, let item = found else {
             // What is in the place of a file is never mirrored.
@@ -218,7 +205,7 @@ struct PathExplainer: Sendable {
             return (outlook, nil)
         }
         let outline = PlanOutline(item, policy)
-        let isExcluded = options.deletesExcluded && ruling?.excludes == true
+        let isExcluded = setup.options.deletesExcluded && ruling?.excludes == true
         let outlook = Explanation.Outlook(
             action: outline.action,
             reason: isExcluded ? "excluded" : outline.reason,

@@ -29,7 +29,7 @@ struct Preview {
 
     init(executor: ItemExecutor, kept: KeptTransfers) {
         (self.executor, self.kept) = (executor, kept)
-        markers = HeldMarkers(ordinary: executor.context.ordinaryDirectory)
+        markers = HeldMarkers(ordinary: executor.context.policy.ordinaryDirectory)
     }
 
     /// What was shown last: what becomes of the item.
@@ -92,8 +92,9 @@ struct Preview {
                 outcome = nil
                 return show(.adopt, entry, size: entry.remote?.size ?? 0, message)
             }
-            outcome = answer.isSame ? same : different
-            try await show(answer.isSame ? same : different, entry)
+            let next = answer.isSame ? same : different
+            outcome = next
+            try await show(next, entry)
         } catch is CancellationError {
             throw CancellationError()
         } catch {
@@ -105,84 +106,44 @@ struct Preview {
     }
 
     mutating func show(_ decision: Decision, _ entry: JoinedEntry) async throws {
-        countGrowth(decision, entry)
-        let remoteSize = entry.remote?.size ?? 0
-        let localSize = entry.local?.identity?.size ?? 0
-        switch decision {
-        case .nothing(let reason):
-            executor.leave(reason, entry)
-        case .refresh(let reason):
-            executor.leave(reason, entry)
-        case .carryMode(.object):
-            context.tracker.count { $0.modes += 1 }
-            report(.mode, entry, size: 0, "permissions changed")
-        case .carryMode(.file):
-            try await showMode(entry, orElse: .unchanged)
-        case .forget:
-            break
-        case .download(let reason), .downloadAfterDeletions(let reason):
-            try await showDownload(entry, reason)
-        case .makeDirectory where entry.local == nil:
-            try await showDownload(entry, .new)
-        case .makeDirectory:
-            // Only the manifest changes, but a plan has it.
-            shown = .adopt
-        case .upload(let reason):
-            try await showUpload(entry, reason)
-        case .uploadMarker:
-            show(.upload, entry, size: 0, PlanOutline.reason(ofMarker: entry))
+        var decision = decision
+        if case .conflict(let kind, _) = decision,
+            let settled = await executor.settledConflict(entry, kind)
+        {
+            decision = settled
+        }
+        let outline = PlanOutline(decision, entry, context.policy)
+        countGrowth(outline, decision, entry)
+        if let conflict = outline.conflict {
+            if outline.step != .send { executor.noteUnsent(entry) }
+            context.tracker.count { $0.conflicts += 1 }
+            report(.conflict, entry, size: entry.sizeOfEither, conflict)
+        }
+        switch outline.step {
+        case .leave(let reason): executor.leave(reason, entry)
+        case .record(isNew: false), .leaveBoth: break
+        // Only the manifest changes, but a plan has it.
+        case .record(isNew: true): shown = .adopt
+        case .receive: try await showDownload(entry, outline.cause)
+        case .send: try await showUpload(entry, outline.cause)
         case .compare(let comparison, let same, let different):
             try await compare(entry, comparison, same: same, different: different)
+        case .carryMode(.object): reportMode(entry)
+        case .carryMode(.file): try await showMode(entry, orElse: .unchanged)
         case .adopt:
             context.tracker.count { $0.adopted += 1 }
-            report(.adopt, entry, size: remoteSize, nil)
+            report(.adopt, entry, size: outline.size, nil)
             if entry.local?.isDirectory == true { return try await showMode(entry, orElse: nil) }
             await showAdoptedMode(entry)
-        case .deleteLocal(let reason):
-            delete(
-                .deleteLocal,
-                entry,
-                size: localSize,
-                message(reason, entry, deletesObject: false)
-            )
-        case .deleteRemote(let reason):
-            delete(
-                .deleteRemote,
-                entry,
-                size: remoteSize,
-                message(reason, entry, deletesObject: true)
-            )
-        case .conflict(let kind, _) where await executor.uploads.isOwnEarlier(entry, kind):
-            guard context.tracker.direction == .pull else {
-                return try await showUpload(entry, .changed)
-            }
-            guard context.options.replacesLocalChanges else {
-                return executor.keepLocalChange(entry)
-            }
-            try await showDownload(entry, .replacesLocalChange)
-        case .conflict(let kind, let resolution):
-            if resolution != .upload { executor.noteUnsent(entry) }
-            context.tracker.count { $0.conflicts += 1 }
-            let message = executor.explanation(kind, resolution, entry)
-            report(.conflict, entry, size: remoteSize, message)
-            try await show(resolution, entry)
-        case .keepLocalChange, .carryMode(.neither):
-            executor.keepLocalChange(entry)
-        case .skip:
-            await executor.carryOut(decision, entry)
+        case .deleteLocal, .deleteRemote: delete(outline, entry)
+        case .keepLocalChange, .carryMode(.neither): executor.keepLocalChange(entry)
+        case .skip: await executor.carryOut(decision, entry)
         }
     }
 
-    /// Why it is deleted: for what `--delete=excluded` deletes, the rule.
-    private func message(
-        _ reason: DeletionReason,
-        _ entry: JoinedEntry,
-        deletesObject: Bool
-    ) -> String {
-        guard context.options.deletesExcluded, let ruling = context.filter.ruling(on: entry.key),
-            ruling.excludes
-        else { return reason.message(deletesObject: deletesObject) }
-        return "excluded by \(ruling.rule)"
+    private mutating func reportMode(_ entry: JoinedEntry) {
+        context.tracker.count { $0.modes += 1 }
+        report(.mode, entry, size: 0, "permissions changed")
     }
 
     /// The permissions that an object which was written anew has, if they are others.
@@ -196,63 +157,36 @@ struct Preview {
             if let reason { executor.leave(reason, entry) }
             return
         }
-        context.tracker.count { $0.modes += 1 }
-        report(.mode, entry, size: 0, "permissions changed")
+        reportMode(entry)
     }
 
     private mutating func showAdoptedMode(_ entry: JoinedEntry) async {
         let permissions = executor.permissions
         switch permissions.adoptedTarget(entry, await permissions.adoptedMode(entry, nil)) {
-        case .object, .file:
-            context.tracker.count { $0.modes += 1 }
-            report(.mode, entry, size: 0, "permissions changed")
+        case .object, .file: reportMode(entry)
         case .neither: executor.keepLocalChange(entry)
         case nil: break
         }
     }
 
-    /// What follows from a conflict.
-    private mutating func show(_ resolution: ConflictResolution, _ entry: JoinedEntry) async throws
-    {
-        let size = entry.remote?.size ?? 0
-        switch resolution {
-        case .downloadKeepingLocal where entry.key == IgnoreFile.key: break
-        case .download, .downloadKeepingLocal: try await showDownload(entry, .changed)
-        case .upload: try await showUpload(entry, .changed)
-        case .deleteLocal:
-            let size = entry.local?.identity?.size ?? 0
-            delete(
-                .deleteLocal,
-                entry,
-                size: size,
-                DeletionReason.known.message(deletesObject: false)
-            )
-        case .deleteRemote:
-            delete(
-                .deleteRemote,
-                entry,
-                size: size,
-                DeletionReason.known.message(deletesObject: true)
-            )
-        case .leaveBoth, .stopRun: break
-        }
-    }
-
     /// Notes what the disk needs at least; a copy whose source goes needs nothing.
-    private func countGrowth(_ decision: Decision, _ entry: JoinedEntry) {
-        let (size, old) = (entry.remote?.size ?? 0, entry.local?.identity?.size ?? 0)
-        switch decision {
-        case .download, .downloadAfterDeletions, .conflict(_, .download):
-            executor.ledger.countGrowth(size - old)
-        case .conflict(_, .downloadKeepingLocal): executor.ledger.countGrowth(size)
-        case .deleteLocal, .conflict(_, .deleteLocal): executor.ledger.countGrowth(-old)
+    private func countGrowth(
+        _ outline: PlanOutline,
+        _ decision: Decision,
+        _ entry: JoinedEntry
+    ) {
+        let old = entry.local?.identity?.size ?? 0
+        switch (outline.step, decision) {
+        case (.receive, .conflict(_, .downloadKeepingLocal)):
+            executor.ledger.countGrowth(outline.size)
+        case (.receive, _): executor.ledger.countGrowth(outline.size - old)
+        case (.deleteLocal, _): executor.ledger.countGrowth(-old)
         default: break
         }
     }
 
     /// A download, or the copy of a file that has the content already.
-    private mutating func showDownload(_ entry: JoinedEntry, _ reason: DownloadReason) async throws
-    {
+    private mutating func showDownload(_ entry: JoinedEntry, _ cause: String) async throws {
         guard let object = entry.remote else { return }
         switch await executor.places.hindrance(entry) {
         case .refused(let failure):
@@ -261,7 +195,7 @@ struct Preview {
         case nil: break
         }
         guard !RelativePath.isDirectory(entry.key) else {
-            return show(.download, entry, size: 0, "a new directory")
+            return show(.download, entry, size: 0, cause)
         }
         let isNew = entry.base == nil && entry.local == nil
         if isNew,
@@ -271,13 +205,15 @@ struct Preview {
             if renamed.count < Self.limit { renamed.insert(row.key) }
             showCopy(.copyLocal, entry, of: row, size: object.size)
         } else {
-            show(.download, entry, size: object.size, reason.message)
+            show(.download, entry, size: object.size, cause)
         }
     }
 
     /// An upload, or the copy of an object that has the content already.
-    private mutating func showUpload(_ entry: JoinedEntry, _ reason: UploadReason) async throws {
-        guard let file = entry.local?.identity else { return }
+    private mutating func showUpload(_ entry: JoinedEntry, _ cause: String) async throws {
+        guard let file = entry.local?.identity else {
+            return show(.upload, entry, size: 0, cause)
+        }
         let path: RelativePath
         do {
             path = try context.path(of: entry)
@@ -293,7 +229,7 @@ struct Preview {
         if let row {
             showCopy(.copyRemote, entry, of: row, size: file.size)
         } else {
-            show(.upload, entry, size: file.size, reason.message)
+            show(.upload, entry, size: file.size, cause)
         }
     }
 
@@ -330,17 +266,22 @@ struct Preview {
         report(action, entry, size: size, resumed: resumed, message)
     }
 
-    private mutating func delete(
-        _ action: ItemAction,
-        _ entry: JoinedEntry,
-        size: Int64,
-        _ message: String
-    ) {
+    private mutating func delete(_ outline: PlanOutline, _ entry: JoinedEntry) {
+        let action = outline.step == .deleteLocal ? ItemAction.deleteLocal : .deleteRemote
+        let (size, message) = (outline.size, excludedBy(entry.key) ?? outline.cause)
         context.tracker.count { $0.deleted += 1 }
         guard deleted.count < Self.limit else { return report(action, entry, size: size, message) }
         shown = action
         deleted.insert(entry.key)
         deletions.append((action, entry.key, size, message))
+    }
+
+    /// Why `--delete=excluded` deletes it; nil for what is not excluded.
+    private func excludedBy(_ key: ObjectKey) -> String? {
+        guard context.options.deletesExcluded, let ruling = context.filter.ruling(on: key),
+            ruling.excludes
+        else { return nil }
+        return "excluded by \(ruling.rule)"
     }
 
     private mutating func report(
@@ -351,6 +292,8 @@ struct Preview {
         _ message: String?
     ) {
         shown = action
-        context.item(action, .planned, entry.key, size: size, resumed: resumed, message: message)
+        context.item(action, .planned, entry.key, size: size, message: message) {
+            $0.bytesResumed = resumed
+        }
     }
 }

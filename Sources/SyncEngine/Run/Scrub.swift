@@ -62,7 +62,7 @@ struct Scrub {
         for range in paths.ranges.ranges {
             try await scrub(range, after: position, keepsPosition: keepsPosition)
         }
-        try await context.damaged.markOtherNames()
+        try await context.session.damaged.markOtherNames()
         if keepsPosition, report.isFinished {
             try await VerifyRecord.setCompleted(context.environment.now(), in: manifest)
         }
@@ -161,7 +161,7 @@ extension Scrub {
                 return
             }
             let entry = LocalEntry(path: row.key, kind: .file(file), isLink: row.isLink)
-            let judgesInodes = context.judgesInodes
+            let judgesInodes = context.policy.judgesInodes
             let change = LocalChange(of: entry, since: row, judgesInodes: judgesInodes)
             guard let recorded = row.crc64 else {
                 report.unverifiable += 1
@@ -181,7 +181,7 @@ extension Scrub {
                 // Somebody wrote it.
                 report.changed += 1
             } else {
-                if !row.isDamaged { try await context.damaged.mark(row) }
+                if !row.isDamaged { try await context.session.damaged.mark(row) }
                 report.damaged += 1
                 let what =
                     change == .same
@@ -217,7 +217,7 @@ extension Scrub {
         isSame: Bool,
         readSince start: Timestamp
     ) {
-        let lacksChange = isSame && row.changed == nil && context.judgesInodes
+        let lacksChange = isSame && row.changed == nil && context.policy.judgesInodes
         guard row.isDamaged || lacksChange else { return }
         guard lacksChange else { return changes.append(.upsert(row.replacing())) }
         changes.append(
@@ -233,10 +233,7 @@ extension Scrub {
     /// The file of a row; nil if there is none.
     private func file(of row: ManifestEntry) async throws -> (RelativePath, FileIdentity)? {
         let path = try row.path
-        let directory = context.directory
-        let state = try await context.disk.run { () throws(LocalError) in
-            try directory.identity(of: path)
-        }
+        let state = try await context.state(of: path)
         guard case .file(let identity) = state else { return nil }
         return (path, identity)
     }

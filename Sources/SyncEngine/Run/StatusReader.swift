@@ -19,19 +19,19 @@ struct StatusReader: Sendable {
         _ directions: [SyncDirection: RunOptions],
         _ onDetail: (@Sendable (StatusDetail) -> Void)?
     ) async throws -> StatusReport {
-        let run = try settings.silentRun(.pull, options, in: session)
-        try await run.checkPaths()
-        let rows = try await RecordedRows(run.paths, in: session.manifest)
+        let setup = try RunSetup(settings, session, .pull, options)
+        try await setup.checkPaths()
+        let all = try setups(session, options, directions)
+        let rows = try await RecordedRows(setup.paths, in: session.manifest)
         let issues = IssueTexts(limit: Self.issueLimit)
-        let judgesInodes = try session.directory.keepsInodeNumbers()
         let onExcluded = options.namesExcluded ? onDetail.map(Self.naming) : nil
         let scope = PlanScope(
-            run.filter,
+            setup.filter,
             .sync,
             deletesExcluded: false,
             held: session.held,
             now: settings.environment.now(),
-            judgesInodes: judgesInodes,
+            judgesInodes: setup.policy.judgesInodes,
             links: options.links,
             names: options.names,
             freed: FreedScope(session.freed),
@@ -39,12 +39,10 @@ struct StatusReader: Sendable {
             onExcluded: onExcluded
         )
         let hidden = Self.hidden(issues, onExcluded)
-        let all = session.policies(options, Self.alike(options, directions), settings, judgesInodes)
-        var differences = try await differenceCounter(hidden, all.sync, session.manifest)
-        let kept = try await run.keptTransfers(partSize: (directions[.push] ?? options).partSize)
-        let looking = try executors(session, options, directions)
-        var works = WorkCounters(all, hidden, kept, looking, onDetail)
-        let loop = try await run.join(
+        var differences = try await differenceCounter(hidden, all.sync.policy, session.manifest)
+        let kept = try await setup.keptTransfers(partSize: all.push.options.partSize)
+        var works = WorkCounters(all, hidden, kept, onDetail)
+        let loop = try await PlanSource(setup).join(
             rows: rows,
             scope,
             hidden,
@@ -62,56 +60,54 @@ struct StatusReader: Sendable {
         if let error = loop.listingFailure { throw error }
         issues.add(scope, hidden)
         let coverage = PlanCoverage(loop, hidden)
-        func work(_ counter: WorkCounter, _ direction: SyncDirection) async throws -> PlannedWork {
-            let own = directions[direction] ?? options
-            let run = try settings.silentRun(direction, own, in: session)
-            return try await judged(counter.work, run, coverage, rows, hidden)
+        func work(_ counter: WorkCounter) async throws -> PlannedWork {
+            try await judged(counter, coverage, rows, hidden)
         }
         return StatusReport(
-            paths: run.paths.texts,
-            pull: try await work(works.pull, .pull),
-            push: try await work(works.push, .push),
-            sync: try await work(works.sync, .sync),
+            paths: setup.paths.texts,
+            pull: try await work(works.pull),
+            push: try await work(works.push),
+            sync: try await work(works.sync),
             differences: differences.counted(scope, reserved: works.sync.reserved.kept),
-            interrupted: try await interrupted(session.manifest, run.paths),
+            interrupted: try await interrupted(session.manifest, setup.paths),
             running: try await PastRun.running(session),
-            freed: FreedFiles(scope.freed, run.paths),
+            freed: FreedFiles(scope.freed, setup.paths),
             recorded: rows.count,
             lastSuccess: try await LastSuccess.read(session.manifest),
             issues: issues.texts + [hidden.unnamedMessage].compactMap(\.self),
-            warnings: run.warnings + hidden.coverMessages
+            warnings: setup.warnings + hidden.coverMessages
                 + [works.sync.reserved.message].compactMap(\.self)
         )
     }
 
-    private func executors(
+    /// Those of each direction, which change nothing.
+    ///
+    /// All are of one walk, which takes links and names by the options of all.
+    private func setups(
         _ session: MirrorSession,
         _ options: RunOptions,
         _ directions: [SyncDirection: RunOptions]
-    ) throws -> Executors {
-        func executor(_ direction: SyncDirection) throws -> ItemExecutor {
+    ) throws -> WorkCounters.Setups {
+        func setup(_ direction: SyncDirection) throws -> RunSetup {
             var own = directions[direction] ?? options
-            own.isDryRun = true
-            let run = try settings.silentRun(direction, own, in: session)
-            return run.parts(RunID(0)).executor
+            (own.links, own.names, own.isDryRun) = (options.links, options.names, true)
+            return try RunSetup(settings, session, direction, own)
         }
-        return (try executor(.pull), try executor(.push), try executor(.sync))
+        return (try setup(.pull), try setup(.push), try setup(.sync))
     }
 
     /// The work, and why the run would carry out none of its deletions.
     ///
     /// Renames within the directory count for no limit.
     private func judged(
-        _ counted: PlannedWork,
-        _ run: MirrorRun,
+        _ counter: WorkCounter,
         _ coverage: PlanCoverage,
         _ rows: RecordedRows,
         _ issues: ScanIssues
     ) async throws -> PlannedWork {
-        var work = counted
+        var work = counter.work
         guard work.deletions > 0 else { return work }
-        var check = try await run.deletionGuard(
-            run.parts(RunID(0)),
+        var check = try await RunDeletions(executor: counter.executor).deletionGuard(
             coverage,
             rows: rows,
             deletions: work.deletions
@@ -143,24 +139,12 @@ struct StatusReader: Sendable {
         }
     }
 
-    /// All directions are of one walk, which takes links by the options of all.
-    private static func alike(
-        _ options: RunOptions,
-        _ directions: [SyncDirection: RunOptions]
-    ) -> [SyncDirection: RunOptions] {
-        directions.mapValues { direction in
-            var own = direction
-            own.links = options.links
-            own.names = options.names
-            return own
-        }
-    }
-
     /// A key that one direction compares by content is passed over in none.
-    private static func common(_ all: Policies) -> DecisionPolicy {
-        var common = all.sync
-        common.comparesContent =
-            all.pull.comparesContent || all.push.comparesContent || all.sync.comparesContent
+    private static func common(_ all: WorkCounters.Setups) -> DecisionPolicy {
+        var common = all.sync.policy
+        common.comparesContent = [all.pull, all.push, all.sync].contains {
+            $0.policy.comparesContent
+        }
         return common
     }
 
@@ -182,27 +166,6 @@ struct StatusReader: Sendable {
         try await manifest.forEachDownload(in: paths.ranges) { add(InterruptedTransfer($0)) }
         try await manifest.forEachUpload(in: paths.ranges) { add(InterruptedTransfer($0)) }
         return found
-    }
-}
-
-extension MirrorSession {
-    /// The rules of each direction.
-    func policies(
-        _ options: RunOptions,
-        _ directions: [SyncDirection: RunOptions],
-        _ settings: MirrorSettings,
-        _ judgesInodes: Bool
-    ) -> Policies {
-        func policy(_ direction: SyncDirection) -> DecisionPolicy {
-            let options = directions[direction] ?? options
-            var policy = DecisionPolicy(direction, options, prefix: settings.prefix)
-            policy.judgesInodes = judgesInodes
-            policy.knowsDirectory = known.isSame
-            policy.ordinaryDirectory = known.ordinaryDirectory
-            policy.sendsModes = known.sendsModes
-            return policy
-        }
-        return (policy(.pull), policy(.push), policy(.sync))
     }
 }
 

@@ -5,26 +5,24 @@ internal import ObjectTransfer
 internal import SyncModel
 internal import SyncPlanner
 
-typealias Policies = (pull: DecisionPolicy, push: DecisionPolicy, sync: DecisionPolicy)
-/// Those of dry runs: they change nothing.
-typealias Executors = (pull: ItemExecutor, push: ItemExecutor, sync: ItemExecutor)
-
 /// Counts the plans of all directions.
 struct WorkCounters {
+    /// Those of dry runs: they change nothing.
+    typealias Setups = (pull: RunSetup, push: RunSetup, sync: RunSetup)
+
     private(set) var pull: WorkCounter
     private(set) var push: WorkCounter
     private(set) var sync: WorkCounter
 
     init(
-        _ policies: Policies,
+        _ setups: Setups,
         _ issues: ScanIssues,
         _ kept: KeptTransfers,
-        _ executors: Executors,
         _ onDetail: (@Sendable (StatusDetail) -> Void)?
     ) {
-        pull = WorkCounter(policies.pull, issues, kept, executors.pull, onDetail)
-        push = WorkCounter(policies.push, issues, kept, executors.push, onDetail)
-        sync = WorkCounter(policies.sync, issues, kept, executors.sync, onDetail)
+        pull = WorkCounter(setups.pull, issues, kept, onDetail)
+        push = WorkCounter(setups.push, issues, kept, onDetail)
+        sync = WorkCounter(setups.sync, issues, kept, onDetail)
     }
 
     mutating func add(_ entry: JoinedEntry) async {
@@ -58,7 +56,7 @@ struct WorkCounters {
 struct WorkCounter {
     private let policy: DecisionPolicy
     private let kept: KeptTransfers
-    private let executor: ItemExecutor
+    let executor: ItemExecutor
     private let onDetail: (@Sendable (StatusDetail) -> Void)?
     private var plan: RunPlan
     private var markers: HeldMarkers
@@ -68,15 +66,14 @@ struct WorkCounter {
     private var deleted: Set<ObjectKey> = []
 
     init(
-        _ policy: DecisionPolicy,
+        _ setup: RunSetup,
         _ issues: ScanIssues,
         _ kept: KeptTransfers,
-        _ executor: ItemExecutor,
         _ onDetail: (@Sendable (StatusDetail) -> Void)?
     ) {
-        self.policy = policy
+        policy = setup.policy
         self.kept = kept
-        self.executor = executor
+        executor = ItemExecutor(ItemParts(setup))
         self.onDetail = onDetail
         plan = RunPlan(policy, issues)
         markers = HeldMarkers(ordinary: policy.ordinaryDirectory)
@@ -116,12 +113,12 @@ struct WorkCounter {
     private mutating func countOne(_ item: PlannedItem) async {
         let outline = PlanOutline(item, policy)
         let hindrance = await executor.refusal(of: item)
-        var added = PlannedWork(item, kept)
+        var added = PlannedWork(outline, item.entry, kept)
         if hindrance != nil {
             added = PlannedWork()
             added.skipped = 1
         }
-        let source = await source(of: item, added)
+        let source = await source(of: item, outline, added)
         if source != nil {
             added = PlannedWork()
             added.renames = 1
@@ -145,9 +142,10 @@ struct WorkCounter {
     /// What a transfer would be a copy of, by which it moves no bytes.
     private mutating func source(
         of item: PlannedItem,
+        _ outline: PlanOutline,
         _ added: PlannedWork
     ) async -> ManifestEntry? {
-        if case .deleteLocal = item.decision, deleted.count < Preview.limit {
+        if outline.step == .deleteLocal, deleted.count < Preview.limit {
             deleted.insert(item.entry.key)
         }
         guard added.transfers == 1 else { return nil }
@@ -161,36 +159,22 @@ struct WorkCounter {
 
 extension PlannedWork {
     /// What one item is counted as.
-    fileprivate init(_ item: PlannedItem, _ kept: KeptTransfers) {
+    fileprivate init(_ outline: PlanOutline, _ entry: JoinedEntry, _ kept: KeptTransfers) {
         self.init()
-        func transfer(_ size: Int64, sends: Bool) {
+        if outline.conflict != nil { conflicts = 1 }
+        switch outline.step {
+        case .leave(.unchanged), .adopt: unchanged = 1
+        case .leave, .record, .leaveBoth: break
+        case .receive, .send:
             transfers = 1
-            bytesResumed = min(size, kept.bytes(of: item.entry, sends: sends))
-            bytes = size - bytesResumed
-        }
-        let received = item.entry.remote?.size ?? 0
-        let sent = item.entry.local?.identity?.size ?? 0
-        switch item.decision {
-        case .deleteLocal, .deleteRemote: deletions = 1
-        case .nothing(.unchanged), .refresh(.unchanged), .adopt: unchanged = 1
-        case .nothing, .refresh, .forget: break
-        case .makeDirectory where item.entry.local != nil: break
-        case .download, .downloadAfterDeletions, .makeDirectory: transfer(received, sends: false)
-        case .upload, .uploadMarker: transfer(sent, sends: true)
-        case .compare: comparisons = 1
-        case .conflict(_, let resolution):
-            conflicts = 1
-            switch resolution {
-            case .downloadKeepingLocal where item.entry.key == IgnoreFile.key: break
-            case .download, .downloadKeepingLocal: transfer(received, sends: false)
-            case .upload: transfer(sent, sends: true)
-            case .deleteLocal, .deleteRemote: deletions = 1
-            case .leaveBoth, .stopRun: break
-            }
-        case .keepLocalChange, .carryMode(.neither): localChanges = 1
-        case .carryMode(.object): modes = 1
+            let moved = kept.bytes(of: entry, sends: outline.step == .send)
+            bytesResumed = min(outline.size, moved)
+            bytes = outline.size - bytesResumed
         // Nobody has asked yet whether there is anything to do.
-        case .carryMode(.file): comparisons = 1
+        case .compare, .carryMode(.file): comparisons = 1
+        case .carryMode(.object): modes = 1
+        case .carryMode(.neither), .keepLocalChange: localChanges = 1
+        case .deleteLocal, .deleteRemote: deletions = 1
         case .skip: skipped = 1
         }
     }

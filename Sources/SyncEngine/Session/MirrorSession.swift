@@ -147,21 +147,37 @@ struct MirrorSession: Sendable {
             if case .recreated = outcome { isRebuilt = true }
             if isRebuilt, locks { try await RebuiltManifest.record(in: manifest) }
             let isKnown = known.isSame && !isRebuilt && !remote.isRebound
-            let cutOff = isKnown ? try await OwnUploads.recorded(in: manifest) : []
             if !allowsRebinding, known.unmounted.contains(IgnoreFile.key.bytes) {
                 throw IgnoreFile.notMounted
             }
+            let (rules, local) = try await rules(manifest, isKnown: isKnown)
+            return MirrorSession(
+                directory: directory,
+                manifest: manifest,
+                lock: lock,
+                isManifestRebuilt: isRebuilt || remote.isRebound,
+                known: known,
+                // Without the shared rules, nothing may include more than the ignore file.
+                ignored: rules.problem == nil ? rules.current.followed(by: local) : rules.current,
+                held: rules.held,
+                rulesProblem: rules.problem,
+                hasFoldedNames: try await FoldedNames.areKnown(to: manifest),
+                cutOffRuns: isKnown ? try await OwnUploads.recorded(in: manifest) : [],
+                warnings: warnings(outcome, remote),
+                damaged: try await DamagedRows(manifest, directory, settings.shard?.folder),
+                freed: try FreedPaths.read(in: directory),
+                state: finding.state
+            )
+        }
+
+        /// The shared rules, and this machine's own ones; those of a round for a shard.
+        private func rules(
+            _ manifest: ManifestStore,
+            isKnown: Bool
+        ) async throws -> (IgnoreRules, local: FileFilter) {
             if let rules = settings.shard?.rules {
-                return try await session(
-                    manifest,
-                    IgnoreRules(current: rules.ignored, held: rules.heldFilters),
-                    local: FileFilter(),
-                    known,
-                    isRebuilt: isRebuilt || remote.isRebound,
-                    cutOff,
-                    warnings: warnings(outcome, remote),
-                    state: finding.state
-                )
+                let shared = try IgnoreRules(current: rules.ignored, held: rules.heldFilters)
+                return (shared, FileFilter())
             }
             let rules = try await IgnoreFile.rules(
                 in: directory,
@@ -177,45 +193,7 @@ struct MirrorSession: Sendable {
                 settings.environment,
                 records: locks
             )
-            return try await session(
-                manifest,
-                rules,
-                local: local,
-                known,
-                isRebuilt: isRebuilt || remote.isRebound,
-                cutOff,
-                warnings: warnings(outcome, remote),
-                state: finding.state
-            )
-        }
-
-        private func session(
-            _ manifest: ManifestStore,
-            _ rules: IgnoreRules,
-            local: FileFilter,
-            _ known: DirectoryIdentity,
-            isRebuilt: Bool,
-            _ cutOff: [String],
-            warnings: [String],
-            state: String
-        ) async throws -> MirrorSession {
-            MirrorSession(
-                directory: directory,
-                manifest: manifest,
-                lock: lock,
-                isManifestRebuilt: isRebuilt,
-                known: known,
-                // Without the shared rules, nothing may include more than the ignore file.
-                ignored: rules.problem == nil ? rules.current.followed(by: local) : rules.current,
-                held: rules.held,
-                rulesProblem: rules.problem,
-                hasFoldedNames: try await FoldedNames.areKnown(to: manifest),
-                cutOffRuns: cutOff,
-                warnings: warnings,
-                damaged: try await DamagedRows(manifest, directory, settings.shard?.folder),
-                freed: try FreedPaths.read(in: directory),
-                state: state
-            )
+            return (rules, local)
         }
 
         /// Another machine may take the mirror in the middle of a run.

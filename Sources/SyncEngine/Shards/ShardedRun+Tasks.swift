@@ -169,6 +169,6 @@ extension ShardedRun {
             locks: false,
             allowsRebinding: options.allowsRebinding
         )
-        _ = try await run(settings, session, options).preview()
+        _ = try await DryRun(setup(settings, session, options)).perform()
     }
 }

@@ -185,7 +185,7 @@ final class ShardedRun: Sendable {
                 recorded: found.recorded
             )
             // Another machine may have taken the shard over since the run's last look.
-            if let loss = await run.lease?.loss() { throw loss }
+            if let loss = await run.setup.lease?.loss() { throw loss }
             try folder.write(ShardResult.fileName, result.content)
         } catch {
             throw SyncError(any: error)
@@ -222,24 +222,20 @@ final class ShardedRun: Sendable {
             onEvent
         )
         try session.requirePlaces(settings, direction, options)
-        return (try await run(settings, session, options), folder)
+        return (MirrorRun(try await setup(settings, session, options)), folder)
     }
 
-    /// A run of the shard that the settings name, whose events are those of the whole.
-    func run(
+    /// The setup of the shard that the settings name, whose events are those of the whole.
+    func setup(
         _ settings: MirrorSettings,
         _ session: MirrorSession,
         _ options: RunOptions
-    ) async throws -> MirrorRun {
-        var run = try MirrorRun(
-            settings: settings,
-            session: session,
-            direction: direction,
-            options: options,
-            onEvent: { [self] event in forward(event) }
-        )
-        try await run.acceptMounts()
-        return run
+    ) async throws -> RunSetup {
+        var setup = try RunSetup(settings, session, direction, options) { [self] event in
+            forward(event)
+        }
+        try await setup.acceptMounts()
+        return setup
     }
 
     /// Limits of a run hold for all of its shards together.

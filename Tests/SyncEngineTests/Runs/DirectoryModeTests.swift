@@ -91,13 +91,8 @@ struct DirectoryModeTests {
         try fixture.setMode("a/private", 0o555)
         try await fixture.run("a", .push)
         try await fixture.inState { session in
-            let run = try MirrorRun(
-                settings: try fixture.engine("a").settings,
-                session: session,
-                direction: .pull,
-                options: .standard
-            ) { _ in }
-            let closed = run.parts(RunID(0)).context.closed
+            let setup = try RunSetup(try fixture.engine("a").settings, session, .pull, .standard)
+            let closed = ItemParts(setup).context.closed
             for _ in 0..<2 {
                 #expect(await closed.open(above: try RelativePath(path: "private/new")))
                 #expect(try fixture.mode("a/private") == 0o755)

@@ -202,5 +202,56 @@ extension EngineRuns {
                 #expect(Self.fits(status[key], done), "\(status[key] ?? "-") \(key), not \(done)")
             }
         }
+
+        /// What `status` says of each item, and a dry run, which may add how to silence it.
+        private static func reasons(
+            _ fixture: MirrorFixture,
+            _ direction: SyncDirection,
+            _ options: RunOptions
+        ) async throws -> [String: (status: String, said: String)] {
+            let engine = try fixture.engine("a")
+            let steps = Mutex<[String: PlannedStep]>([:])
+            _ = try await engine.status(options: options) { detail in
+                guard case .item(let step) = detail, step.direction == direction else { return }
+                steps.withLock { $0[step.key] = step }
+            }
+            let log = EventLog()
+            var look = options
+            look.isDryRun = true
+            _ = try await engine.run(direction, options: look, onEvent: log.add)
+            var found: [String: (String, String)] = [:]
+            for (key, step) in steps.withLock(\.self) where ![.adopt, .mode].contains(step.action) {
+                // A link that is in the way of a file is said twice.
+                let item = log.items.first {
+                    $0.key == key && $0.action == step.action && !$0.isNeverMirrored
+                }
+                guard let said = item?.message else { continue }
+                found[key] = (step.reason, said)
+            }
+            return found
+        }
+
+        @Test(arguments: SyncDirection.allCases, [true, false])
+        func `and why`(_ direction: SyncDirection, deletes: Bool) async throws {
+            let fixture = try await Self.world(deletes: deletes)
+            let options = Self.options(deletes: deletes)
+            let reasons = try await Self.reasons(fixture, direction, options)
+            #expect(reasons.count > 10)
+            for (key, reason) in reasons {
+                #expect(reason.said.hasPrefix(reason.status), "\(key): \(reason)")
+            }
+        }
+
+        @Test func `and of an ignore file that both sides changed`() async throws {
+            let fixture = try MirrorFixture()
+            try fixture.write("a/.osssyncignore", Data("*.x\n".utf8))
+            try await fixture.run("a", .push)
+            try fixture.write("a/.osssyncignore", Data("*.yyy\n".utf8))
+            try await fixture.put(".osssyncignore", Data("*.zz\n".utf8))
+            let options = MirrorFixture.options { $0.conflictPolicy = .keepBoth }
+            let reason = try await Self.reasons(fixture, .sync, options)[".osssyncignore"]
+            #expect(reason?.status.contains("the rules of this machine stay in effect") == true)
+            #expect(reason?.said == reason?.status)
+        }
     }
 }

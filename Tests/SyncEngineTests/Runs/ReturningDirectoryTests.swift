@@ -160,13 +160,8 @@ struct ReturningDirectoryTests {
             }
             var settings = try fixture.engine("a").settings
             settings.shard = shard(0)
-            let run = try MirrorRun(
-                settings: settings,
-                session: session,
-                direction: .sync,
-                options: .standard
-            ) { _ in }
-            let closed = run.parts(RunID(0)).context.closed
+            let setup = try RunSetup(settings, session, .sync, .standard)
+            let closed = ItemParts(setup).context.closed
             #expect(try await !closed.areChosen(0o755, key))
             try fixture.setMode("a/private", 0o755)
             #expect(try await closed.areChosen(0o755, key))

@@ -201,14 +201,8 @@ extension EngineRuns {
                 locks: true,
                 allowsRebinding: false
             )
-            let run = try MirrorRun(
-                settings: engine.settings,
-                session: session,
-                direction: .push,
-                options: MirrorFixture.options(),
-                onEvent: { _ in }
-            )
-            let executor = run.parts(RunID(1)).executor
+            let setup = try RunSetup(engine.settings, session, .push, MirrorFixture.options())
+            let executor = ItemExecutor(ItemParts(setup))
             let identity = try #require(try await executor.identity(of: "sparse"))
             let reading = Task {
                 try await executor.checksum(

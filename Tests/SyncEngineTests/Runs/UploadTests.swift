@@ -306,14 +306,8 @@ extension EngineRuns {
                 locks: true,
                 allowsRebinding: false
             )
-            let run = try MirrorRun(
-                settings: engine.settings,
-                session: session,
-                direction: .push,
-                options: MirrorFixture.options(),
-                onEvent: { _ in }
-            )
-            let executor = run.parts(RunID(1)).executor
+            let setup = try RunSetup(engine.settings, session, .push, MirrorFixture.options())
+            let executor = ItemExecutor(ItemParts(setup))
             let row = try #require(try await session.manifest.entry("f"))
             let copier = RemoteCopier(context: executor.context)
             let source = try #require(try await executor.identity(of: "f"))

@@ -3,8 +3,13 @@ internal import ManifestStore
 internal import ObjectTransfer
 internal import SyncModel
 
-/// How a run ends.
-extension MirrorRun {
+/// How a run ends: what is recorded of it.
+struct RunEnding: RunStep {
+    let executor: ItemExecutor
+
+    var setup: RunSetup { executor.context.setup }
+    private var context: RunContext { executor.context }
+
     /// What the checkpoints of this direction hold, within the run's paths.
     func bytesKept() async throws -> Int64 {
         var bytes: Int64 = 0
@@ -26,7 +31,6 @@ extension MirrorRun {
 
     /// Records the run; the failure it ends with, which may be the record's own.
     func close(
-        _ parts: Parts,
         _ summary: RunSummary,
         _ failure: SyncError?,
         countsAsSuccess: Bool
@@ -45,22 +49,24 @@ extension MirrorRun {
             message: failure?.message ?? summary.stopped ?? summary.deletionsHeldBack
         )
         do {
-            try await parts.context.journal.flush(
+            try await context.journal.flush(
                 to: session.manifest,
-                run: parts.context.run,
+                run: context.run,
                 isEnd: true
             )
-            let vanished = parts.ledger.newlyVanished(isLimited: paths.isLimited || failure != nil)
+            let vanished = executor.ledger.newlyVanished(
+                isLimited: paths.isLimited || failure != nil
+            )
             try await vanished?.write(to: session.manifest)
             // A conflict may be with what this run sent: its answer was lost, and then the file
             // changed, so that nothing else could tell.
             let isRecorded =
                 failure == nil && summary.stopped == nil && summary.failed == 0
                 && summary.conflicts == 0
-            try await parts.context.uploads.end(
+            try await context.uploads.end(
                 isRecorded: isRecorded,
                 settlesAll: isRecorded && direction != .pull && summary.isInStep
-                    && parts.context.filter.isEmpty && !paths.isLimited
+                    && context.filter.isEmpty && !paths.isLimited
             )
             try await session.manifest.endNumber()
             if outcome == .complete, countsAsSuccess {
@@ -73,7 +79,7 @@ extension MirrorRun {
             }
             try await session.damaged.markOtherNames()
             try await session.damaged.writeList()
-            try await session.manifest.finishRun(parts.context.run, record)
+            try await session.manifest.finishRun(context.run, record)
             try await session.manifest.checkpointAndClose()
             return failure
         } catch {
@@ -82,8 +88,8 @@ extension MirrorRun {
     }
 
     /// The failure of a run that a limit ended before anything answered: it is not a success.
-    func unanswered(_ summary: RunSummary, _ clocks: RunClocks) -> SyncError? {
-        guard summary.reachedLimit != nil, summary.retries > 0, clocks.earlier == nil else {
+    func unanswered(_ summary: RunSummary) -> SyncError? {
+        guard summary.reachedLimit != nil, summary.retries > 0, context.clocks.earlier == nil else {
             return nil
         }
         return SyncError(
@@ -96,25 +102,21 @@ extension MirrorRun {
 
 // MARK: - What was freed
 
-extension MirrorRun {
-    /// True if what was freed of the paths comes back, because it was asked for by name.
-    var bringsFreedBack: Bool { paths.isLimited && direction != .push }
-
+extension RunEnding {
     /// Takes from the list of freed paths what holds no longer: files that are here again, and
     /// directories of which a run of their paths has left out nothing.
     func forgetFreed(
-        _ parts: Parts,
         _ coverage: PlanCoverage,
         isClean: Bool
     ) async throws {
         guard !session.freed.isEmpty, settings.shard == nil else { return }
-        let summary = parts.context.tracker.summary
+        let summary = context.tracker.summary
         let isWhole =
-            bringsFreedBack && isClean && options.plan == nil
+            setup.bringsFreedBack && isClean && options.plan == nil
             && summary.excluded == 0 && summary.skipped == 0 && summary.notMirrored == 0
-        let named = bringsFreedBack ? session.freed.keys.filter { paths.contains($0) } : []
+        let named = setup.bringsFreedBack ? session.freed.keys.filter { paths.contains($0) } : []
         let directory = session.directory
-        let here = await parts.context.disk.run {
+        let here = await context.disk.run {
             Set(named.filter { !$0.isDirectoryMarker && Self.isHere($0, in: directory) })
         }
         let left = session.freed.removing { key in

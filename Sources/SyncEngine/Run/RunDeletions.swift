@@ -5,9 +5,15 @@ internal import ObjectTransfer
 internal import SyncModel
 internal import SyncPlanner
 
-extension MirrorRun {
+/// What a run deletes at its end: judged by `DeletionGuard`, carried out by `DeletionPass`.
+struct RunDeletions: RunStep {
+    let executor: ItemExecutor
+
+    var setup: RunSetup { executor.context.setup }
+    private var context: RunContext { executor.context }
+    private var ledger: RunLedger { executor.ledger }
+
     func deletionGuard(
-        _ parts: Parts,
         _ coverage: PlanCoverage,
         rows: RecordedRows,
         deletions: Int
@@ -25,11 +31,11 @@ extension MirrorRun {
             walkedEntries: coverage.walkedEntries,
             isListingProven: coverage.isListingProven,
             isScanProven: coverage.isScanProven,
-            failedItems: parts.ledger.failedItems,
-            skippedItems: parts.ledger.skippedItems,
-            vanishedItems: parts.ledger.vanishedItems,
+            failedItems: ledger.failedItems,
+            skippedItems: ledger.skippedItems,
+            vanishedItems: ledger.vanishedItems,
             isSameDirectory: deletions == 0
-                || (session.known.isSame && !parts.executor.issues.hasForeignMounts),
+                || (session.known.isSame && !executor.issues.hasForeignMounts),
             isManifestRebuilt: session.isManifestRebuilt
                 || (isUnconfirmed && options.deletesExtra && !options.allowsRebinding),
             allowsEmpty: options.allowsEmpty,
@@ -44,48 +50,45 @@ extension MirrorRun {
 
     /// Carries out what was planned for after the transfers, if the guards allow it.
     func delete(
-        _ parts: Parts,
         _ coverage: PlanCoverage,
         rows: RecordedRows,
         _ watch: DirectoryWatch
     ) async throws {
-        let (context, executor) = (parts.context, parts.executor)
         let uploads = DeferredUploads(executor: executor)
         try await uploads.settle()
-        var held = try await holdBackForRules(parts)
-        if held == nil { held = try await holdBackBeneathNames(parts) }
+        var held = try await holdBackForRules()
+        if held == nil { held = try await holdBackBeneathNames() }
         let renames = try await LocalRenames(executor: executor).resolve()
-        if let stop = parts.ledger.stop { throw stop }
+        if let stop = ledger.stop { throw stop }
         try Task.checkCancellation()
-        guard parts.ledger.cancelledItems == 0 else { throw CancellationError() }
+        guard ledger.cancelledItems == 0 else { throw CancellationError() }
         let planned = try await context.manifest.plannedDeletionCount(run: context.run)
         var check = try await deletionGuard(
-            parts,
             coverage,
             rows: rows,
-            deletions: planned.local + planned.remote + parts.ledger.vanishedFiles
+            deletions: planned.local + planned.remote + ledger.vanishedFiles
         )
         check.renames = renames.count
         if let outcome = settings.shard?.outcome {
             uploads.leave()
-            return try await leave(check, held, renames, to: outcome, parts, coverage)
+            return try await leave(check, held, renames, to: outcome, coverage)
         }
         switch check.verdict {
         case .allowed:
             if let held { context.tracker.count { $0.deletionsHeldBack = held } }
-            try await deletePlanned(parts, renames, watch)
+            try await deletePlanned(renames, watch)
             try await uploads.run()
             try await DeferredDownloads(executor: executor).run()
             try await RoomMaking(executor: executor).run()
-            guard parts.ledger.cancelledItems == 0 else { throw CancellationError() }
-            if try await mayConfirm(parts, coverage) {
+            guard ledger.cancelledItems == 0 else { throw CancellationError() }
+            if try await mayConfirm(coverage) {
                 try await RebuiltManifest.confirm(direction, filter, context.manifest)
             }
         case .refused(let refusal):
             try await context.manifest.clearPlannedDeletions(run: context.run)
             context.tracker.count { $0.deletionsHeldBack = refusal.message }
             if refusal.isSafetyRefusal {
-                parts.ledger.stop(SyncError(code: .refused, message: refusal.message))
+                ledger.stop(SyncError(code: .refused, message: refusal.message))
             }
             uploads.fail()
             DeferredDownloads(executor: executor).skip()
@@ -98,22 +101,21 @@ extension MirrorRun {
 
     /// True if what is extra on the side that a run writes to is all deleted, once it has deleted
     /// what it has planned: a rebuilt manifest is as good as any other from then on.
-    func mayConfirm(_ parts: Parts, _ coverage: PlanCoverage) async throws -> Bool {
+    func mayConfirm(_ coverage: PlanCoverage) async throws -> Bool {
         guard options.deletesExtra, !paths.isLimited, options.plan == nil,
             !session.isManifestRebuilt,
-            parts.ledger.failedItems == 0,
-            parts.context.tracker.summary.skipped == 0 || options.allowsRebinding,
+            ledger.failedItems == 0,
+            context.tracker.summary.skipped == 0 || options.allowsRebinding,
             session.known.unmounted.isEmpty, filter.isLasting,
             coverage.isListingProven, coverage.isScanProven
         else { return false }
-        return try await RebuiltManifest.isUnconfirmed(direction, filter, parts.context.manifest)
+        return try await RebuiltManifest.isUnconfirmed(direction, filter, context.manifest)
     }
 
     /// Drops what is planned in a run that does not come to the ignore file, if the bucket's is not
     /// the recorded one: by its rules, what is to be deleted may be excluded.
-    private func holdBackForRules(_ parts: Parts) async throws -> String? {
+    private func holdBackForRules() async throws -> String? {
         guard paths.isLimited, !paths.contains(IgnoreFile.key) else { return nil }
-        let context = parts.context
         let planned = try await context.manifest.plannedDeletionCount(run: context.run)
         let count = planned.local + planned.remote
         guard count > 0 else { return nil }
@@ -134,11 +136,10 @@ extension MirrorRun {
 
     /// Drops what is planned at or beneath names that were skipped; what is said of it, if anything
     /// was.
-    private func holdBackBeneathNames(_ parts: Parts) async throws -> String? {
-        let context = parts.context
+    private func holdBackBeneathNames() async throws -> String? {
         let before = try await context.manifest.plannedDeletionCount(run: context.run)
         guard before.local + before.remote > 0 else { return nil }
-        let names = try await namesInDoubt(parts)
+        let names = try await namesInDoubt()
         guard !names.isEmpty else { return nil }
         try await context.manifest.dropPlannedDeletions(run: context.run, atOrBeneath: names)
         let after = try await context.manifest.plannedDeletionCount(run: context.run)
@@ -150,12 +151,12 @@ extension MirrorRun {
     ///
     /// Those that were skipped, and those of objects whose files are here under other names that
     /// were not sent: they may be the only copies.
-    func namesInDoubt(_ parts: Parts) async throws -> [ObjectKey] {
-        let files = parts.ledger.unsentFiles
-        guard direction != .pull, !files.isEmpty, parts.context.judgesInodes else {
-            return parts.ledger.skippedNames
+    func namesInDoubt() async throws -> [ObjectKey] {
+        let files = ledger.unsentFiles
+        guard direction != .pull, !files.isEmpty, context.policy.judgesInodes else {
+            return ledger.skippedNames
         }
-        let births = await births(of: files, parts.context.disk)
+        let births = await births(of: files, context.disk)
         try await session.manifest.forEachPage(
             inodes: Set(files.keys),
             in: paths.ranges.ranges,
@@ -165,10 +166,10 @@ extension MirrorRun {
             for row in rows where !row.isOlder(than: births[row.inode]) {
                 // A directory that was renamed with its tag is left out under its new name.
                 let above = filter.tags.mayBeTag(row.key) ? try? row.path.parent?.key : nil
-                parts.ledger.countSkippedName(above ?? row.key)
+                ledger.countSkippedName(above ?? row.key)
             }
         }
-        return parts.ledger.skippedNames
+        return ledger.skippedNames
     }
 
     /// When files of these inodes were made: one may only have the inode of another that is gone.
@@ -206,19 +207,19 @@ extension MirrorRun {
     }
 }
 
-extension MirrorRun {
+// MARK: - What was judged
+
+extension RunDeletions {
     /// Deletes what was planned, unless the directory goes away before or meanwhile.
     func deletePlanned(
-        _ parts: Parts,
         _ renames: [ObjectKey: LocalRenames.Proven],
         _ watch: DirectoryWatch,
         isRepeated: Bool = false
     ) async throws {
-        let context = parts.context
         do {
             try await DeletionPass(
                 context: context,
-                executor: parts.executor,
+                executor: executor,
                 watch: watch,
                 renames: renames,
                 isRepeated: isRepeated
@@ -231,5 +232,31 @@ extension MirrorRun {
             }
             throw error
         }
+    }
+
+    /// Leaves what is planned to be deleted in the manifest, for the step that proves all shards.
+    private func leave(
+        _ check: DeletionGuard,
+        _ held: String?,
+        _ renames: [ObjectKey: LocalRenames.Proven],
+        to outcome: ShardOutcome,
+        _ coverage: PlanCoverage
+    ) async throws {
+        var check = check
+        // A file cannot change its name here without a deletion.
+        check.renames = 0
+        try await LocalRenames(executor: executor).download([LocalRenames.Proven](renames.values))
+        await RoomMaking(executor: executor).fail()
+        check.failedItems = ledger.failedItems
+        outcome.note(
+            ShardOutcome.Found(
+                check: check,
+                waiting: ledger.waiting(\.downloads).items.count,
+                mayConfirm: try await mayConfirm(coverage),
+                recorded: try await session.manifest.entryCount()
+            )
+        )
+        if let held { context.tracker.count { $0.deletionsHeldBack = held } }
+        DeferredDownloads(executor: executor).skip()
     }
 }

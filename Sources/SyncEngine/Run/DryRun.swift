@@ -5,43 +5,42 @@ internal import ObjectTransfer
 internal import SyncModel
 internal import SyncPlanner
 
-extension MirrorRun {
-    /// A dry run: everything is listed, walked and compared, nothing is changed.
-    func preview() async throws(SyncError) -> RunSummary {
+/// A dry run: everything is listed, walked and compared, nothing is changed.
+struct DryRun: RunStep {
+    let setup: RunSetup
+
+    init(_ setup: RunSetup) { self.setup = setup }
+
+    func perform() async throws(SyncError) -> RunSummary {
         let started = settings.environment.monotonic()
         let before = SignalCounts(settings.storeObserver)
-        let parts = parts(RunID(0))
-        attachSignal(parts)
+        let executor = ItemExecutor(ItemParts(setup))
+        executor.context.attachSignal()
         defer { settings.storeObserver.detach() }
-        onEvent(
-            .started(
-                direction: direction,
-                directory: settings.directory,
-                remote: settings.displayRemote
-            )
-        )
-        emitWarnings()
-        var preview = Preview(executor: parts.executor, kept: .none)
+        setup.tellStart()
+        setup.tellWarnings()
+        var preview = Preview(executor: executor, kept: .none)
         var refusal: DeletionRefusal?
         var writer: PlanWriter?
         do {
             if case .save(let path, let command)? = options.plan {
-                let disk = parts.context.disk
+                let disk = executor.context.disk
                 writer = try await PlanWriter(path: path, command: command, settings, disk)
             }
             let rows = try await RecordedRows(paths, in: session.manifest)
-            preview.kept = try await keptTransfers(partSize: options.partSize)
-            let coverage = try await plan(rows: rows, parts) { item in
+            preview.kept = try await setup.keptTransfers(partSize: options.partSize)
+            let coverage = try await PlanSource(setup).plan(rows: rows, executor) { item in
                 guard let shown = try await preview.show(item) else { return }
                 try await writer?.add(item, shown.action, outcome: shown.outcome)
             }
             try await preview.finish(coverage)
-            let room = RoomMaking(executor: parts.executor)
+            let room = RoomMaking(executor: executor)
             await room.warn(try await room.start())
-            let names = try await namesInDoubt(parts)
+            let deletions = RunDeletions(executor: executor)
+            let names = try await deletions.namesInDoubt()
             let held = preview.heldBack(by: names)
-            let deletions = parts.context.tracker.summary.deleted - held
-            var check = try await deletionGuard(parts, coverage, rows: rows, deletions: deletions)
+            let count = executor.context.tracker.summary.deleted - held
+            var check = try await deletions.deletionGuard(coverage, rows: rows, deletions: count)
             check.renames = preview.renames
             if let outcome = settings.shard?.outcome {
                 // All shards together are judged.
@@ -51,10 +50,10 @@ extension MirrorRun {
             } else if case .refused(let found) = check.verdict {
                 refusal = found
             }
-            let message = refusal?.message ?? Self.heldBack(held, beneath: names)
+            let message = refusal?.message ?? RunDeletions.heldBack(held, beneath: names)
             if refusal == nil { preview.showDeletions(heldBackBy: names) }
             let renames = preview.renames
-            parts.context.tracker.count { summary in
+            executor.context.tracker.count { summary in
                 summary.deleted = refusal == nil ? summary.deleted - held - renames : 0
                 summary.deletionsHeldBack = message
                 // As in the run itself, which ends with it.
@@ -63,10 +62,10 @@ extension MirrorRun {
         } catch {
             throw SyncError(any: error)
         }
-        var summary = parts.context.tracker.summary
-        summary.seconds = seconds(since: started)
+        var summary = executor.context.tracker.summary
+        summary.seconds = (settings.environment.monotonic() - started).inSeconds
         SignalCounts(settings.storeObserver).add(to: &summary, since: before)
-        onEvent(.finished(summary))
+        setup.onEvent(.finished(summary))
         if let refusal, refusal.isSafetyRefusal {
             throw SyncError(code: .refused, message: refusal.message)
         }
@@ -76,15 +75,5 @@ extension MirrorRun {
             throw SyncError(any: error)
         }
         return summary
-    }
-
-    /// What unfinished transfers of the paths have moved, for uploads with parts of `partSize`.
-    func keptTransfers(partSize: Int64) async throws -> KeptTransfers {
-        try await KeptTransfers(
-            in: session.manifest,
-            paths.ranges,
-            settings.store.dialect,
-            partSize: partSize
-        )
     }
 }

@@ -4,46 +4,36 @@ internal import ObjectTransfer
 internal import SyncModel
 
 /// Tasks that run concurrently with the transfers.
-extension MirrorRun {
+struct RunServices: RunStep {
+    let executor: ItemExecutor
+
+    var setup: RunSetup { executor.context.setup }
+    private var context: RunContext { executor.context }
+
     private static let progressInterval = Duration.milliseconds(200)
     private static let journalInterval = Duration.seconds(1)
 
     /// Writes the journal from time to time, so that a kill takes little of it.
-    private func keepJournal(_ parts: Parts) async {
-        let (context, ledger) = (parts.context, parts.ledger)
+    private func keepJournal() async {
         while !Task.isCancelled {
             do {
                 try await settings.environment.sleep(Self.journalInterval)
                 try await context.journal.flush(to: session.manifest, run: context.run)
             } catch let error as ManifestError {
-                return ledger.stop(SyncError(error))
+                return executor.ledger.stop(SyncError(error))
             } catch {
                 return
             }
         }
     }
 
-    /// What the store observes of this run's requests becomes its events.
-    func attachSignal(_ parts: Parts) {
-        let (prefix, onEvent) = (settings.prefix, onEvent)
-        settings.storeObserver.attach(
-            limiter: limiter,
-            clocks: parts.context.clocks,
-            onWarning: { onEvent(.warning(message: $0)) },
-            onRetry: { onEvent(.retry(RetryEvent($0, prefix: prefix))) }
-        )
-    }
-
     /// Runs `body` beside the regular publication and the progress reports.
-    func withServices(
-        _ parts: Parts,
-        _ body: @escaping @Sendable () async throws -> Void
-    ) async throws {
-        let (tracker, publications) = (parts.context.tracker, parts.publications)
+    func run(_ body: @escaping @Sendable () async throws -> Void) async throws {
+        let (tracker, publications) = (context.tracker, executor.publications)
         try await withThrowingTaskGroup(of: Void.self) { group in
             group.addTask { await publications.publishRegularly() }
-            group.addTask { await keepJournal(parts) }
-            group.addTask { await Housekeeping(context: parts.context).sweepTrash() }
+            group.addTask { await keepJournal() }
+            group.addTask { await Housekeeping(context: context).sweepTrash() }
             group.addTask {
                 while !Task.isCancelled {
                     do {
@@ -51,13 +41,13 @@ extension MirrorRun {
                     } catch {
                         return
                     }
-                    onEvent(.progress(tracker.snapshot()))
+                    setup.onEvent(.progress(tracker.snapshot()))
                 }
             }
             defer { group.cancelAll() }
             try await body()
         }
-        onEvent(.progress(tracker.snapshot()))
+        setup.onEvent(.progress(tracker.snapshot()))
     }
 }
 

@@ -5,21 +5,22 @@ internal import ObjectTransfer
 internal import SyncModel
 internal import SyncPlanner
 
-/// How a run reads its plan.
-extension MirrorRun {
+/// Reads a plan: lists, walks and decides, for a run, a dry run or `status`.
+struct PlanSource: RunStep {
+    let setup: RunSetup
+
+    init(_ setup: RunSetup) { self.setup = setup }
+
     /// Listings side by side, if the run may have as many requests.
     private static let listingWidth = 32
     /// Objects of a page.
     private static let pageSize = 1_000
 
     /// What this run looks at.
-    var scope: PlanScope { scope(reportingTo: nil, judgesInodes: true) }
+    var scope: PlanScope { scope(reportingTo: nil) }
 
-    private func scope(
-        reportingTo executor: ItemExecutor?,
-        judgesInodes: Bool
-    ) -> PlanScope {
-        let onEvent = onEvent
+    private func scope(reportingTo executor: ItemExecutor?) -> PlanScope {
+        let onEvent = setup.onEvent
         let onExcluded: (@Sendable (ObjectKey, String) -> Void)?
         if options.namesExcluded {
             onExcluded = { onEvent(.excluded(key: $0.text, displayKey: $0.display, rule: $1)) }
@@ -27,15 +28,7 @@ extension MirrorRun {
             onExcluded = nil
         }
         return PlanScope(
-            filter,
-            direction,
-            deletesExcluded: options.deletesExcluded,
-            held: session.held,
-            now: settings.environment.now(),
-            judgesInodes: judgesInodes,
-            links: options.links,
-            names: options.names,
-            freed: FreedScope(session.freed, bringsBack: bringsFreedBack),
+            setup,
             onCostly: { executor?.skipWithoutDoubt($0, size: 0, message: Self.costlyMessage) },
             onExcluded: onExcluded,
             onOutside: { executor?.noteLeftOut($0) }
@@ -60,7 +53,7 @@ extension MirrorRun {
             let message =
                 "'\(displayText(path))' is a different disk or mount than in the last run; "
                 + "nothing is deleted in this run, and what differs beneath it is treated as new"
-            onEvent(.warning(message: message))
+            setup.onEvent(.warning(message: message))
         }
         guard records else { return }
         try await session.known.note(
@@ -79,17 +72,12 @@ extension MirrorRun {
     /// carried out, only what that has.
     func plan(
         rows: RecordedRows,
-        _ parts: Parts,
+        _ executor: ItemExecutor,
         _ body: (PlannedItem) async throws -> Void
     ) async throws -> PlanCoverage {
-        let (executor, issues) = (parts.executor, parts.executor.issues)
-        var policy = DecisionPolicy(direction, options, prefix: settings.prefix)
-        policy.judgesInodes = try session.directory.keepsInodeNumbers()
-        policy.knowsDirectory = session.known.isSame
-        policy.ordinaryDirectory = session.known.ordinaryDirectory
-        policy.sendsModes = session.known.sendsModes
-        let scope = scope(reportingTo: executor, judgesInodes: policy.judgesInodes)
-        let tracker = parts.context.tracker
+        let issues = executor.issues
+        let scope = scope(reportingTo: executor)
+        let tracker = executor.context.tracker
         tracker.planBegins(keysRecorded: rows.count)
         var plan = RunPlan(policy, issues)
         let chosen = options.appliedPlan.map { AppliedPlan($0, executor) }
@@ -134,13 +122,13 @@ extension MirrorRun {
             summary.onlyRemote += scope.keptThereCount
             summary.directoryChanged = issues.hasLostNames
         }
-        for message in issues.coverMessages { onEvent(.warning(message: message)) }
+        for message in issues.coverMessages { setup.onEvent(.warning(message: message)) }
         for message in [
             plan.reserved.message, plan.links.message, scope.withheldMessage,
             scope.heldLinksMessage,
             scope.heldNamesMessage,
         ] {
-            if let message { onEvent(.warning(message: message)) }
+            if let message { setup.onEvent(.warning(message: message)) }
         }
         return PlanCoverage(loop, issues, returned: scope.freed.seen.returned)
     }
@@ -237,6 +225,7 @@ extension MirrorRun {
         isNew: Bool
     ) async throws -> LocalScan {
         let isExcluded = scope.isExcludedFromWalk
+        let ownTags = OwnTags(setup)
         let leftOutMounts = try await ownTags.leftOutMounts(self.scope)
         let staysHere = filter.tags.staysOnFileSystem
         let unmounted = Set(
@@ -285,7 +274,7 @@ extension MirrorRun {
 
     /// Listings side by side, cut where the manifest says that the keys are, and where they turn
     /// out to be.
-    func makeLister(rows: RecordedRows) async throws -> RemoteLister {
+    private func makeLister(rows: RecordedRows) async throws -> RemoteLister {
         // The cuts are those of the whole mirror, of which a limited run uses some.
         let recorded = paths.isLimited ? try await session.manifest.entryCount() : rows.count
         let count = max(1, recorded / settings.limits.rowsPerListing)
@@ -293,14 +282,14 @@ extension MirrorRun {
         let hasShortMarkers = try await ShortenedMarkers.areKnown(to: manifest) == true
         let excluding = options.deletesExcluded ? FileFilter() : filter
         return RemoteLister(
-            store: store,
+            store: setup.store,
             prefix: prefix,
             ranges: paths.ranges,
             splits: hasShortMarkers ? [] : try await manifest.splitKeys(count: count),
             pagesPerSplit: 1 + settings.limits.rowsPerListing / Self.pageSize,
             width: min(options.connectionLimit, Self.listingWidth),
             markers: hasShortMarkers
-                ? MarkerReader(store: store, manifest: manifest, prefix: prefix) : nil,
+                ? MarkerReader(store: setup.store, manifest: manifest, prefix: prefix) : nil,
             leavingOut: { excluding.excludedDirectory(of: $0) }
         )
     }
