@@ -97,12 +97,12 @@ package final class DirectoryTrash: Sendable {
         try TreeRemoval(root: try directory, calls: calls).remove(run.name)
     }
 
-    /// The bytes of all files in the trash.
-    package func size() throws(LocalError) -> Int64 {
-        var total: Int64 = 0
+    /// How much is in the trash.
+    package func size() throws(LocalError) -> (files: Int, bytes: Int64) {
+        var total: (files: Int, bytes: Int64) = (0, 0)
         for run in try runs() {
             try forEachFile(in: run, at: nil) { _, file in
-                total = total.addingClamped(file.size)
+                total = (total.files + 1, total.bytes.addingClamped(file.size))
                 return true
             }
         }

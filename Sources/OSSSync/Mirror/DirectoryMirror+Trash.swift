@@ -8,15 +8,17 @@ extension DirectoryMirror {
     ///
     /// - Parameters:
     ///   - age: Only what runs copied there that began at least this long ago.
+    ///   - ofOthers: False to leave out what ``emptyRemoteTrash(age:)`` leaves.
     ///   - onFile: Called with each copy, the oldest run's first; false ends the listing.
     /// - Returns: How much was listed.
     /// - Throws: `SyncError`.
     public func remoteTrash(
         age: Duration,
+        ofOthers: Bool = true,
         onFile: @escaping @Sendable (TrashedFile) -> Bool
     ) async throws(SyncError) -> TrashReport {
-        try await engine(connectionLimit: 1)
-            .listRemoteTrash(age: age.components.seconds, onFile: onFile)
+        try await engine(connectionLimit: 1).trash
+            .list(age: age.components.seconds, ofOthers: ofOthers, onFile: onFile)
     }
 
     /// Deletes what this mirror's runs put in the trash in the bucket for good; what those of other
@@ -27,7 +29,7 @@ extension DirectoryMirror {
     /// - Returns: How much was deleted, and what could not be.
     /// - Throws: `SyncError`; `locked` while another run is active.
     public func emptyRemoteTrash(age: Duration) async throws(SyncError) -> TrashReport {
-        try await engine(connectionLimit: 1).emptyRemoteTrash(age: age.components.seconds)
+        try await engine(connectionLimit: 1).trash.empty(age: age.components.seconds)
     }
 
     /// The last run of this machine that left something in the trash of the bucket: when it began,
@@ -36,7 +38,7 @@ extension DirectoryMirror {
     /// - Throws: `SyncError`.
     public func lastRunInRemoteTrash() async throws(SyncError) -> (time: StoreTime, number: Int64)?
     {
-        try await engine(connectionLimit: 1).lastRunInRemoteTrash()
+        try await engine(connectionLimit: 1).trash.lastRun()
     }
 
     /// Copies objects back from the trash in the bucket, where there are none now, and downloads
@@ -57,7 +59,7 @@ extension DirectoryMirror {
         downloading options: RunOptions?,
         onFile: @escaping @Sendable (RestoredFile) -> Void
     ) async throws(SyncError) -> RestoreReport {
-        try await restoreObjects(request, from: nil, downloading: options, onFile: onFile)
+        try await restoreObjects(request, from: .trash, downloading: options, onFile: onFile)
     }
 
     /// True if the bucket keeps versions of its objects, by the first 1,000 beneath the remote.
@@ -73,8 +75,8 @@ extension DirectoryMirror {
         downloading options: RunOptions,
         onFile: @escaping @Sendable (RestoredFile) -> Void
     ) async throws(SyncError) -> RestoreReport {
-        let past = PastStore(try bucketClient().store, choice)
-        return try await restoreObjects(request, from: past, downloading: options, onFile: onFile)
+        let origin = ObjectOrigin.versions(PastStore(try bucketClient().store, choice))
+        return try await restoreObjects(request, from: origin, downloading: options, onFile: onFile)
     }
 
     /// Downloads objects that are in the bucket now to a place outside of the directory; nothing
@@ -91,19 +93,11 @@ extension DirectoryMirror {
         downloading options: RunOptions,
         onFile: @escaping @Sendable (RestoredFile) -> Void
     ) async throws(SyncError) -> RestoreReport {
-        try await restoreObjects(
-            request,
-            from: nil,
-            readsBucket: true,
-            downloading: options,
-            onFile: onFile
-        )
+        try await restoreObjects(request, from: .bucket, downloading: options, onFile: onFile)
     }
 
     /// What downloads an object to a path.
-    private func fetching(
-        _ request: RestoreRequest
-    ) throws(SyncError) -> @Sendable (ObjectKey, PastStore?, String) async throws -> Void {
+    private func fetching(_ request: RestoreRequest) throws(SyncError) -> ObjectFetch {
         let client = try bucketClient()
         return { key, past, path in
             var options = DownloadOptions()
@@ -119,18 +113,17 @@ extension DirectoryMirror {
 
     private func restoreObjects(
         _ request: RestoreRequest,
-        from past: PastStore?,
-        readsBucket: Bool = false,
+        from origin: ObjectOrigin,
         downloading options: RunOptions?,
         onFile: @escaping @Sendable (RestoredFile) -> Void
     ) async throws(SyncError) -> RestoreReport {
         let limit = RunOptions.standard.connectionLimit
+        var request = request
+        request.isUndo = options == nil
         var (report, paths) = try await engine(connectionLimit: limit)
             .restoreObjects(
                 request,
-                isUndo: options == nil,
-                from: past,
-                readsBucket: readsBucket,
+                from: origin,
                 names: options?.names ?? .skip,
                 fetch: try fetching(request),
                 onFile: onFile

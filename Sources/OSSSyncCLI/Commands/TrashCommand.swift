@@ -16,17 +16,10 @@ struct TrashCommand: Sendable {
             : try await mirror.trash(age: age) { say($0) }
         if try mirror.hasRemoteTrash() {
             let bucket = try context.mirror()
-            let foreign = Mutex((files: 0, bytes: Int64(0)))
-            var other =
+            let other =
                 empties && !isDryRun
                 ? try await bucket.emptyRemoteTrash(age: age)
-                : try await bucket.remoteTrash(age: age) { file in
-                    guard empties, file.host != nil else { return say(file) }
-                    foreign.withLock { $0 = ($0.files + 1, $0.bytes + file.size) }
-                    return true
-                }
-            other.files -= foreign.withLock(\.files)
-            other.bytes -= foreign.withLock(\.bytes)
+                : try await bucket.remoteTrash(age: age, ofOthers: !empties) { say($0) }
             report.files += other.files
             report.bytes += other.bytes
             report.failures += other.failures

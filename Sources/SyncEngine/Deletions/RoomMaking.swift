@@ -157,7 +157,7 @@ extension FileDownloads {
     fileprivate func trashSize() async -> Int64? {
         if let known = ledger.trashSize { return known }
         let size = try? await context.onDisk { directory throws(LocalError) in
-            try directory.trash.size()
+            try directory.trash.size().bytes
         }
         ledger.trashSize = size
         return size

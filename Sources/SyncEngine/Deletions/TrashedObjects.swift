@@ -97,8 +97,7 @@ struct TrashedObjects: Sendable {
             if !meant.isEmpty {
                 let failures = try await store.delete(meant.map(\.object.key))
                 for copy in meant where failures[copy.object.key] == nil {
-                    report.files += 1
-                    report.bytes = report.bytes.addingClamped(copy.object.size)
+                    report.add(copy.object.size)
                 }
                 report.failures += failures.values.map(\.message)
             }

@@ -29,6 +29,11 @@ public struct TrashReport: Sendable, Hashable {
 
     /// Makes an empty report.
     public init() {}
+
+    mutating func add(_ size: Int64) {
+        files += 1
+        bytes = bytes.addingClamped(size)
+    }
 }
 
 /// Which version of a file in the trash is meant.

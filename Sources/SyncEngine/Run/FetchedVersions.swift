@@ -1,8 +1,12 @@
 internal import LocalStorage
-internal import ObjectStorage
+package import ObjectStorage
 internal import ObjectTransfer
-internal import SyncModel
+package import SyncModel
 internal import Synchronization
+
+/// Puts the object of this whole key, as it was if there is a past, in a file.
+package typealias ObjectFetch =
+    @Sendable (_ key: ObjectKey, _ past: PastStore?, _ path: String) async throws -> Void
 
 /// Versions that come back by a download, because this key may not copy them in the bucket.
 ///
@@ -10,14 +14,9 @@ internal import Synchronization
 /// does that comes back: several at once take no directory from each other. The bucket stays as it
 /// is; the next push sends the file.
 struct FetchedVersions: Sendable {
-    /// Puts the object of this whole key, as it was if there is a past, in a file.
-    typealias Fetch =
-        @Sendable (_ key: ObjectKey, _ past: PastStore?, _ path: String)
-        async throws -> Void
-
     private let directory: MirrorDirectory
     private let disk: BlockingQueue
-    private let fetch: Fetch
+    private let fetch: ObjectFetch
     /// The beginning of the names of the trees.
     private let name: String
     /// The tree that takes what is replaced.
@@ -33,7 +32,7 @@ struct FetchedVersions: Sendable {
         in directory: MirrorDirectory,
         on disk: BlockingQueue,
         at now: Timestamp,
-        _ fetch: @escaping Fetch
+        _ fetch: @escaping ObjectFetch
     ) async throws {
         (self.directory, self.disk, self.fetch) = (directory, disk, fetch)
         (name, replacing) = try await disk.run { () throws(LocalError) in

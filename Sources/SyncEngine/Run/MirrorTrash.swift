@@ -1,4 +1,4 @@
-internal import LocalStorage
+package import LocalStorage
 internal import ManifestStore
 package import ObjectTransfer
 package import SyncModel
@@ -10,58 +10,43 @@ internal import Synchronization
 /// files had. Listing it takes no lock; changing it takes the directory's, as a run does. The
 /// manifest has no part in it: a file that comes back is one that the user put there, and the next
 /// run compares it as such.
-package struct MirrorTrash: Sendable {
-    /// Later than any trash.
-    private static let always = Timestamp(seconds: .max)
-
+package struct MirrorTrash: TrashSide {
     let settings: LocalSettings
 
     package init(settings: LocalSettings) {
         self.settings = settings
     }
 
-    /// Hands each file to `onFile`, the oldest run's first, until `onFile` returns false.
-    ///
-    /// - Parameters:
-    ///   - age: Only of runs that began at least this many seconds ago, by this machine's clock.
-    ///   - onFile: Called from another thread.
-    /// - Returns: What was listed.
-    /// - Throws: `SyncError` if the directory is no mirror or cannot be read.
-    package func list(
-        age: Int64,
-        onFile: @escaping @Sendable (TrashedFile) -> Bool
-    ) async throws(SyncError) -> TrashReport {
-        let limit = limit(age)
-        return try await onDisk { directory, interruption throws(LocalError) in
-            var report = TrashReport()
-            for run in try directory.trash.runs() where run.time ?? Self.always < limit {
+    package var environment: EngineEnvironment { settings.environment }
+
+    package func ownRuns() async throws -> [TrashOfRun] {
+        try await onDisk { directory, _ throws(LocalError) in try directory.trash.runs() }
+    }
+
+    package func forEachFile(
+        before limit: Timestamp,
+        _ onFile: @escaping @Sendable (TrashedFile) -> Bool
+    ) async throws {
+        try await onDisk { directory, interruption throws(LocalError) in
+            for run in try directory.trash.runs() where run.time.map({ $0 < limit }) ?? false {
                 let goesOn = try directory.trash.forEachFile(in: run, at: nil) {
                     key,
                     file throws(LocalError) in
                     guard !interruption.isRaised else { throw .interrupted }
-                    report.add(file.size)
                     return onFile(TrashedFile(key, file, run))
                 }
-                guard goesOn else { break }
+                guard goesOn else { return }
             }
-            return report
         }
     }
 
-    /// Deletes what runs that began at least `age` seconds ago left, by this machine's clock.
-    ///
-    /// A kill in the middle leaves the rest in the trash.
-    package func empty(age: Int64) async throws(SyncError) -> TrashReport {
-        let limit = limit(age)
-        return try await onLockedDisk { directory, _ throws(LocalError) in
-            let before = try Self.size(directory)
-            var failures: [String] = []
-            try directory.trash.sweep(olderThan: limit) { failures.append($0.message) }
-            let after = try Self.size(directory)
+    package func delete(before limit: Timestamp) async throws -> TrashReport {
+        try await onLockedDisk { directory, _ throws(LocalError) in
+            let before = try directory.trash.size()
             var report = TrashReport()
-            report.files = before.files - after.files
-            report.bytes = before.bytes - after.bytes
-            report.failures = failures
+            try directory.trash.sweep(olderThan: limit) { report.failures.append($0.message) }
+            let after = try directory.trash.size()
+            (report.files, report.bytes) = (before.files - after.files, before.bytes - after.bytes)
             return report
         }
     }
@@ -83,12 +68,7 @@ package struct MirrorTrash: Sendable {
     package func lastRun(
         remote: (time: StoreTime, number: Int64)?
     ) async throws(SyncError) -> (time: StoreTime, number: Int64)? {
-        let here =
-            try await onDisk { directory, _ throws(LocalError) in
-                let last = try directory.trash.runs().last { $0.number != nil }
-                guard let last, let time = last.time, let number = last.number else { return nil }
-                return (StoreTime(time), number)
-            } as (time: StoreTime, number: Int64)?
+        let here = try await lastRun()
         let trashed = [here, remote].compactMap(\.self).max { $0 < $1 }
         guard let manifest = try await manifest() else { return trashed }
         do {
@@ -142,12 +122,8 @@ package struct MirrorTrash: Sendable {
             let work = TrashRestorer(
                 directory: directory,
                 runs: runs,
-                version: request.version,
-                settledKeys: request.settledKeys,
                 replacing: replacing,
                 replaceable: request.replaces || request.outside != nil ? nil : left,
-                latest: request.latest,
-                isDryRun: request.isDryRun,
                 interruption: interruption,
                 request: request,
                 onFile: { file in
@@ -200,11 +176,7 @@ package struct MirrorTrash: Sendable {
     private func manifest() async throws(SyncError) -> ManifestStore? {
         guard try !isCut() else { return nil }
         do {
-            let state = try settings.open().state.path
-            let threads = settings.environment.threads
-            let found = try await ManifestStore.inspect(directory: state, threads: threads)
-            if case .opened(let manifest) = found { return manifest }
-            return nil
+            return try await settings.readableManifest(checksContent: true)
         } catch {
             throw SyncError(any: error)
         }
@@ -276,22 +248,6 @@ package struct MirrorTrash: Sendable {
             throw SyncError(any: error)
         }
     }
-
-    private func limit(_ age: Int64) -> Timestamp {
-        guard age > 0 else { return Self.always }
-        return Timestamp(seconds: settings.environment.now().seconds - age + 1)
-    }
-
-    private static func size(_ directory: MirrorDirectory) throws(LocalError) -> TrashReport {
-        var report = TrashReport()
-        for run in try directory.trash.runs() {
-            try directory.trash.forEachFile(in: run, at: nil) { _, file in
-                report.add(file.size)
-                return true
-            }
-        }
-        return report
-    }
 }
 
 // MARK: - The disk
@@ -335,13 +291,6 @@ extension MirrorTrash {
 extension TrashOfRun {
     /// Nil for what no run put there.
     fileprivate var run: (number: Int64, time: Timestamp?)? { number.map { ($0, time) } }
-}
-
-extension TrashReport {
-    fileprivate mutating func add(_ size: Int64) {
-        files += 1
-        bytes = bytes.addingClamped(size)
-    }
 }
 
 extension TrashedFile {

@@ -1,10 +1,20 @@
 internal import LocalStorage
 internal import ManifestStore
-internal import ObjectStorage
+package import ObjectStorage
 internal import ObjectTransfer
 internal import SyncModel
 internal import SyncPlanner
 internal import Synchronization
+
+/// Where objects come back from.
+package enum ObjectOrigin: Sendable {
+    /// The mirror's trash in the bucket.
+    case trash
+    /// The bucket as it was.
+    case versions(PastStore)
+    /// The bucket as it is.
+    case bucket
+}
 
 /// Copies objects back under the keys that they had: from a mirror's trash in the bucket, or from
 /// the versions that the bucket keeps.
@@ -18,30 +28,30 @@ struct ObjectRestorer: Sendable {
     let trash: TrashedObjects
     /// For copies.
     let transfer: TransferContext
-    let directory: MirrorDirectory
-    let manifest: ManifestStore
-    /// What no pull fetches.
-    let ignored: FileFilter
+    let session: MirrorSession
     let disk: BlockingQueue
     let request: RestoreRequest
     /// The end of the names of the runs that are meant; nil for those of all mirrors.
     let mark: String?
-    /// True if the files are to be fetched: where one is, nothing is restored.
-    let bringsFiles: Bool
     /// What the runs left that are undone; nil if none is.
     var traces: RunTraces?
     /// The name of this restoration in the trash of the bucket.
     let trashName: String
-    /// The bucket as it was, whose versions are restored; nil to restore from the trash.
-    var past: PastStore?
-    /// True for the objects that are in the bucket now, which no trash has.
-    let readsBucket: Bool
+    let origin: ObjectOrigin
     let names: NamePolicy
     /// Downloads an object; nil if nothing is to be.
-    let fetch: FetchedVersions.Fetch?
+    let fetch: ObjectFetch?
     /// For what may not be copied in the bucket; nil if nothing comes to the directory.
     var fetched: FetchedVersions?
     let onFile: @Sendable (RestoredFile) -> Void
+
+    var directory: MirrorDirectory { session.directory }
+    /// True if the files are to be fetched: where one is, nothing is restored.
+    var bringsFiles: Bool { !request.isUndo }
+    /// The bucket as it was; nil if no version of it is restored.
+    var past: PastStore? {
+        if case .versions(let past) = origin { past } else { nil }
+    }
 
     /// What became of the objects, and the paths of those that are there now.
     struct Outcome: Sendable {
@@ -53,16 +63,24 @@ struct ObjectRestorer: Sendable {
         _ paths: [RelativePath?],
         to target: RelativePath?
     ) async throws -> Outcome {
-        if let past { return try await restore(paths, to: target, from: past) }
-        if readsBucket { return try await restore(paths, to: target, from: trash.store) }
+        switch origin {
+        case .versions(let past): return try await restore(paths, to: target, from: past)
+        case .bucket: return try await restore(paths, to: target, from: trash.store)
+        case .trash: return try await restoreTrash(paths, to: target)
+        }
+    }
+
+    private func restoreTrash(
+        _ paths: [RelativePath?],
+        to target: RelativePath?
+    ) async throws -> Outcome {
         let runs = try await trash.runs().filter { run in
             mark.map { run.name.suffix($0.utf8.count).elementsEqual($0.utf8) } ?? true
         }
         let chosen = request.version.chosen(among: runs)
         try request.requireWhole(of: chosen)
         let directory = directory
-        let isUndo = !bringsFiles
-        let version = request.version
+        let (isUndo, version) = (request.isUndo, request.version)
         let local = try await disk.run { () throws(LocalError) in
             isUndo ? [] : version.chosen(among: try directory.trash.runs())
         }
@@ -102,7 +120,7 @@ struct ObjectRestorer: Sendable {
             }
         }
         if isUndo, !outcome.report.missing.isEmpty, let (number, time) = version.run {
-            let run = try await UndoneRun.find(number, began: time, in: manifest)
+            let run = try await UndoneRun.find(number, began: time, in: session.manifest)
             for file in run?.goneCopies ?? [] {
                 outcome.report.add(file)
                 onFile(file)
@@ -279,7 +297,7 @@ struct ObjectRestorer: Sendable {
         to key: ObjectKey,
         _ item: inout RestoredFile
     ) async throws -> RestoredFile.State {
-        if bringsFiles, let ruling = ignored.ruling(on: key), ruling.excludes {
+        if bringsFiles, let ruling = session.ignored.ruling(on: key), ruling.excludes {
             throw SyncError(code: .refused, message: "it is excluded by \(ruling.rule)")
         }
         if past == nil, let latest = request.latest, try await isLater(copy, than: latest) {
@@ -336,7 +354,7 @@ struct ObjectRestorer: Sendable {
         _ key: ObjectKey,
         _ etag: ETag?
     ) async throws -> Bool {
-        guard case .file(let file) = here, let row = try await manifest.entry(key) else {
+        guard case .file(let file) = here, let row = try await session.manifest.entry(key) else {
             return false
         }
         return row.etag == etag && row.size == file.size && row.localModified == file.modified

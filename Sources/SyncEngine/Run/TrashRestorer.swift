@@ -7,15 +7,10 @@ struct TrashRestorer: Sendable {
     let directory: MirrorDirectory
     /// The oldest first.
     let runs: [TrashOfRun]
-    let version: TrashVersion
-    let settledKeys: Set<String>
     /// Whose trash takes what is in the way.
     let replacing: String
     /// What may be in the way and is replaced; nil for anything.
     let replaceable: [ObjectKey: FileIdentity]?
-    /// Files that changed after this time are left out; nil for none.
-    let latest: StoreTime?
-    let isDryRun: Bool
     let interruption: Interruption
     let request: RestoreRequest
     let onFile: @Sendable (RestoredFile) -> Void
@@ -27,8 +22,8 @@ struct TrashRestorer: Sendable {
         var report = RestoreReport()
         for path in paths {
             var isFound = false
-            let chosen = version.chosen(among: runs)
-            if request.replacesFiles, version == .latest, let path,
+            let chosen = request.version.chosen(among: runs)
+            if request.replacesFiles, request.version == .latest, let path,
                 try restoreNewest(path, from: chosen, to: target, &report)
             {
                 continue
@@ -43,9 +38,11 @@ struct TrashRestorer: Sendable {
                         return true
                     }
                     let isSettled =
-                        !settledKeys.isEmpty
-                        && settledKeys.contains(String(decoding: key.bytes, as: UTF8.self))
-                    if !isSettled, let latest, try isLater(source, file, run, than: latest) {
+                        !request.settledKeys.isEmpty
+                        && request.settledKeys.contains(String(decoding: key.bytes, as: UTF8.self))
+                    if !isSettled, let latest = request.latest,
+                        try isLater(source, file, run, than: latest)
+                    {
                         leaveOut(source, file, run, &report)
                         return true
                     }
@@ -59,7 +56,7 @@ struct TrashRestorer: Sendable {
                 report.missing.append(path.map { String(decoding: $0.bytes, as: UTF8.self) } ?? ".")
             }
         }
-        if !isDryRun, request.outside == nil { try directory.disk.synchronize() }
+        if !request.isDryRun, request.outside == nil { try directory.disk.synchronize() }
         return report
     }
 
@@ -71,7 +68,7 @@ struct TrashRestorer: Sendable {
         to target: RelativePath?,
         _ report: inout RestoreReport
     ) throws(LocalError) -> Bool {
-        guard !settledKeys.contains(path.text) else { return true }
+        guard !request.settledKeys.contains(path.text) else { return true }
         var unchanged: RestoreReport?
         for run in chosen.reversed() where try directory.trash.holds(path, in: run) {
             guard !interruption.isRaised else { throw .interrupted }
@@ -134,7 +131,7 @@ struct TrashRestorer: Sendable {
                 item.message = RestoredFile.outsideText
                 return
             }
-            if !isDryRun {
+            if !request.isDryRun {
                 try directory.copyOut(source, from: run, to: place, unless: interruption)
             }
             item.state = isThere ? .replaced : .restored
@@ -213,7 +210,7 @@ struct TrashRestorer: Sendable {
                 item.displayTarget = place.display
             }
             let outcome =
-                isDryRun
+                request.isDryRun
                 ? try directory.restorationOutcome(
                     of: source,
                     from: run,

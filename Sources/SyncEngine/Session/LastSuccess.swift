@@ -94,11 +94,11 @@ extension LocalSettings {
 
     /// The manifest as the last run left it; nil if there is none that can be read now.
     ///
-    /// Its content is not checked, which would cost as much as a run: runs do that.
-    func readableManifest() async throws -> ManifestStore? {
+    /// Usually its content is not checked, which would cost as much as a run: runs do that.
+    func readableManifest(checksContent: Bool = false) async throws -> ManifestStore? {
         let found = try await ManifestStore.inspect(
             directory: try open().state.path,
-            checksContent: false,
+            checksContent: checksContent,
             threads: environment.threads
         )
         guard case .opened(let manifest) = found else { return nil }

@@ -108,16 +108,16 @@ extension EngineRuns {
                     (options.deletesKnown, options.trash) = (true, .remote)
                 }
                 return { engine in
-                    let request = RestoreRequest(
+                    var request = RestoreRequest(
                         paths: ["film"],
                         version: .latest,
                         target: nil,
                         replaces: false
                     )
+                    request.isUndo = true
                     let report = try await engine.restoreObjects(
                         request,
-                        isUndo: true,
-                        from: nil,
+                        from: .trash,
                         names: .skip
                     ) { _ in }.report
                     if !report.isComplete { throw CancellationError() }

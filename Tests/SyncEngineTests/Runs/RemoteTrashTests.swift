@@ -224,14 +224,15 @@ extension RemoteTrashTests {
         replaces: Bool = false,
         in other: MirrorFixture? = nil
     ) async throws -> RestoreReport {
-        let request = RestoreRequest(
+        var request = RestoreRequest(
             paths: [path],
             version: version,
             target: target,
             replaces: replaces
         )
+        request.isUndo = isUndo
         return try await (other ?? fixture).engine("a")
-            .restoreObjects(request, isUndo: isUndo, from: nil, names: .skip) { _ in }.report
+            .restoreObjects(request, from: .trash, names: .skip) { _ in }.report
     }
 
     @Test(arguments: [StorageDialect.oss, .s3])
@@ -259,7 +260,7 @@ extension RemoteTrashTests {
     @Test func `an undo names the copies that the trash has no more`() async throws {
         try await loseFiles(fixture)
         _ = try await push()
-        _ = try await fixture.engine("a").emptyRemoteTrash(age: 0)
+        _ = try await fixture.engine("a").trash.empty(age: 0)
         for isDryRun in [true, false] {
             var request = RestoreRequest(
                 paths: ["."],
@@ -267,10 +268,10 @@ extension RemoteTrashTests {
                 target: nil,
                 replaces: false
             )
-            request.isDryRun = isDryRun
+            (request.isUndo, request.isDryRun) = (true, isDryRun)
             let named = Mutex<[String]>([])
             let report = try await fixture.engine("a")
-                .restoreObjects(request, isUndo: true, from: nil, names: .skip) { file in
+                .restoreObjects(request, from: .trash, names: .skip) { file in
                     named.withLock { $0.append("\(file.state.rawValue) \(file.key)") }
                 }.report
             #expect(report.kept == 2 && !report.isComplete)
@@ -380,7 +381,7 @@ extension RemoteTrashTests {
         _ = try await push()
         let engine = try fixture.engine("a")
         let files = Mutex<[TrashedFile]>([])
-        let report = try await engine.listRemoteTrash(age: 0) { file in
+        let report = try await engine.trash.list(age: 0) { file in
             files.withLock { $0.append(file) }
             return true
         }
@@ -388,11 +389,11 @@ extension RemoteTrashTests {
         let listed = files.withLock { $0 }
         #expect(listed.map(\.key) == ["edited", "gone"])
         #expect(listed.allSatisfy { $0.run == 2 && $0.isRemote && $0.removed != nil })
-        #expect(try await engine.emptyRemoteTrash(age: 3_600).files == 0)
+        #expect(try await engine.trash.empty(age: 3_600).files == 0)
         // What another machine put there is not this one's.
         try await fixture.run("b", .pull)
-        #expect(try await fixture.engine("b").emptyRemoteTrash(age: 0).files == 0)
-        #expect(try await engine.emptyRemoteTrash(age: 0).files == 2)
+        #expect(try await fixture.engine("b").trash.empty(age: 0).files == 0)
+        #expect(try await engine.trash.empty(age: 0).files == 2)
         #expect(try await trashed(fixture).isEmpty)
     }
 }

@@ -155,7 +155,7 @@ struct RestoredDirectoryModeTests {
             replaces: false
         )
         let (report, paths) = try await fixture.engine("a")
-            .restoreObjects(request, isUndo: false, from: nil, names: .skip) { _ in }
+            .restoreObjects(request, from: .trash, names: .skip) { _ in }
         #expect(report.restored == 2 && paths == ["private/inner/f"])
         try await fixture.run("a", .pull) { $0.paths = paths }
         #expect(fixture.content("a/private/inner/f") == content)
@@ -171,8 +171,7 @@ struct RestoredDirectoryModeTests {
         _ = try await fixture.engine("a")
             .restoreObjects(
                 copy,
-                isUndo: false,
-                from: nil,
+                from: .trash,
                 names: .skip,
                 fetch: { _, _, path in try Data().write(to: URL(fileURLWithPath: path)) },
                 onFile: { _ in }

@@ -61,7 +61,7 @@ extension EngineRuns {
             let here = try await trash().restore(request) { _ in }
             #expect(here.restored == 0)
             let report = try await engine()
-                .restoreObjects(request, isUndo: true, from: nil, names: .skip) { _ in }.report
+                .restoreObjects(request, from: .trash, names: .skip) { _ in }.report
             #expect(report.restored == 1 && report.isComplete)
             #expect(try await objects() == ["f", "g"])
             #expect(try fixture.tree("a").keys.sorted() == ["g"])
@@ -75,9 +75,7 @@ extension EngineRuns {
             let report = try await engine()
                 .restoreObjects(
                     outside,
-                    isUndo: false,
-                    from: nil,
-                    readsBucket: true,
+                    from: .bucket,
                     names: .skip,
                     fetch: { _, _, _ in },
                     onFile: { _ in }
@@ -98,8 +96,7 @@ extension EngineRuns {
                 try await engine()
                     .restoreObjects(
                         request("f", .latest),
-                        isUndo: false,
-                        from: nil,
+                        from: .trash,
                         names: .skip
                     ) { _ in }
             }

@@ -206,9 +206,7 @@ extension EngineRuns {
                     try await fixture.engine("a")
                         .restoreObjects(
                             asked,
-                            isUndo: false,
-                            from: nil,
-                            readsBucket: true,
+                            from: .bucket,
                             names: .skip
                         ) { _ in }
                 }

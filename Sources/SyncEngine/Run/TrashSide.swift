@@ -1,0 +1,78 @@
+package import LocalStorage
+package import ObjectTransfer
+package import SyncModel
+internal import Synchronization
+
+/// A mirror's trash, here or in the bucket: a tree for each run, named by its time and number.
+///
+/// Listing it takes no lock; emptying it takes the directory's, as a run does.
+package protocol TrashSide: Sendable {
+    var environment: EngineEnvironment { get }
+
+    /// The trees of this mirror's runs, the oldest first.
+    func ownRuns() async throws -> [TrashOfRun]
+
+    /// Hands each file of trees before `limit` to `onFile`, the oldest tree's first, until that
+    /// returns false.
+    func forEachFile(
+        before limit: Timestamp,
+        _ onFile: @escaping @Sendable (TrashedFile) -> Bool
+    ) async throws
+
+    /// Deletes the trees before `limit` of this mirror's runs; a kill leaves the rest.
+    func delete(before limit: Timestamp) async throws -> TrashReport
+}
+
+extension TrashSide {
+    /// Hands each file to `onFile`, the oldest run's first, until `onFile` returns false.
+    ///
+    /// - Parameters:
+    ///   - age: Only of runs that began at least this many seconds ago, by this machine's clock.
+    ///   - ofOthers: False to leave out what emptying leaves: that of other mirrors.
+    ///   - onFile: Called from any thread.
+    /// - Returns: What was listed.
+    /// - Throws: `SyncError` if the directory is no mirror, or a side cannot be read.
+    package func list(
+        age: Int64,
+        ofOthers: Bool = true,
+        onFile: @escaping @Sendable (TrashedFile) -> Bool
+    ) async throws(SyncError) -> TrashReport {
+        let report = Mutex(TrashReport())
+        do {
+            try await forEachFile(before: limit(age)) { file in
+                guard ofOthers || file.host == nil else { return true }
+                report.withLock { $0.add(file.size) }
+                return onFile(file)
+            }
+        } catch {
+            throw SyncError(any: error)
+        }
+        return report.withLock(\.self)
+    }
+
+    /// Deletes what runs of this mirror that began at least `age` seconds ago left, by this
+    /// machine's clock; while no run of this directory is active.
+    package func empty(age: Int64) async throws(SyncError) -> TrashReport {
+        do {
+            return try await delete(before: limit(age))
+        } catch {
+            throw SyncError(any: error)
+        }
+    }
+
+    /// When the last run of this machine began that left something, and its number.
+    package func lastRun() async throws(SyncError) -> (time: StoreTime, number: Int64)? {
+        do {
+            let last = try await ownRuns().last { $0.number != nil }
+            guard let last, let time = last.time, let number = last.number else { return nil }
+            return (StoreTime(time), number)
+        } catch {
+            throw SyncError(any: error)
+        }
+    }
+
+    private func limit(_ age: Int64) -> Timestamp {
+        guard age > 0 else { return Timestamp(seconds: .max) }
+        return Timestamp(seconds: environment.now().seconds - age + 1)
+    }
+}
