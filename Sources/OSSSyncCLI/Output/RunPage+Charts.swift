@@ -57,11 +57,16 @@ extension RunPage {
     /// From 0 for Monday to 6 for Sunday, of a day such as `2026-01-31`.
     static func weekday(_ day: String) -> Int {
         let parts = day.split(separator: "-").compactMap { Int($0) }
-        guard parts.count == 3, (1...12).contains(parts[1]) else { return 0 }
-        // Sakamoto's method: the days that the months before shift the weekday by.
-        let shift = [0, 3, 2, 5, 0, 3, 5, 1, 4, 6, 2, 4][parts[1] - 1]
-        let year = parts[1] < 3 ? parts[0] - 1 : parts[0]
-        return (year + year / 4 - year / 100 + year / 400 + shift + parts[2] + 6) % 7
+        guard parts.count == 3,
+            let noon = WallClock.seconds(
+                year: parts[0],
+                month: parts[1],
+                day: parts[2],
+                clock: [12, 0, 0],
+                isUTC: false
+            )
+        else { return 0 }
+        return (WallClock.civil(noon).weekday + 6) % 7
     }
 
     /// The bytes of the last runs, a bar for each.

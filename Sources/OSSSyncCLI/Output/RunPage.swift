@@ -75,7 +75,7 @@ struct RunPage: Sendable {
 extension RunPage {
     private var headline: HTML {
         let last = overview.runs.first(where: Self.isComplete)
-        let ago = last.map { ageText(max(0, now - Self.end(of: $0))) }
+        let ago = last.map { roughText(now - Self.end(of: $0)) }
         let good = days.count { $0.complete > 0 }
         let count: HTML =
             days.isEmpty
@@ -86,15 +86,6 @@ extension RunPage {
         let age: HTML = ago.map { ", \($0) before this page" } ?? ""
         let problem: HTML = failure.map { "<p class=\"bad\">✗ Failed: \($0)</p>" } ?? ""
         return "<p class=\"headline\"><b>\(complete)</b>\(age)\(count)</p>\(problem)"
-    }
-
-    private func ageText(_ seconds: Int64) -> String {
-        switch seconds {
-        case ..<120: "moments"
-        case ..<7_200: "\(seconds / 60) minutes"
-        case ..<172_800: "\(seconds / 3_600) hours"
-        default: "\(seconds / 86_400) days"
-        }
     }
 
     private var running: HTML {
