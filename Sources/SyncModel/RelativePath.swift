@@ -9,6 +9,8 @@ package struct RelativePath: Sendable, Hashable, Comparable {
     package static let stateDirectoryName = ".osssync"
     /// For unfinished downloads and trash, where the state directory is a mount of its own.
     package static let workDirectoryName = ".osssync-work"
+    /// What runs skip, at the top of the mirrored directory.
+    package static let ignoreFileName = ".osssyncignore"
     /// Before the 32 hexadecimal digits in the name of a temporary file that lies beside what it
     /// becomes.
     package static let temporaryNamePrefix = ".osssync-"
@@ -224,10 +226,20 @@ package struct RelativePath: Sendable, Hashable, Comparable {
     /// directory, that of the directory of escaped names, and those of temporary files.
     ///
     /// Compared as the file system may compare: without regard to ASCII case, and as FAT does,
-    /// which drops dots and blanks at the end and knows each long name by a short one, too.
+    /// which drops dots and blanks at the end and knows each long name by a short one, too. Other
+    /// file systems also fold letters that are not ASCII, such as "ß" to "ss".
     package static func isReserved(_ component: some BidirectionalCollection<UInt8>) -> Bool {
+        guard let first = component.first,
+            first == UInt8(ascii: ".") || first | 0x20 == UInt8(ascii: "o") || first >= 0x80
+        else { return false }
+        guard component.contains(where: { $0 >= 0x80 }) else { return isReservedASCII(component) }
+        return FoldedName.mayBeASCII(component) && isReservedASCII(FoldedName(component).bytes)
+    }
+
+    private static func isReservedASCII(
+        _ component: some BidirectionalCollection<UInt8>
+    ) -> Bool {
         let (first, dot) = (component.first, UInt8(ascii: "."))
-        guard first == dot || first.map({ $0 | 0x20 }) == UInt8(ascii: "o") else { return false }
         var name = component[...]
         while let last = name.last, last == dot || last == UInt8(ascii: " ") {
             name = name.dropLast()

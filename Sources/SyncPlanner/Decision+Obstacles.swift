@@ -1,7 +1,12 @@
 internal import SyncModel
 
-func isBeneathIgnoreFile(_ key: ObjectKey) -> Bool {
-    key.bytes.first == UInt8(ascii: ".") && key.bytes.starts(with: ".osssyncignore/".utf8)
+/// True for the ignore file, what would lie beneath it, and what a disk may take for either.
+func concernsIgnoreFile(_ key: ObjectKey) -> Bool {
+    guard let first = key.bytes.first, first == UInt8(ascii: ".") || first >= 0x80 else {
+        return false
+    }
+    let name = key.bytes.prefix { $0 != UInt8(ascii: "/") }
+    return FoldedName.mayBeOne(name, RelativePath.ignoreFileName)
 }
 
 /// Why the key can have no file or directory, nil if it can.
@@ -14,14 +19,21 @@ func impossibility(
         guard let size = entry.remote?.size, size > RemoteObject.largestSize else { return nil }
         return .impossibleSize(size)
     }
-    // A directory in the place of the ignore file would end every run here.
-    if entry.remote != nil, isBeneathIgnoreFile(entry.key) { return .beneathIgnoreFile }
+    // A directory in the place of the ignore file would end every run here, and on some disks a
+    // file of another spelling would be read as the rules.
+    if concernsIgnoreFile(entry.key),
+        !entry.key.bytes.elementsEqual(RelativePath.ignoreFileName.utf8)
+    {
+        return .beneathIgnoreFile
+    }
     let isLink: Bool
     do {
         let path = try RelativePath(key: entry.key, links: links)
         isLink = path.isLink
         // The rules are never read over a link.
-        if isLink, path.bytes.elementsEqual(".osssyncignore".utf8) { return .beneathIgnoreFile }
+        if isLink, FoldedName.mayBeOne(path.bytes, RelativePath.ignoreFileName) {
+            return .beneathIgnoreFile
+        }
     } catch {
         return .unsafeName(error)
     }

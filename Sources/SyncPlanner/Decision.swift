@@ -148,7 +148,7 @@ func isUnchanged(
         carriedMode(base, local, remote, policy) == nil
     else { return false }
     let key = base.key
-    return !key.isDirectoryMarker && !isBeneathIgnoreFile(key) && RelativePath.isSafe(key)
+    return !key.isDirectoryMarker && !concernsIgnoreFile(key) && RelativePath.isSafe(key)
         && isValidUTF8(key.bytes)
 }
 

@@ -151,7 +151,7 @@ package enum SkipReason: Sendable, Hashable {
     case fileTooLarge(size: Int64)
     /// No store can hold what the listing says.
     case impossibleSize(Int64)
-    /// The key makes a directory of the ignore file.
+    /// The key makes a directory of the ignore file, or is another spelling of its name.
     case beneathIgnoreFile
     /// Something that the walk could not look at is in its place.
     case hidden
@@ -275,8 +275,8 @@ package enum SkipReason: Sendable, Hashable {
             "a file has the name of the symbolic link that the object stands for; the file is "
                 + "kept. Move it away"
         case .beneathIgnoreFile:
-            "the name '.osssyncignore' is reserved for the ignore file, which is neither a "
-                + "directory nor a link"
+            "the name '.osssyncignore', in any letter case, is reserved for the ignore file, which "
+                + "is neither a directory nor a link; use exactly this name, or another one"
         case .notInPlan:
             "its content is not the one that the plan was made for; save a new plan"
         case .likeDamagedAndGone(let key):

@@ -5,7 +5,7 @@ import signal
 import time
 
 from case_table import case, equal, expect
-from machine import Running, until
+from machine import Running, pretending, until
 from scenes import OTHER
 
 RULES = b"*.key\n.env\nprivate/\n"
@@ -152,6 +152,26 @@ def _(place):
     place.put(".osssyncignore", RULES)
     place.in_step(place.pull())
     equal(place.tree()[".osssyncignore"], RULES, "the rules")
+
+
+@case("F490", "on a disk that ignores case, no other spelling of the ignore file from the bucket is taken for it")
+def _(place):
+    private(place)
+    if not pretending(place, folding="1"):
+        return
+    # Before the rules are gone, and afterwards.
+    for spelling in (".OSSSYNCIGNORE", ".OsssyncIgnore", ".o\u00dfsyncignore"):
+        place.put(spelling, FEWER)
+        place.delete(".osssyncignore")
+        for turn in range(3):
+            result = place.run("sync", "--delete")
+            equal((result.status, sent(place)), (1, []), f"turn {turn}: {result}")
+            expect("reserved for the ignore file" in result.said(spelling), f"no reason: {result}")
+        expect(spelling not in place.tree(), f"it was fetched: {place.tree()}")
+        place.delete(spelling)
+    place.write(".OSSSYNCIGNORE", RULES)
+    result = place.push()
+    equal((result.status, sent(place), place.get(".OSSSYNCIGNORE")), (1, [], None), f"a user's: {result}")
 
 
 HOSTILE = {

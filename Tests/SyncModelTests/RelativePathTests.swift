@@ -34,6 +34,9 @@ struct RelativePathTests {
             ("x/.osssync/", .reserved), (".osssync-0123456789abcdef0123456789abcdef", .reserved),
             ("d/.osssync-0123456789abcdef0123456789abcdef/x", .reserved),
             (".OSSSYNC-0123456789ABCDEF0123456789ABCDEF", .reserved),
+            (".o\u{DF}sync/config", .reserved), (".os\u{17F}\u{17F}ync", .reserved),
+            ("a/.o\u{200C}sssync", .reserved), (".O\u{1E9E}SYNC-work/x", .reserved),
+            ("\u{200B}.osssync/x", .reserved), ("o\u{DF}syn~1", .reserved),
             (".osssync ", .reserved), ("a/.osssync. ./x", .reserved), ("OSSSYN~1/x", .reserved),
             ("a/osssyn~1f", .reserved), (".osssync-0123456789abcdef0123456789abcdef.", .reserved),
         ] as [(ObjectKey, UnsafeKey)]

@@ -62,6 +62,30 @@ struct UnsafeKeyTests {
         }
     }
 
+    @Test(
+        arguments: [
+            ".OSSSYNCIGNORE", ".osssyncIgnore", ".osssyncignore.", ".osssyncignore ",
+            ".o\u{DF}syncignore", ".os\u{17F}syncignore", "\u{200B}.osssyncignore",
+            ".osssyncignore/", ".osssyncignore/x", ".OSSSYNCIGNORE/x/y",
+        ] as [ObjectKey]
+    )
+    func `of a name that a disk may take for the ignore file is skipped on either side`(
+        key: ObjectKey
+    ) {
+        let skip = Decision.skip(.beneathIgnoreFile)
+        let size: Int64 = key.isDirectoryMarker ? 0 : 3
+        #expect(decide(entry(key, remote: object(key, size: size)), policy(.pull)) == skip)
+        #expect(decide(entry(key, local: file(key)), policy(.push)) == skip)
+        let known = entry(key, base: row(key), local: file(key))
+        #expect(decide(known, policy(.sync, deletes: true)) == skip)
+    }
+
+    @Test(arguments: [".osssyncignore", "d/.OSSSYNCIGNORE", ".osssyncignore2"] as [ObjectKey])
+    func `is not one of another name or place than the ignore file`(key: ObjectKey) {
+        let found = entry(key, remote: object(key))
+        #expect(decide(found, policy(.pull)) == .download(.new))
+    }
+
     @Test func `is no concern of a push that leaves foreign objects alone`() {
         let foreign = entry("../x", remote: object("../x"))
         #expect(decide(foreign, policy(.push)) == .nothing(.onlyRemote))

@@ -10,12 +10,12 @@ struct OwnNames {
         let number: OutOfReach.Number
         /// The directories in it, by what its file system may take for one name; nil until a name
         /// needs them.
-        var names: [String: [[UInt8]]]?
+        var names: [FoldedName: [[UInt8]]]?
     }
 
     /// Each directory lies in the one before it; the first one lies in the root.
     private var levels: [Level] = []
-    private var namesOfRoot: [String: [[UInt8]]]?
+    private var namesOfRoot: [FoldedName: [[UInt8]]]?
 
     mutating func require(
         _ path: RelativePath,
@@ -69,7 +69,7 @@ struct OwnNames {
         _ directory: OpenDirectory
     ) -> ArraySlice<UInt8>? {
         guard directory.mayFold(name) else { return nil }
-        let folded = Self.folded(name)
+        let folded = FoldedName(name)
         // What came since they were read is looked for once more.
         for isFresh in [false, true] {
             if isFresh || names == nil { read(directory) }
@@ -80,12 +80,12 @@ struct OwnNames {
     }
 
     private mutating func read(_ directory: OpenDirectory) {
-        var read: [String: [[UInt8]]] = [:]
+        var read: [FoldedName: [[UInt8]]] = [:]
         // One that may not be read is as if names did not fold in it.
         try? unsafe directory.calls.readNames(in: directory.descriptor) { name, type in
             guard type == .directory || type == .unknown else { return true }
             let name = unsafe [UInt8](name)
-            read[Self.folded(name[...]), default: []].append(name)
+            read[FoldedName(name), default: []].append(name)
             return true
         }
         names = read
@@ -94,10 +94,10 @@ struct OwnNames {
     /// Remembers a name that is about to be made in the last directory, where others were read.
     private mutating func note(_ name: ArraySlice<UInt8>) {
         guard names != nil else { return }
-        names?[Self.folded(name), default: []].append([UInt8](name))
+        names?[FoldedName(name), default: []].append([UInt8](name))
     }
 
-    private var names: [String: [[UInt8]]]? {
+    private var names: [FoldedName: [[UInt8]]]? {
         get { levels.isEmpty ? namesOfRoot : levels[levels.count - 1].names }
         set {
             if levels.isEmpty {
@@ -107,11 +107,6 @@ struct OwnNames {
             }
         }
     }
-
-    /// Texts are compared regardless of normalization.
-    private static func folded(_ name: ArraySlice<UInt8>) -> String {
-        String(decoding: name, as: UTF8.self).lowercased()
-    }
 }
 
 extension OpenDirectory {
@@ -120,13 +115,12 @@ extension OpenDirectory {
     func nameFound(by name: some Collection<UInt8>) -> ArraySlice<UInt8>? {
         // Reading the directory for each name that is taken would cost the square of its size.
         guard mayFold(name), let names = try? DirectoryNames(of: self) else { return nil }
-        let folded = String(decoding: name, as: UTF8.self).lowercased()
+        let folded = FoldedName(name)
         var other: ArraySlice<UInt8>?
         for element in names.elements {
             let found = names.bytes(of: element)
             if found.elementsEqual(name) { return nil }
-            // Texts are compared regardless of normalization.
-            if String(decoding: found, as: UTF8.self).lowercased() == folded { other = found }
+            if FoldedName(found) == folded { other = found }
         }
         return other
     }

@@ -49,7 +49,7 @@ package enum IdentityFile {
         _ holder: OpenDirectory,
         _ name: PathBytes
     ) throws(LocalError) {
-        guard !path.isLink, path.name.elementsEqual(Self.name.utf8) else { return }
+        guard !path.isLink, FoldedName.mayBeOne(path.name, Self.name) else { return }
         let beginning = try holder.file(name, Self.name).read(at: 0, length: mark.count)
         if beginning == mark { throw .identityOfState(path) }
     }

@@ -7,7 +7,7 @@ internal import SyncModel
 ///
 /// It is mirrored like any other file, so that all mirrors of a prefix share it.
 enum IgnoreFile {
-    static let name = ".osssyncignore"
+    static let name = RelativePath.ignoreFileName
     /// Enough for a person; every pattern is matched against every path, and anyone with write
     /// access to the bucket can write this file.
     private static let maximumSize: Int64 = 64 << 10
