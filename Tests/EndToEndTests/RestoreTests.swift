@@ -101,6 +101,37 @@ struct RestoreTests {
         #expect(all.status == 0 && tree.content("d/y") == Self.content("d/y"))
     }
 
+    @Test func `what the bucket has is not replaced by an older version from a trash`() throws {
+        for name in ["d/x", "d/y"] { try source.write(name, ramp(40, seed: 9)) }
+        let trash = ["push", "--trash", "remote", source.path]
+        try #require(try workplace.start(trash).finish().status == 0)
+        try source.remove("d")
+        for options in [[], ["--force"], ["--force", "--to", "beside"]] {
+            let arguments = ["restore", "--json", source.path, "d"] + options
+            let result = try workplace.start(arguments).finish()
+            #expect(places(result) == ["restored d/x bucket", "restored d/y bucket"])
+            let place = options.count > 1 ? "beside" : "d"
+            #expect(result.status == 0 && source.content(place + "/x") == ramp(40, seed: 9))
+            try source.remove(place)
+        }
+        #expect(try workplace.run("pull", tree.path).status == 0)
+        #expect(tree.content("d/x") == ramp(40, seed: 9))
+    }
+
+    @Test func `a directory that is here and empty gets what another machine deleted in it`()
+        throws
+    {
+        try #require(try workplace.run("push", "--trash", "remote", source.path).status == 0)
+        for name in ["d/x", "d/y"] { try tree.remove(name) }
+        let removal = ["push", "--delete", "--trash", "remote", tree.path]
+        try #require(try workplace.start(removal).finish().status == 0)
+        for name in ["d/x", "d/y"] { try source.remove(name) }
+        #expect(try workplace.run("pull", "--trash", "remote", source.path).status == 0)
+        let result = try workplace.start(["restore", "--json", source.path, "d"]).finish()
+        #expect(places(result) == ["restored d/x bucket-trash", "restored d/y bucket-trash"])
+        #expect(result.status == 0 && source.content("d/x") == Self.content("d/x"))
+    }
+
     @Test func `goes to another place with a key that may only read`() throws {
         try workplace.setFaults(
             #"[{"match": {"operation": "PutObject"}, "effect": {"fail": {"status": 403, "#

@@ -49,6 +49,21 @@ def _(place):
         equal((result.count("deleted"), result.count("transferred")), (0, 0), f"{command} again")
 
 
+@case("F492", "restore brings back one escaped file by its path")
+def _(place):
+    escaped(place)
+    file = FOLDER + NAMES["a//b"]
+    os.remove(place.path(file))
+    found = place.start("restore", place.directory, file, *ESCAPE, "--json")
+    equal((found.status, content(place, "a//b")), (0, b"a//b"), str(found))
+    place.in_step(place.run("sync", *ESCAPE, "--trash", "remote"))
+    os.remove(place.path(file))
+    place.in_step(place.push(*ESCAPE, "--delete", "--trash", "remote"))
+    found = place.start("restore", place.directory, file, "--json")
+    equal((found.status, content(place, "a//b")), (0, b"a//b"), str(found))
+    equal([line["place"] for line in found.all("restored")], ["bucket-trash"], str(found))
+
+
 @case("F223", "a run without --names escape takes no escaped file for a deleted one")
 def _(place):
     escaped(place)

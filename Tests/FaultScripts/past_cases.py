@@ -132,6 +132,24 @@ def _(place):
     equal(place.tree()["2027/b/c.jpg"], OTHER, "the file")
 
 
+@case("F491", "a directory that is here and empty gets from the versions what another machine deleted in it")
+def _(place):
+    versioned(place)
+    place.write("2027/a.jpg", OLD)
+    place.write("2027/b.jpg", NEW)
+    place.in_step(place.run("sync"))
+    for name in ("2027/a.jpg", "2027/b.jpg"):
+        place.delete(name)
+        os.remove(place.path(name))
+    for options in (["--to", "beside"], []):
+        found = place.start("restore", place.directory, "2027", *options, "--json")
+        equal(found.status, 0, str(found))
+        equal([line["place"] for line in found.all("restored")], ["versions", "versions"], str(found))
+    back = {"a.jpg": OLD, "b.jpg": NEW}
+    for folder in ("2027", "beside"):
+        equal({name: place.tree()[f"{folder}/{name}"] for name in back}, back, f"the files in {folder}")
+
+
 # A key that may list and read, and nothing else.
 READ_ONLY = [{"match": {"operation": operation},
               "effect": {"fail": {"status": 403, "code": "AccessDenied"}}}

@@ -159,7 +159,7 @@ extension RunOptions {
         (options.deletesKnown, options.deletesExtra) = (false, false)
         (options.deletesExcluded, options.filter) = (false, FileFilter())
         (options.maximumTransfer, options.maximumDuration) = (nil, nil)
-        options.keepsReplaced = true
+        (options.keepsReplaced, options.allowsEmpty) = (true, true)
         if options.trash == .none { options.trash = .local }
         if options.trashDays == 0 { options.trashDays = RunOptions.standard.trashDays }
         return options

@@ -291,8 +291,8 @@ public struct MirrorRestoration: Sendable {
         _ found: Found?,
         _ onFile: @escaping @Sendable (RestoredFile) -> Void
     ) async throws(SyncError) -> RestoreReport? {
-        guard let mirror, let path = request.paths.first, found?.isDirectory != true,
-            !RestoreRequest.isAll(path), try mirror.shards() == nil
+        guard let mirror, let path = request.paths.first, !RestoreRequest.isAll(path),
+            try mirror.shards() == nil
         else { return nil }
         do throws(SyncError) {
             guard try await mirror.keepsVersions() else { return nil }
@@ -303,7 +303,7 @@ public struct MirrorRestoration: Sendable {
         }
         var request = request
         if request.replacesFiles { request.replaces = true }
-        guard let explanation = found?.explanation else {
+        guard let found, !found.isDirectory, let explanation = found.explanation else {
             return try await restoreVersions(request, .deleted, onFile)
         }
         let present = explanation.local == nil ? nil : explanation.remote?.etag

@@ -218,10 +218,14 @@ package struct MirrorTrash: TrashSide {
             var present: [(ObjectKey, FileIdentity, TrashOfRun)] = []
             func add(_ key: ObjectKey, _ run: TrashOfRun) throws(LocalError) {
                 guard !interruption.isRaised else { throw .interrupted }
-                guard let path = try? RelativePath(path: key),
-                    case .file(let file) = try directory.identity(of: path)
-                else { return }
-                present.append((path.key, file, run))
+                guard let path = try? RelativePath(path: key) else { return }
+                do throws(LocalError) {
+                    guard case .file(let file) = try directory.identity(of: path) else { return }
+                    present.append((path.key, file, run))
+                } catch {
+                    // Nothing of the run is there any more.
+                    guard case .symlinkInPath = error else { throw error }
+                }
             }
             for run in chosen {
                 try directory.trash.forEachFile(in: run, at: nil) { key, _ throws(LocalError) in

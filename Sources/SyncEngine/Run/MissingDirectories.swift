@@ -41,9 +41,14 @@ struct MissingDirectories: Sendable {
         in directory: MirrorDirectory
     ) throws(LocalError) {
         var (next, from) = (path.parent, source.parent)
-        while let parent = next, !keys.contains(parent.key),
-            try directory.identity(of: parent) == .absent
-        {
+        while let parent = next, !keys.contains(parent.key) {
+            do throws(LocalError) {
+                guard try directory.identity(of: parent) == .absent else { return }
+            } catch {
+                // Where the file gets its name, that is reported.
+                guard case .symlinkInPath = error else { throw error }
+                return
+            }
             keys.insert(parent.key)
             if let from { keys.insert(from.key) }
             (next, from) = (parent.parent, from?.parent)

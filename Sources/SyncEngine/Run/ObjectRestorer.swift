@@ -98,7 +98,7 @@ struct ObjectRestorer: Sendable {
                     }.filter { !done.contains($0.key) }
                     if !meant.isEmpty { isFound = true }
                     if chosen.count > 1 { done.formUnion(meant.map(\.key)) }
-                    let best = try await withoutBetter(in: local, meant)
+                    let best = try await withoutBetter(in: local, withoutSettled(meant))
                     for copy in best where bringsFiles {
                         outcome.report.settledKeys.insert(pathText(copy.key))
                     }
@@ -150,7 +150,7 @@ struct ObjectRestorer: Sendable {
                     return TrashedObjects.Copy(object: object, run: .init(name: []), key: key)
                 }
                 if !meant.isEmpty { isFound = true }
-                try await restore(meant, beneath: path, to: target, &outcome)
+                try await restore(withoutSettled(meant), beneath: path, to: target, &outcome)
                 page.token = listed.next
             } while page.token != nil
             if isFound {
@@ -164,6 +164,15 @@ struct ObjectRestorer: Sendable {
             }
         }
         return outcome
+    }
+
+    /// The copies of what does not come from elsewhere.
+    private func withoutSettled(_ copies: [TrashedObjects.Copy]) -> [TrashedObjects.Copy] {
+        guard !request.settledKeys.isEmpty else { return copies }
+        return copies.filter { copy in
+            (try? path(of: copy.key)).map { !request.isSettled($0) }
+                ?? !request.settledKeys.contains(copy.key.text)
+        }
     }
 
     /// The copies of which the trash of the directory has no version that is meant rather.

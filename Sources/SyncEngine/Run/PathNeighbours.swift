@@ -25,13 +25,14 @@ struct PathNeighbours: Sendable {
         isDirectory: Bool,
         _ local: LocalEntry?
     ) async throws -> [JoinedEntry] {
+        // An escaped name is beneath no other one, nor any beneath it.
+        guard !path.isEscaped else { return [] }
         var found: [JoinedEntry] = []
         for parent in sequence(first: path, next: \.parent).dropFirst() {
             let name = ObjectKey(parent.bytes)
             guard let file = try file(RelativePath(key: name)) else { continue }
             found.append(try await entry(name, file, try await object(name, store)))
         }
-        guard !path.isEscaped else { return found }
         if !isDirectory, local?.isDirectory == true {
             found.append(try await entry(path.beneath, local, nil))
         }

@@ -30,6 +30,13 @@ extension RestoreRequest {
         replaces || replacesFiles && paths.contains { (try? LocalSettings.path($0))?.key == key }
     }
 
+    /// True for a file or link that comes from elsewhere; the reports of some places have its key.
+    func isSettled(_ path: RelativePath) -> Bool {
+        guard !settledKeys.isEmpty else { return false }
+        let names = [path.text, path.key.text, path.key.ofLink.text]
+        return names.contains(where: settledKeys.contains)
+    }
+
     /// Why a file or an object that is there stays, and what to do.
     func occupied(inBucket: Bool) -> String {
         if isUndo {

@@ -37,9 +37,7 @@ struct TrashRestorer: Sendable {
                     for other in better where try directory.trash.holds(source, in: other) {
                         return true
                     }
-                    let isSettled =
-                        !request.settledKeys.isEmpty
-                        && request.settledKeys.contains(String(decoding: key.bytes, as: UTF8.self))
+                    let isSettled = request.isSettled(source)
                     if !isSettled, let latest = request.latest,
                         try isLater(source, file, run, than: latest)
                     {
@@ -68,7 +66,7 @@ struct TrashRestorer: Sendable {
         to target: RelativePath?,
         _ report: inout RestoreReport
     ) throws(LocalError) -> Bool {
-        guard !request.settledKeys.contains(path.text) else { return true }
+        guard !request.isSettled(path) else { return true }
         var unchanged: RestoreReport?
         for run in chosen.reversed() where try directory.trash.holds(path, in: run) {
             guard !interruption.isRaised else { throw .interrupted }
