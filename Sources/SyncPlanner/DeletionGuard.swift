@@ -113,6 +113,8 @@ package struct DeletionGuard: Sendable, Hashable {
     /// How many of them are of links or escaped names that the run has no option for: neither side
     /// need have anything else.
     package var heldRows = 0
+    /// What of the rows, objects and entries is no content.
+    package var bare = Bare()
     /// Objects that the run selects.
     package var listedObjects: Int
     /// Objects that filters left out.
@@ -136,6 +138,18 @@ package struct DeletionGuard: Sendable, Hashable {
     /// What was found of each path of a limited run; nil for a run of the whole mirror.
     package var branches: [Branch]?
 
+    /// Directories and the ignore file: they show that something is there, and not that the files
+    /// were deleted.
+    package struct Bare: Sendable, Hashable {
+        package var rows = 0
+        package var objects = 0
+        package var entries = 0
+
+        package init(rows: Int = 0, objects: Int = 0, entries: Int = 0) {
+            (self.rows, self.objects, self.entries) = (rows, objects, entries)
+        }
+    }
+
     /// What was found at and beneath one path of a limited run, without the directory itself.
     package struct Branch: Sendable, Hashable {
         package let path: ObjectKey
@@ -147,6 +161,8 @@ package struct DeletionGuard: Sendable, Hashable {
         package let leftOutObjects: Int
         /// Names that filters left out of the walk.
         package let leftOutNames: Int
+        /// What of the rows, objects and entries is no content.
+        package let bare: Bare
 
         package init(
             path: ObjectKey,
@@ -154,7 +170,8 @@ package struct DeletionGuard: Sendable, Hashable {
             listedObjects: Int,
             walkedEntries: Int,
             leftOutObjects: Int = 0,
-            leftOutNames: Int = 0
+            leftOutNames: Int = 0,
+            bare: Bare = Bare()
         ) {
             self.path = path
             self.rows = rows
@@ -162,6 +179,7 @@ package struct DeletionGuard: Sendable, Hashable {
             self.walkedEntries = walkedEntries
             self.leftOutObjects = leftOutObjects
             self.leftOutNames = leftOutNames
+            self.bare = bare
         }
     }
 
@@ -221,43 +239,41 @@ package struct DeletionGuard: Sendable, Hashable {
     /// because the others do not make up for one that is not mounted.
     private var emptiness: DeletionRefusal? {
         guard !allowsEmpty else { return nil }
-        // A file that filters leave out shows that something is there, but not that the rest was
-        // deleted: an empty mount point can have one, too, and so can the wrong bucket.
-        func found(_ selected: Int, _ leftOut: Int) -> Int {
-            deletions > 0 ? selected : selected + leftOut
-        }
         guard let branches else {
-            return emptiness(
-                rows - heldRows,
-                found(listedObjects, leftOutObjects),
-                found(walkedEntries, leftOutNames),
-                of: nil
+            let whole = Branch(
+                path: ObjectKey(""),
+                rows: rows - heldRows,
+                listedObjects: listedObjects,
+                walkedEntries: walkedEntries,
+                leftOutObjects: leftOutObjects,
+                leftOutNames: leftOutNames,
+                bare: bare
             )
+            return emptiness(whole, of: nil)
         }
         for branch in branches {
-            let refusal = emptiness(
-                branch.rows,
-                found(branch.listedObjects, branch.leftOutObjects),
-                found(branch.walkedEntries, branch.leftOutNames),
-                of: branch.path
-            )
-            if let refusal { return refusal }
+            if let refusal = emptiness(branch, of: branch.path) { return refusal }
         }
         return nil
     }
 
-    private func emptiness(
-        _ rows: Int,
-        _ listedObjects: Int,
-        _ walkedEntries: Int,
-        of path: ObjectKey?
-    ) -> DeletionRefusal? {
+    private func emptiness(_ found: Branch, of path: ObjectKey?) -> DeletionRefusal? {
+        let rows = found.rows
         // Where nothing is recorded, what is to be deleted was never mirrored.
         guard rows > 0 || path == nil && deletions > 0 else { return nil }
-        if direction != .push, isListingProven, listedObjects == 0 {
+        let hasOnlyBare = rows > 0 && rows <= found.bare.rows
+        // A directory, or a file that filters leave out, shows that something is there, but not
+        // that the rest was deleted: an empty mount point can have one, too, and so can the wrong
+        // bucket.
+        func content(_ selected: Int, _ bare: Int, _ leftOut: Int) -> Int {
+            deletions == 0 ? selected + leftOut : hasOnlyBare ? selected : selected - bare
+        }
+        let listed = content(found.listedObjects, found.bare.objects, found.leftOutObjects)
+        if direction != .push, isListingProven, listed <= 0 {
             return .emptyListing(rows: rows, path: path)
         }
-        if direction != .pull, isScanProven, walkedEntries == 0 {
+        let walked = content(found.walkedEntries, found.bare.entries, found.leftOutNames)
+        if direction != .pull, isScanProven, walked <= 0 {
             return .emptyDirectory(rows: rows, path: path)
         }
         return nil

@@ -48,6 +48,7 @@ struct StateFileTests {
             limit: .percent(0)
         )
         (check.leftOutNames, check.leftOutObjects) = (8, 9)
+        check.bare = .init(rows: 10, objects: 11, entries: 12)
         return check
     }
     private static let download = Checkpoint(

@@ -248,6 +248,28 @@ struct DeletionGuardTests {
         #expect(facts.verdict == .allowed)
     }
 
+    @Test func `directories and the ignore file do not make up for files that are gone`() {
+        func verdict(
+            _ direction: SyncDirection,
+            deletions: Int = 8,
+            bareRows: Int = 2
+        ) -> DeletionVerdict {
+            var facts = content(direction, deletions: deletions, rows: 10)
+            (facts.listedObjects, facts.walkedEntries) = (2, 2)
+            facts.bare = .init(rows: bareRows, objects: 2, entries: 2)
+            return facts.verdict
+        }
+        #expect(verdict(.pull) == .refused(.emptyListing(rows: 10)))
+        #expect(verdict(.push) == .refused(.emptyDirectory(rows: 10)))
+        // They show that something is there.
+        #expect(verdict(.pull, deletions: 0) == .allowed)
+        // Where nothing else was mirrored, they are what there is.
+        #expect(verdict(.push, bareRows: 10) == .allowed)
+        var new = content(.push, deletions: 2, rows: 0)
+        (new.walkedEntries, new.bare) = (1, .init(entries: 1))
+        #expect(new.verdict == .refused(.emptyDirectory(rows: 0)))
+    }
+
     @Test func `an empty side that was never mirrored deletes nothing of the other`() {
         func verdict(_ direction: SyncDirection, allowsEmpty: Bool = false) -> DeletionVerdict {
             var check = content(deletions: 9, rows: 0, limit: .percent(50))

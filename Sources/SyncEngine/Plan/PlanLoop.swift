@@ -52,10 +52,13 @@ struct PlanLoop {
         var unseen: RangeTally
         /// Recorded links and escaped names, which the options of the run leave as they are.
         var held: RangeTally
+        /// What is selected and no content: of the rows, the listing and the walk.
+        var bare: (rows: RangeTally, objects: RangeTally, entries: RangeTally)
 
         init(_ paths: RunPaths) {
             let tally = RangeTally(paths.isLimited ? paths.ranges : .all)
             (unsafe, objects, entries, unseen, held) = (tally, tally, tally, tally, tally)
+            bare = (tally, tally, tally)
         }
     }
 
@@ -140,8 +143,21 @@ struct PlanLoop {
         {
             unselected.entries.add(entry.key)
         }
-        if isSelected, entry.hasVanishedUnseen { unselected.unseen.add(entry.key) }
-        if isHeld { unselected.held.add(entry.key) }
+        let isUnseen = isSelected && entry.hasVanishedUnseen
+        if isUnseen { unselected.unseen.add(entry.key) }
+        // What was found damaged stays, whether its object is in this bucket or in an earlier one.
+        let isKept = isHeld || entry.remote == nil && entry.base?.isDamaged == true
+        if isKept { unselected.held.add(entry.key) }
+        guard isSelected, RelativePath.isDirectory(entry.key) || entry.key == IgnoreFile.key else {
+            return
+        }
+        if entry.base != nil, !isUnseen { unselected.bare.rows.add(entry.key) }
+        if entry.remote != nil, takes(entry.key) { unselected.bare.objects.add(entry.key) }
+        if let local = entry.local, local.countsAsContent,
+            !local.isDirectory || keepsEmptyDirectories
+        {
+            unselected.bare.entries.add(entry.key)
+        }
     }
 
     /// False for a key that no run takes.

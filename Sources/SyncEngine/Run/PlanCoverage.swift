@@ -94,8 +94,19 @@ extension PlanCoverage {
                 walkedEntries: tallies.walked.count(of: path) - unselected.entries.count(of: path),
                 leftOutObjects: unselected.objects.count(of: path),
                 leftOutNames: leftOut.count(of: path)
-                    + unselected.entries.count(of: path)
+                    + unselected.entries.count(of: path),
+                bare: bare { $0.count(of: path) }
             )
         }
+    }
+
+    /// What of what the run selects is no content.
+    func bare(_ count: (RangeTally) -> Int) -> DeletionGuard.Bare {
+        let bare = unselected.bare
+        return DeletionGuard.Bare(
+            rows: count(bare.rows),
+            objects: count(bare.objects),
+            entries: count(bare.entries)
+        )
     }
 }

@@ -94,6 +94,9 @@ extension DeletionGuard: JSONObject {
         )
         check.leftOutNames = try fields("left_out", value?.leftOutNames)
         check.leftOutObjects = try fields("left_out_objects", value?.leftOutObjects)
+        check.bare.rows = try fields("bare_rows", value?.bare.rows)
+        check.bare.objects = try fields("bare_objects", value?.bare.objects)
+        check.bare.entries = try fields("bare_entries", value?.bare.entries)
         return check
     }
 }
@@ -141,6 +144,11 @@ extension DeletionGuard {
         )
         sum.leftOutNames = total(\.leftOutNames)
         sum.leftOutObjects = total(\.leftOutObjects)
+        sum.bare = Bare(
+            rows: total(\.bare.rows),
+            objects: total(\.bare.objects),
+            entries: total(\.bare.entries)
+        )
         sum.renames = total(\.renames)
         return sum
     }

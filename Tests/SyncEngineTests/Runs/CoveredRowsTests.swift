@@ -144,6 +144,55 @@ extension EngineRuns {
             }
         }
 
+        /// A disk that is not mounted, or the wrong bucket, may have directories and rules, too.
+        @Test(arguments: [true, false], [[String](), ["photos"]])
+        func `a side that has only directories and rules is empty`(
+            isRemote: Bool,
+            paths: [String]
+        ) async throws {
+            let fixture = try await mirror()
+            try fixture.write("a/.osssyncignore", Data("*.tmp".utf8))
+            try fixture.makeDirectory("a/photos/none")
+            try await fixture.run("a", .push)
+            try fixture.setMode("a/photos/deep", 0o700)
+            try await fixture.run("a", .push)
+            let files = ["photos/a", "photos/deep/b", "photos-x", "f", "g"]
+            for name in files {
+                if isRemote {
+                    try await fixture.deleteObject(name)
+                } else {
+                    try fixture.remove("a/" + name)
+                }
+            }
+            for direction in [isRemote ? SyncDirection.pull : .push, .sync] {
+                let error = await #expect(throws: SyncError.self) {
+                    try await fixture.run("a", direction) { options in
+                        Self.deleting(&options)
+                        options.paths = paths
+                    }
+                }
+                #expect(error?.code == .refused, "\(String(describing: error))")
+            }
+            let left = isRemote ? try fixture.tree("a").count : try await fixture.objects().count
+            #expect(left >= files.count)
+            try await fixture.run("a", isRemote ? .pull : .push) { options in
+                Self.deleting(&options)
+                (options.paths, options.allowsEmpty) = (paths, true)
+            }
+        }
+
+        @Test func `directories that were all there was are removed without a question`()
+            async throws
+        {
+            let fixture = try MirrorFixture()
+            for name in ["one", "two"] { try fixture.makeDirectory("a/" + name) }
+            try await fixture.run("a", .push)
+            try fixture.remove("a/one")
+            let run = try await fixture.run("a", .push) { Self.deleting(&$0) }
+            #expect(run.deleted == 1 && run.isInStep)
+            #expect(try await fixture.objects() == ["two/"])
+        }
+
         @Test(arguments: ["junk.tmp", "a//b", ".osssync-0123456789abcdef0123456789abcdef"])
         func `a listing with nothing that is selected is empty`(junk: String) async throws {
             let fixture = try await mirror()
