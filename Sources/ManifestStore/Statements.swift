@@ -25,7 +25,8 @@ enum Query: String, CaseIterable, Sendable {
 
     // MARK: - Another remote
 
-    case deleteAllEntries = "DELETE FROM entry"
+    /// Of damaged files it is known, too, that there is nothing good to send.
+    case deleteSoundEntries = "DELETE FROM entry WHERE marks & 16 = 0"
     case deleteAllDownloads = "DELETE FROM download"
     case deleteAllUploads = "DELETE FROM upload"
 

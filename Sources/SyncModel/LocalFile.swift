@@ -52,6 +52,9 @@ package struct LocalEntry: Sendable, Hashable {
     package let isLink: Bool
     /// The bits for owner, group and others; nil for a link, whose own say nothing.
     package let permissions: UInt32?
+    /// True if another user may have put it in the place of what was there: it is that user's, in a
+    /// directory in which all users may take names away.
+    package var mayBeOthers = false
 
     package init(
         path: ObjectKey,

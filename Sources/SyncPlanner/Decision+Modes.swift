@@ -21,9 +21,9 @@ func carriedMode(
     _ object: RemoteObject,
     _ policy: DecisionPolicy
 ) -> ModeTarget? {
-    guard policy.carriesModes, policy.judgesInodes, let found = local.permissions else {
-        return nil
-    }
+    guard policy.carriesModes, policy.judgesInodes, let found = local.permissions,
+        !mayBeOthers(local, base)
+    else { return nil }
     let isChanged = base.mode.map { $0 != found } ?? false
     let isRewritten = policy.direction != .push && isRewritten(object, since: base)
     guard isChanged || isRewritten, !base.isLink, !base.isThroughLink else { return nil }
@@ -39,6 +39,12 @@ func carriedMode(
     return policy.possible(target)
 }
 
+/// True for a file that another user may have put in the place of the recorded one.
+func mayBeOthers(_ local: LocalEntry, _ base: ManifestEntry) -> Bool {
+    guard local.mayBeOthers, let file = local.identity else { return false }
+    return base.inode != 0 && file.inode != base.inode
+}
+
 /// The same of a directory and its marker, whose row has the time of the object only once that was
 /// asked for its permissions.
 ///
@@ -51,6 +57,8 @@ func carriedDirectoryMode(
     _ policy: DecisionPolicy
 ) -> ModeTarget? {
     guard policy.carriesModes, let found = local.permissions else { return nil }
+    // What another user made in its place opens nothing elsewhere.
+    if local.mayBeOthers, let mode = base.mode, found & ~mode != 0 { return nil }
     let isChanged =
         policy.ordinaryDirectory != nil
         && base.mode.map { $0 != found } ?? !policy.isOrdinary(found)

@@ -299,8 +299,11 @@ private struct FileTable {
         let altered = altered(base, remote, isSuspected: isSuspected)
         if case .upload = unaltered, case .upload = altered { return altered }
         let settled: Decision
-        // What was damaged and is whole again has no mark any more.
-        if isSuspected || base.isDamaged, case .nothing(let reason) = unaltered {
+        let isOthers =
+            policy.judgesInodes && entry.local.map { mayBeOthers($0, base) } ?? false
+        // What was damaged and is whole again has no mark any more. What another user may have put
+        // there does not become the recorded file.
+        if isSuspected || base.isDamaged, !isOthers, case .nothing(let reason) = unaltered {
             settled = .refresh(reason)
         } else {
             settled = unaltered

@@ -246,6 +246,7 @@ struct FileRightsTests {
 
     @Test func `what another user put in the way does not say who may read a new file`() throws {
         guard geteuid() == 0 else { return }
+        try temporary.setMode("", 0o777)
         let kept: [BackupPolicy] = [.keepBeside(suffix: ".kept"), .moveToTrash(run: "r")]
         for (number, backup) in kept.enumerated() {
             let name = "f\(number)"
@@ -266,6 +267,62 @@ struct FileRightsTests {
         item.permissions = .ofObject(0o600)
         _ = try mirror.publish([item], durability: .synchronized)
         #expect(try temporary.permissions("g") == 0o600)
+        // Nor does it let more people read.
+        for (number, backup) in kept.enumerated() {
+            let name = "h\(number)"
+            try temporary.write(name, "")
+            try setOwner(name, 12_345, group: 12_346)
+            try temporary.setMode(name, 0o600)
+            try replace(name, backup: backup)
+            #expect(try temporary.permissions(name) == 0o600)
+        }
+    }
+
+    @Test func `where only this user makes files, a replaced one has the owner that it was given`()
+        throws
+    {
+        guard geteuid() == 0 else { return }
+        try temporary.write("f", "old")
+        try setOwner("f", 12_345, group: 12_346)
+        try temporary.setMode("f", 0o640)
+        try replace("f", backup: .moveToTrash(run: "r"), .ofObject(0o666))
+        let status = try temporary.status("f")
+        #expect((status.st_uid, status.st_gid) == (12_345, 12_346))
+        #expect(try temporary.permissions("f") == 0o640)
+        // Beside a version that is kept, as far as others are concerned.
+        try replace("f", backup: .keepBeside(suffix: ".kept"), .ofObject(0o666))
+        #expect(try temporary.status("f").st_gid == 12_346)
+        #expect(try temporary.permissions("f") == 0o640)
+    }
+
+    @Test func `in a user's own directory, so has the one beside a version that is kept`() throws {
+        guard geteuid() == 0 else { return }
+        try temporary.makeDirectory("home")
+        try temporary.write("home/f", "old")
+        try setOwner("home/f", 12_345, group: 12_346)
+        try temporary.setMode("home/f", 0o600)
+        try setOwner("home", 12_345, group: 12_346)
+        try replace("home/f", backup: .keepBeside(suffix: ".kept"), .ofObject(0o644))
+        #expect(try temporary.status("home/f").st_uid == 12_345)
+        #expect(try temporary.permissions("home/f") == 0o600)
+    }
+
+    @Test func `a list of its own makes no directory an ordinary one`() throws {
+        let own = Self.list(owner: 7, user: 7, group: 0, mask: 7, others: 0)
+        func permissions(_ name: String) throws -> UInt32? {
+            let walk = try temporary.mirror().walk(within: .all, leavingOut: { _, _ in false })
+            let entries = try walk.next(limit: 100).entries
+            return try #require(entries.first { $0.path == ObjectKey(name + "/") }).permissions
+        }
+        try temporary.makeDirectory("d")
+        guard try setList("d", own), try setList("d", own, forNewFiles: true) else { return }
+        #expect(try permissions("d") == 0o770)
+        // What it gives to those in it is nobody's choice.
+        #expect(unsafe mkdir(temporary.mirrorPath + "/d/in", 0o777) == 0)
+        #expect(try list(of: "d/in") == own)
+        #expect(try permissions("d/in") == nil)
+        try temporary.setMode("d/in", 0o700)
+        #expect(try permissions("d/in") == 0o700)
     }
 
     @Test func `beside a version that is kept there is none that more people may read`() throws {

@@ -24,6 +24,7 @@ struct SchemaTests {
             // Whether there is one: the first is enough.
             .selectAnyComparison: "SCAN comparison",
             // Another remote: the whole of it goes.
+            .deleteSoundEntries: "SCAN entry",
             .deleteAllDownloads: "SCAN download",
             .deleteAllUploads: "SCAN upload",
             // The largest key of a table is one step.

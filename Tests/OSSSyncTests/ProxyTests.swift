@@ -50,6 +50,7 @@ struct ProxyTests {
         arguments: [
             ("*", true), ("aliyuncs.com", true), (".aliyuncs.com", true), ("ALIYUNCS.com", true),
             ("oss-cn-hangzhou.aliyuncs.com", true), ("bucket.oss-cn-hangzhou.aliyuncs.com", true),
+            ("aliyuncs.com.", true), ("*.aliyuncs.com.:443", true), ("aliyuncs.com..", false),
             ("a.example, aliyuncs.com ,b.example", true), ("a.example aliyuncs.com", true),
             ("", false), (",", false), ("yuncs.com", false), ("com.aliyuncs", false),
             ("other.oss-cn-hangzhou.aliyuncs.com", false), ("oss-cn-shanghai.aliyuncs.com", false),

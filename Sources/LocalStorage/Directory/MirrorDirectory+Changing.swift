@@ -296,16 +296,20 @@ extension MirrorDirectory {
 
 extension OpenDirectory {
     /// The bits for owner, group and others; nil for those that every directory gets that is made
-    /// in its place, because a list for new ones says so.
-    func chosenPermissions(_ status: FileStatus) -> UInt32? {
+    /// in its place, because a list of the directory `around` it says so.
+    func chosenPermissions(_ status: FileStatus, in around: OpenDirectory) -> UInt32? {
         let permissions = status.permissions & 0o777
-        // A directory that was made under such a list has it, too.
         guard permissions != MirrorDirectory.ordinaryPermissions,
-            let list = (try? calls.list(.forNewFiles, of: descriptor)).flatMap({ $0 })
-                .flatMap(AccessList.init),
-            list.permissions == permissions
+            let list = around.accessList(.forNewFiles), list.permissions == permissions,
+            // A directory that was made under such a list has it, too.
+            accessList(.forNewFiles) == list,
+            accessList(.access).map({ $0 == list }) ?? !list.hasMask
         else { return permissions }
         return nil
+    }
+
+    private func accessList(_ attribute: SystemCalls.ListAttribute) -> AccessList? {
+        (try? calls.list(attribute, of: descriptor)).flatMap { $0 }.flatMap(AccessList.init)
     }
 }
 

@@ -19,9 +19,9 @@ enum PrivateDirectory {
         calls: SystemCalls
     ) throws(LocalError) -> OpenDirectory {
         let shown = displayText(path.utf8)
-        let directory: OpenDirectory
+        let (directory, isMade): (OpenDirectory, Bool)
         do throws(LocalError) {
-            directory = try openOrMake(at: parent, name, createsIfMissing, calls)
+            (directory, isMade) = try openOrMake(at: parent, name, createsIfMissing, calls)
         } catch {
             switch error.errno {
             case ENOENT: throw .missingDirectory(path: shown)
@@ -38,6 +38,10 @@ enum PrivateDirectory {
             throw .unsafeDirectory(path: shown, reason: "it belongs to another user")
         }
         guard status.permissions & 0o022 == 0 else {
+            if isMade {
+                _ = try? calls.removeEmptyDirectory(at: parent, name)
+                throw .unsafeDirectory(path: shown, reason: Self.withoutPermissions)
+            }
             throw .unsafeDirectory(
                 path: shown,
                 reason: "other users can write to it; check what it contains, then chmod 700"
@@ -49,12 +53,18 @@ enum PrivateDirectory {
         return directory
     }
 
+    /// What is said of a file system on which everybody may write.
+    private static let withoutPermissions =
+        "this file system keeps no permissions, and other users can write to it; specify a "
+        + "--state-dir on another one, or mount it with 'umask=077'"
+
+    /// The directory, and whether it was made.
     private static func openOrMake(
         at parent: Int32,
         _ name: PathBytes,
         _ createsIfMissing: Bool,
         _ calls: SystemCalls
-    ) throws(LocalError) -> OpenDirectory {
+    ) throws(LocalError) -> (OpenDirectory, Bool) {
         func open() throws(LocalError) -> OpenDirectory {
             let descriptor = try calls.open(
                 at: parent,
@@ -65,11 +75,11 @@ enum PrivateDirectory {
             return OpenDirectory(adopting: descriptor, calls: calls)
         }
         do throws(LocalError) {
-            return try open()
+            return (try open(), false)
         } catch {
             guard error.errno == ENOENT, createsIfMissing else { throw error }
-            _ = try calls.makeDirectory(at: parent, name, mode: 0o700)
-            return try open()
+            let isMade = try calls.makeDirectory(at: parent, name, mode: 0o700)
+            return (try open(), isMade)
         }
     }
 }

@@ -96,7 +96,7 @@ extension AccessList {
         return UInt32(self[.owner]) << 6 | UInt32(group) << 3 | UInt32(others)
     }
 
-    private var hasMask: Bool { entries.contains { $0.tag == .mask } }
+    var hasMask: Bool { entries.contains { $0.tag == .mask } }
     private var mask: UInt16 { hasMask ? self[.mask] : self[.owningGroup] }
 
     private subscript(tag: Tag) -> UInt16 {

@@ -14,6 +14,10 @@ package struct Publication: Sendable, Hashable {
     package var permissions: GivenPermissions?
     /// Set where the temporary file has its time and the permissions of a new file already.
     package var ready: ReadyPartial?
+    /// False if the file that is replaced is not the recorded one.
+    package var replacesRecorded = true
+    /// The recorded permissions of the file; nil for none.
+    package var recordedPermissions: UInt32?
 
     package init(
         partialName: String,

@@ -46,39 +46,58 @@ extension Publisher {
         of file: OpenFile,
         for publication: Publication
     ) throws(LocalError) -> FileRights {
-        guard let replaced = try replaced(by: publication) else {
+        guard let (old, origin) = try replaced(by: publication) else {
             return try newRights(of: file, for: publication)
         }
-        switch publication.backup {
-        case .replace, .replaceHolding, .moveToTrash: return replaced
-        case .keepBeside:
-            // Not what somebody did to another file, but no more than its owner let others see.
-            var rights = try newRights(of: file, for: publication)
-            let most = 0o700 | replaced.permissionsWithoutList
-            rights.list = rights.list?.limited(to: most)
-            rights.permissions = rights.list?.permissions ?? rights.permissions & most
-            return rights
+        if origin != .unknown {
+            switch publication.backup {
+            case .replace, .replaceHolding, .moveToTrash: return old
+            case .keepBeside: break
+            }
         }
+        // Not what somebody did to another file, but no more than its owner let others see.
+        var rights = try newRights(of: file, for: publication)
+        var most = old.permissionsWithoutList
+        if origin == .unknown { most &= publication.recordedPermissions ?? 0o777 }
+        most |= 0o700
+        rights.list = rights.list?.limited(to: most)
+        rights.permissions = rights.list?.permissions ?? rights.permissions & most
+        if origin != .unknown { rights.group = old.group }
+        if origin == .ownerOfDirectory { rights.owner = old.owner }
+        return rights
     }
 
-    /// The rights of the file that has the name; nil if there is none, or one that says nothing.
+    /// Who put a file where it is.
+    private enum Origin {
+        case thisUser
+        case ownerOfDirectory
+        /// Perhaps any user.
+        case unknown
+    }
+
+    /// The rights of the file that has the name; nil if there is none.
     ///
-    /// What another user put in the way of a new file does not decide who may read that.
+    /// What another user put in the way of a new file does not decide who may read that. Where this
+    /// user alone makes files, nobody else did.
     private mutating func replaced(
         by publication: Publication
-    ) throws(LocalError) -> FileRights? {
+    ) throws(LocalError) -> (FileRights, Origin)? {
         let path = publication.path
         guard publication.expected != .absent, !path.isDirectory else { return nil }
         let parent = try parent(of: path)
         guard let old = try parent.status(of: PathBytes(path.name)), old.kind == .file else {
             return nil
         }
-        if publication.mayBeInTheWay, old.owner != SystemCalls.effectiveUser,
-            try old.owner != parent.status().owner
-        {
-            return nil
+        let (user, around) = (SystemCalls.effectiveUser, try parent.status())
+        let isOwn = around.owner == user && around.permissions & 0o022 == 0
+        let origin: Origin
+        if old.owner == around.owner {
+            origin = .ownerOfDirectory
+        } else {
+            let isKnown = !publication.mayBeInTheWay || old.owner == user || isOwn
+            origin = isKnown ? .thisUser : .unknown
         }
-        return try parent.rights(of: PathBytes(path.name), old)
+        return (try parent.rights(of: PathBytes(path.name), old), origin)
     }
 
     private mutating func newRights(
@@ -115,7 +134,7 @@ extension Publication {
     /// False if what is replaced is a file that was mirrored before and has not changed since.
     fileprivate var mayBeInTheWay: Bool {
         switch backup {
-        case .replace, .replaceHolding: expected == .anything
+        case .replace, .replaceHolding: expected == .anything || !replacesRecorded
         case .moveToTrash, .keepBeside: true
         }
     }

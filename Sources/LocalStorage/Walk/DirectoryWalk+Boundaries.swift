@@ -40,6 +40,13 @@ extension DirectoryWalk.State {
         return nil
     }
 
+    /// True if another user may have put what is `status` into the innermost directory.
+    func mayBeOthers(_ status: FileStatus) -> Bool {
+        guard let around = levels.last?.status else { return false }
+        return around.permissions & 0o1002 == 0o002 && status.owner != around.owner
+            && status.owner != SystemCalls.effectiveUser
+    }
+
     mutating func answer(_ reason: WalkIssue.Reason?) {
         guard let question else { return }
         answered = (question.directory, reason)

@@ -291,13 +291,13 @@ extension DirectoryWalk.State {
                 if let reason = noteMount(ofFile: path, name, in: directory, status) {
                     return batch.issues.append(WalkIssue(path: path, reason: reason))
                 }
-                batch.entries.append(
-                    LocalEntry(
-                        path: ObjectKey(path),
-                        kind: .file(status.identity),
-                        permissions: status.permissions & 0o777
-                    )
+                var entry = LocalEntry(
+                    path: ObjectKey(path),
+                    kind: .file(status.identity),
+                    permissions: status.permissions & 0o777
                 )
+                entry.mayBeOthers = mayBeOthers(status)
+                batch.entries.append(entry)
             case .directory:
                 // Its place in the order is another one, which may have been passed.
                 batch.issues.append(WalkIssue(path: path, reason: .changedDuringWalk))
@@ -345,13 +345,13 @@ extension DirectoryWalk.State {
                 return
             }
             if ranges.contains(ObjectKey(prefix)) {
-                batch.entries.append(
-                    LocalEntry(
-                        path: ObjectKey(prefix),
-                        kind: .directory(isEmpty: names.isOfEmptyDirectory),
-                        permissions: opened.chosenPermissions(status)
-                    )
+                var entry = LocalEntry(
+                    path: ObjectKey(prefix),
+                    kind: .directory(isEmpty: names.isOfEmptyDirectory),
+                    permissions: opened.chosenPermissions(status, in: directory)
                 )
+                entry.mayBeOthers = mayBeOthers(status)
+                batch.entries.append(entry)
             }
             guard !names.elements.isEmpty else { return }
             levels.append(

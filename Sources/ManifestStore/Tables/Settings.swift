@@ -47,7 +47,7 @@ extension ManifestStore {
         keepsUploads: Bool
     ) throws(ManifestError) {
         try transaction { connection throws(ManifestError) in
-            try connection.run(.deleteAllEntries)
+            try connection.run(.deleteSoundEntries)
             try connection.run(.deleteAllComparisons)
             try connection.run(.deleteAllDownloads)
             if !keepsUploads { try connection.run(.deleteAllUploads) }

@@ -37,6 +37,7 @@ package struct HostPatterns: Sendable {
 
     /// `host` is a name in lower case, or an address without brackets.
     package func contains(_ host: String) -> Bool {
+        let host = Self.withoutRoot(host)
         let address = Self.address(host)
         return patterns.contains { pattern in
             switch pattern {
@@ -66,6 +67,7 @@ package struct HostPatterns: Sendable {
             text = String(text[..<colon])
             if let address = address(text) { return .range(address, bits: address.count * 8) }
         }
+        text = withoutRoot(text)
         if text.hasPrefix("*.") { text.removeFirst() }
         if text.hasSuffix(".*"), text.first != "*" {
             let start = String(text.dropLast())
@@ -77,6 +79,11 @@ package struct HostPatterns: Sendable {
         }
         let name = String(text.drop { $0 == "." })
         return isPlain(name) ? .name(name) : nil
+    }
+
+    /// Without the dot that ends a complete name.
+    private static func withoutRoot(_ name: String) -> String {
+        name.hasSuffix(".") ? String(name.dropLast()) : name
     }
 
     /// True for letters, digits, dots, hyphens and underscores.

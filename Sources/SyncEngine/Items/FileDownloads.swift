@@ -128,17 +128,23 @@ struct FileDownloads: ItemWorker {
             }
             let fallback = object.lastModified ?? context.environment.now()
             let keepsMetadata = context.options.keepsFileMetadata
+            var publication = Publication(
+                partialName: finished.partialName,
+                path: path,
+                modified: (keepsMetadata ? finished.modified : nil) ?? fallback,
+                expected: Self.expected(entry),
+                backup: backup,
+                permissions: keepsMetadata ? finished.permissions : nil,
+                ready: finished.ready
+            )
+            if let base = entry.base, let file = entry.local?.identity {
+                publication.recordedPermissions = base.mode
+                publication.replacesRecorded =
+                    !context.policy.judgesInodes || base.inode == 0 || base.inode == file.inode
+            }
             await publications.submit(
                 PendingPublication(
-                    publication: Publication(
-                        partialName: finished.partialName,
-                        path: path,
-                        modified: (keepsMetadata ? finished.modified : nil) ?? fallback,
-                        expected: Self.expected(entry),
-                        backup: backup,
-                        permissions: keepsMetadata ? finished.permissions : nil,
-                        ready: finished.ready
-                    ),
+                    publication: publication,
                     key: entry.key,
                     action: .download,
                     object: finished.object,

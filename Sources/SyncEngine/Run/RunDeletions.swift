@@ -42,6 +42,7 @@ struct RunDeletions: RunStep {
             limit: options.deletionLimit
         )
         check.heldRows = coverage.unselected.held.total
+        check.bare = coverage.bare(\.total)
         check.leftOutObjects = coverage.unselected.objects.total
         check.leftOutNames = coverage.leftOut.total + coverage.unselected.entries.total
         check.branches = coverage.branches(of: paths, rows: rows)
@@ -174,17 +175,21 @@ struct RunDeletions: RunStep {
 
     /// When files of these inodes were made: one may only have the inode of another that is gone.
     ///
-    /// What cannot be looked at may be the file of the row.
+    /// What cannot be looked at, or was kept under another name since, may be the file of the row.
     private func births(
         of files: [UInt64: ObjectKey],
         _ disk: BlockingQueue
     ) async -> [UInt64: Timestamp] {
         let directory = session.directory
         return await disk.run {
-            files.compactMapValues { name in
-                let path = try? RelativePath(key: name)
-                return path.flatMap { (try? directory.birth(of: $0)) ?? nil }
+            var births: [UInt64: Timestamp] = [:]
+            for (inode, name) in files {
+                guard let path = try? RelativePath(key: name),
+                    case .file(let file)? = try? directory.identity(of: path), file.inode == inode
+                else { continue }
+                births[inode] = (try? directory.birth(of: path)) ?? nil
             }
+            return births
         }
     }
 

@@ -65,6 +65,27 @@ struct DamagedRowTests {
         #expect(try await verify().isGood)
     }
 
+    @Test func `are not sent to another bucket`() async throws {
+        var engine = try fixture.engine("a")
+        let identity = engine.settings.identity
+        engine.settings.prefix = "another/"
+        engine.settings.identity = RemoteIdentity(
+            dialect: identity.dialect,
+            endpointHost: identity.endpointHost,
+            bucket: identity.bucket,
+            prefix: "another/"
+        )
+        for isFirst in [true, false] {
+            let options = MirrorFixture.options { $0.allowsRebinding = isFirst }
+            let run = try await engine.run(.push, options: options) { _ in }
+            #expect(run.damaged == 1 && run.transferred == (isFirst ? 20 : 0) && !run.isInStep)
+        }
+        let store = try fixture.store(StoreObserver())
+        await #expect(throws: StorageError.self) {
+            try await store.head("another/photos/one.jpg", versionID: nil)
+        }
+    }
+
     /// Another machine gave the object another name, under which the content is good.
     @Test(arguments: [SyncDirection.push, .sync])
     func `are not sent when their objects are gone`(_ direction: SyncDirection) async throws {

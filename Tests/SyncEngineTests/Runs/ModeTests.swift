@@ -1,4 +1,5 @@
 import Foundation
+import Glibc
 import LocalStorage
 import ObjectStorage
 import StorageServer
@@ -35,6 +36,33 @@ struct ModeTests {
             ObjectKey("mirror/" + key),
             versionID: nil
         )
+    }
+
+    /// In a directory in which all users may take names away.
+    @Test(arguments: SyncDirection.allCases)
+    func `of a file that another user put there are neither sent nor given to a new version`(
+        _ direction: SyncDirection
+    ) async throws {
+        guard geteuid() == 0 else { return }
+        try fixture.setMode("a/f", 0o600)
+        try await fixture.run("a", .push)
+        try fixture.setMode("a", 0o777)
+        try fixture.remove("a/f")
+        try fixture.write("a/f", content)
+        try fixture.setMode("a/f", 0o666)
+        let path = fixture.directory("a/f")
+        #expect(unsafe chown(path, 12_345, 12_346) == 0)
+        for _ in 0..<2 {
+            #expect(try await fixture.run("a", direction).modes == 0)
+            #expect(try await head("f").userMetadata["mode"] == "100600")
+        }
+        guard direction != .push else { return }
+        try await fixture.put("f", Data("a secret".utf8))
+        try await fixture.run("a", direction)
+        #expect(fixture.content("a/f") == Data("a secret".utf8))
+        #expect(try fixture.mode("a/f") == 0o600)
+        let owner = try FileManager.default.attributesOfItem(atPath: path)[.ownerAccountID]
+        #expect(owner as? NSNumber == 0)
     }
 
     @Test func `are named where the store makes no copies`() async throws {

@@ -50,6 +50,19 @@ struct UnsentRenameTests {
         #expect(try await fixture.object("new") == Data("of another writer".utf8))
     }
 
+    @Test func `keep their objects if they are kept beside a version of the new name`()
+        async throws
+    {
+        try fixture.remove("a/other")
+        try fixture.rename("a/old", to: "a/other")
+        try await fixture.put("other", Data("of another writer".utf8))
+        try await keepsOnlyOld(.sync)
+        #expect(fixture.content("a/other") == Data("of another writer".utf8))
+        let next = try await fixture.run("a", .sync) { $0.deletesKnown = true }
+        #expect(next.deleted == 1 && next.isInStep)
+        #expect(try await fixture.objects().count == 2)
+    }
+
     @Test(arguments: [SyncDirection.push, .sync])
     func `keep their objects if the new name cannot be a key`(
         _ direction: SyncDirection
