@@ -15,7 +15,7 @@ package enum ModeTarget: Sendable, Hashable {
 ///
 /// The listing tells no permissions, but the time at which an object was written: one that was
 /// written later with the same tag has other metadata.
-func carriedMode(
+package func carriedMode(
     _ base: ManifestEntry,
     _ local: LocalEntry,
     _ object: RemoteObject,

@@ -285,7 +285,15 @@ private struct FileTable {
         case (.absent, .pull) where policy.deletes: changed(base, remote)
         // There may be a good copy elsewhere, under the name that another machine gave it.
         case (.absent, _): .skip(.damaged(isObjectThere: false))
-        case (.changed, _): changed(base, remote)
+        case (.changed, _):
+            // What the disk did is no version that may be preferred.
+            if resolution(of: .bothChanged, policy) == .upload, let object = entry.remote,
+                let file = entry.local?.identity
+            {
+                fileAgainstObject(file, object, different: .skip(.damaged(isObjectThere: true)))
+            } else {
+                changed(base, remote)
+            }
         }
     }
 

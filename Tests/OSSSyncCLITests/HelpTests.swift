@@ -65,8 +65,8 @@ struct HelpTests {
             [
                 "complete -F _osssync osssync",
                 "        pull:*|restore:*) _osssync_paths || compopt -o default ;;",
-                "        --links) mapfile -t COMPREPLY < <(compgen -W 'skip follow store' -- \"$cur\"); "
-                    + "return ;;",
+                "        --links) mapfile -t COMPREPLY < <(compgen -W 'skip follow store' "
+                    + "-- \"$cur\"); return ;;",
             ]
         ),
         (

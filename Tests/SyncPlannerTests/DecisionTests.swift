@@ -115,6 +115,22 @@ struct DecisionTests {
         }
     }
 
+    @Test(arguments: [SyncDirection.push, .sync])
+    func `what is damaged is preferred to no newer object`(direction: SyncDirection) {
+        let damaged = entry(
+            base: row().replacing(isDamaged: true),
+            local: file(),
+            remote: object(size: 1_234)
+        )
+        guard
+            case .compare(_, _, let different) = decide(damaged, policy(direction, conflict: .local))
+        else {
+            Issue.record("it is read")
+            return
+        }
+        #expect(different == .skip(.damaged(isObjectThere: true)))
+    }
+
     @Test func `two different MD5s are a new version without a question`() {
         let other = ETag(wire: "\"FFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFF\"")
         let changed = entry(base: row(), local: file(), remote: object(etag: other))

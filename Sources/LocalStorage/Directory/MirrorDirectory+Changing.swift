@@ -129,7 +129,8 @@ extension MirrorDirectory {
         _ path: RelativePath,
         expected: FileIdentity,
         to newPath: RelativePath,
-        modified: Timestamp
+        modified: Timestamp,
+        mode: UInt32? = nil
     ) throws(LocalError) -> (identity: FileIdentity, permissions: UInt32?) {
         do throws(LocalError) {
             let (parent, status) = try unchanged(path, expected)
@@ -161,6 +162,13 @@ extension MirrorDirectory {
             let file = try openForReading(newPath)
             if status.identity.modified != modified {
                 try calls.setModified(file.descriptor, modified)
+            }
+            let held = status.permissions & 0o777
+            if let mode, case let wanted = NewFileModes.narrowed(held, to: mode), wanted != held {
+                try calls.setModeIfPossible(
+                    file.descriptor,
+                    status.permissions & ~0o777 | wanted
+                )
             }
             let found = try file.status()
             let isChanged = found.permissions != status.permissions

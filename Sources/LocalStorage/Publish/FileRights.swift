@@ -16,6 +16,15 @@ package struct FileRights: Sendable, Hashable {
     var group: UInt32
     var list: AccessList?
 
+    /// These for a new version whose object says `mode`.
+    func narrowed(to mode: UInt32) -> FileRights {
+        var rights = self
+        rights.list = list?.limited(to: NewFileModes.readers(of: mode))
+        rights.permissions =
+            rights.list?.permissions ?? NewFileModes.narrowed(permissions, to: mode)
+        return rights
+    }
+
     /// What is left of the permissions without the list.
     var permissionsWithoutList: UInt32 { list?.withoutList ?? permissions }
 }

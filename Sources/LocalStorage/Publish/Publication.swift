@@ -18,6 +18,8 @@ package struct Publication: Sendable, Hashable {
     package var replacesRecorded = true
     /// The recorded permissions of the file; nil for none.
     package var recordedPermissions: UInt32?
+    /// False if the file that is replaced loses what `permissions` do not give.
+    package var keepsPermissions = true
 
     package init(
         partialName: String,
@@ -90,6 +92,21 @@ struct NewFileModes: Sendable, Hashable {
         case .ofObject(let permissions): permissions & allowed | 0o400
         case nil: ordinary
         }
+    }
+
+    /// Those of a file that has `held` and gets a version whose object says `mode`.
+    ///
+    /// Who may not read that version may do nothing. It opens nothing: who may read may execute as
+    /// well. Writing stays, which a umask elsewhere perhaps took away.
+    static func narrowed(_ held: UInt32, to mode: UInt32) -> UInt32 {
+        let kept = held & readers(of: mode)
+        return kept | mode & 0o111 & kept >> 2
+    }
+
+    /// All bits of those who may read; the owner always may.
+    static func readers(of mode: UInt32) -> UInt32 {
+        let reading = mode & 0o444 | 0o400
+        return reading | reading >> 1 | reading >> 2
     }
 
     /// The same in a directory with a list for new files, which takes the place of the umask.

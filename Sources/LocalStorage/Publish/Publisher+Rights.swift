@@ -51,7 +51,11 @@ extension Publisher {
         }
         if origin != .unknown {
             switch publication.backup {
-            case .replace, .replaceHolding, .moveToTrash: return old
+            case .replace, .replaceHolding, .moveToTrash:
+                guard !publication.keepsPermissions,
+                    case .ofObject(let mode)? = publication.permissions
+                else { return old }
+                return old.narrowed(to: mode)
             case .keepBeside: break
             }
         }

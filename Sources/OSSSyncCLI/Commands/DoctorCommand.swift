@@ -18,6 +18,7 @@ struct DoctorCommand: Sendable {
         }
         let end = findings.firstIndex { ["run", "last success"].contains($0.subject) }
         findings.insert(contentsOf: await trash() + timers(), at: end ?? findings.endIndex)
+        if Task.isCancelled { throw UsageError.interrupted }
         for finding in findings {
             if context.output.isJSON {
                 context.say([

@@ -332,7 +332,7 @@ struct DeletionPass: Sendable {
         _ rename: LocalRenames.Proven
     ) async -> (identity: FileIdentity, permissions: UInt32?)? {
         guard let expected = deletion.identity else { return nil }
-        let (directory, modified) = (context.directory, rename.modified)
+        let directory = context.directory
         let key = rename.source.entry.key
         do {
             let (old, new) = (try context.path(of: deletion.key), try context.path(of: key))
@@ -340,7 +340,7 @@ struct DeletionPass: Sendable {
                 try await IgnoreFile.noteRemoval(in: context.manifest)
             }
             let renamed = try await context.closed.writing([old, new]) { () throws(LocalError) in
-                try directory.rename(old, expected: expected, to: new, modified: modified)
+                try rename.carryOut(old, expected, to: new, in: directory)
             }
             context.tracker.count { $0.renamed += 1 }
             context.tracker.finishedItem(bytes: rename.source.object.size)

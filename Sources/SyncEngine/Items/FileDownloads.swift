@@ -137,11 +137,7 @@ struct FileDownloads: ItemWorker {
                 permissions: keepsMetadata ? finished.permissions : nil,
                 ready: finished.ready
             )
-            if let base = entry.base, let file = entry.local?.identity {
-                publication.recordedPermissions = base.mode
-                publication.replacesRecorded =
-                    !context.policy.judgesInodes || base.inode == 0 || base.inode == file.inode
-            }
+            let unsentMode = describe(entry, in: &publication)
             await publications.submit(
                 PendingPublication(
                     publication: publication,
@@ -154,6 +150,7 @@ struct FileDownloads: ItemWorker {
                     lastModified: finished.lastModified ?? object.lastModified,
                     storageClass: object.storageClass,
                     isThroughLink: object.isThroughLink,
+                    unsentMode: unsentMode,
                     transfer: transfer,
                     hasCheckpoint: finished.hasCheckpoint
                 )
@@ -163,6 +160,23 @@ struct FileDownloads: ItemWorker {
             context.tracker.end(transfer, isFailed: true, isInterrupted: error == .cancelled)
             return error
         }
+    }
+
+    /// Says what is known of the file that is replaced.
+    ///
+    /// - Returns: The recorded permissions, if it has others, which are still to be sent.
+    private func describe(
+        _ entry: JoinedEntry,
+        in publication: inout Publication
+    ) -> UInt32? {
+        guard let row = entry.base, let file = entry.local?.identity else { return nil }
+        let judges = context.policy.judgesInodes
+        publication.recordedPermissions = row.mode
+        publication.replacesRecorded = !judges || row.inode == 0 || row.inode == file.inode
+        let isOwn = !row.isLink && !row.isThroughLink && publication.backup == .replace
+        let unsent = judges && isOwn && entry.local?.permissions != row.mode ? row.mode : nil
+        publication.keepsPermissions = unsent != nil
+        return unsent
     }
 
     /// What the plan saw at the path; anything else there belongs to the user.
@@ -236,17 +250,18 @@ struct FileDownloads: ItemWorker {
             lastModified: metadata.lastModified
         )
         let mode = keepsMetadata ? FileMode.of(metadata) : nil
+        var publication = Publication(
+            partialName: name,
+            path: path,
+            modified: modified ?? row.localModified,
+            expected: Self.expected(entry),
+            backup: .replace,
+            permissions: mode.map { .ofObject($0) } ?? (keepsMetadata ? .ofCopy(rights) : nil)
+        )
+        let unsentMode = describe(entry, in: &publication)
         await publications.submit(
             PendingPublication(
-                publication: Publication(
-                    partialName: name,
-                    path: path,
-                    modified: modified ?? row.localModified,
-                    expected: Self.expected(entry),
-                    backup: .replace,
-                    permissions: mode.map { .ofObject($0) }
-                        ?? (keepsMetadata ? .ofCopy(rights) : nil)
-                ),
+                publication: publication,
                 key: entry.key,
                 action: .copyLocal,
                 object: PinnedObject(etag: object.etag, size: size, crc64: found),
@@ -255,6 +270,7 @@ struct FileDownloads: ItemWorker {
                 lastModified: metadata.lastModified ?? object.lastModified,
                 storageClass: object.storageClass,
                 isThroughLink: object.isThroughLink,
+                unsentMode: unsentMode,
                 transfer: nil,
                 hasCheckpoint: false
             )

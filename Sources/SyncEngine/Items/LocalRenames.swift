@@ -20,13 +20,26 @@ struct LocalRenames: Sendable {
     struct Proven: Sendable {
         let source: RunLedger.PendingRename
         let checksum: CRC64
+        /// What the new object says of permissions; nil to keep those of the file.
+        let mode: UInt32?
 
-        var modified: Timestamp {
-            let metadata = source.metadata
-            return ModificationTime.of(
-                userMetadata: metadata.userMetadata,
-                lastModified: metadata.lastModified
-            ) ?? source.row.localModified
+        func carryOut(
+            _ old: RelativePath,
+            _ expected: FileIdentity,
+            to new: RelativePath,
+            in directory: MirrorDirectory
+        ) throws(LocalError) -> (identity: FileIdentity, permissions: UInt32?) {
+            let modified = ModificationTime.of(
+                userMetadata: source.metadata.userMetadata,
+                lastModified: source.metadata.lastModified
+            )
+            return try directory.rename(
+                old,
+                expected: expected,
+                to: new,
+                modified: modified ?? source.row.localModified,
+                mode: mode
+            )
         }
 
         /// The new key's row, once the file is `identity`.
@@ -70,7 +83,12 @@ struct LocalRenames: Sendable {
         let proven = Mutex<[ObjectKey: Proven]>([:])
         try await executor.forEach(waiting, countsRest: true) { item in
             if let file = item.file, let checksum = await proof(item.source, file) {
-                let rename = Proven(source: item.source, checksum: checksum)
+                let keepsMetadata = context.options.keepsFileMetadata
+                let rename = Proven(
+                    source: item.source,
+                    checksum: checksum,
+                    mode: keepsMetadata ? FileMode.of(item.source.metadata) : nil
+                )
                 proven.withLock { $0[item.source.row.key] = rename }
             } else {
                 await executor.downloads.download(item.source.entry, .replace)

@@ -17,6 +17,9 @@ struct PendingPublication: Sendable {
     let lastModified: Timestamp?
     let storageClass: StorageClass
     var isThroughLink = false
+    /// Of the object before, where the file's permissions were changed here since: it keeps those,
+    /// and a push has yet to send them.
+    var unsentMode: UInt32?
     let transfer: TransferCounter?
     /// True if the manifest knows the partial file, so that a kill costs nothing of it.
     var hasCheckpoint: Bool
@@ -303,7 +306,7 @@ actor PublicationQueue {
             isThroughLink: item.isThroughLink,
             isLink: isLink,
             changed: identity.recordedChange,
-            mode: isLink ? nil : permissions
+            mode: isLink ? nil : item.unsentMode ?? permissions
         )
         row.isFetched = true
         return row

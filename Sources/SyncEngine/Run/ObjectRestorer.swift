@@ -249,7 +249,7 @@ struct ObjectRestorer: Sendable {
                         ? request.occupied(inBucket: true) : RestoredFile.outsideText
                 }
                 if item.state == .later { item.message = RestoredFile.laterText }
-            } catch let error as StorageError where error.isCancelled {
+            } catch where SyncError(any: error).code == .cancelled {
                 throw error
             } catch {
                 item.message = SyncError(any: error).message

@@ -119,8 +119,12 @@ extension RunEnding {
         let here = await context.disk.run {
             Set(named.filter { !$0.isDirectoryMarker && Self.isHere($0, in: directory) })
         }
+        var returned = coverage.returned
+        // A new file in the place of a freed one, of which the bucket has another version still.
+        for key in coverage.returned
+        where try await session.manifest.entry(key)?.isLeftOut == true { returned.remove(key) }
         let left = session.freed.removing { key in
-            coverage.returned.contains(key) || here.contains(key)
+            returned.contains(key) || here.contains(key)
                 || isWhole && key.isDirectoryMarker && paths.contains(key)
         }
         if left != session.freed { try left.write(to: session.directory) }

@@ -135,6 +135,14 @@ final class FreedScope: Sendable {
         !bringsBack && entry.local == nil && entry.remote != nil && paths.contains(entry.key)
     }
 
+    /// True for a file in the place of one that was freed: it is no later version of that one.
+    private func isNew(_ entry: JoinedEntry) -> Bool {
+        guard let base = entry.base, base.isLeftOut, case .file? = entry.local?.kind,
+            entry.remote != nil, paths.contains(entry.key)
+        else { return false }
+        return LocalChange(of: entry.local, since: base, judgesInodes: true) != .same
+    }
+
     /// What the run has to look at; nil for what is only in the bucket because it was freed.
     func choose(_ entry: JoinedEntry) -> JoinedEntry? {
         guard !paths.isEmpty else { return entry }
@@ -153,13 +161,14 @@ final class FreedScope: Sendable {
             }
             return nil
         }
+        let chosen = isNew(entry) ? entry.withoutBase : entry
         switch entry.local?.kind {
         case .file where paths.names(entry.key):
             counted.withLock { seen in
                 guard seen.returned.count < Self.returnedLimit else { return }
                 seen.returned.insert(entry.key)
             }
-            return entry
+            return chosen
         case .directory(isEmpty: true) where paths.concerns(entry.key):
             // What it holds is in the bucket.
             return JoinedEntry(
@@ -172,7 +181,7 @@ final class FreedScope: Sendable {
                 ),
                 remote: entry.remote
             )
-        case .file, .directory, nil: return entry
+        case .file, .directory, nil: return chosen
         }
     }
 }

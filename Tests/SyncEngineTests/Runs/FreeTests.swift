@@ -225,6 +225,38 @@ extension EngineRuns {
             #expect(try await fixture.objects() == (Self.names + ["films/c", "films/d"]).sorted())
         }
 
+        @Test(arguments: SyncDirection.allCases, ["films", "films/a"])
+        func `lose nothing to a new file of their name`(
+            direction: SyncDirection,
+            path: String
+        ) async throws {
+            for size in [100, 7] {
+                let fixture = try await mirror()
+                try await free(fixture, [path])
+                try fixture.write("a/films/a", MirrorFixture.ramp(size, 5))
+                for _ in 1...2 {
+                    _ = try await fixture.run("a", direction) { Self.deleting(&$0) }
+                }
+                let names = try await fixture.objects()
+                let paths = try FileManager.default.subpathsOfDirectory(
+                    atPath: fixture.directory("a")
+                )
+                var contents = paths.map { fixture.content("a/" + $0) }
+                for name in names { contents.append(try await fixture.object(name)) }
+                #expect(contents.contains(MirrorFixture.ramp(100)), "\(names)")
+                #expect(contents.contains(MirrorFixture.ramp(size, 5)), "\(names)")
+            }
+        }
+
+        @Test func `go only when their permissions are in the bucket`() async throws {
+            let fixture = try await mirror()
+            try fixture.setMode("a/films/a", 0o600)
+            let (report, kept) = try await free(fixture, ["films"])
+            #expect(report.files == 1 && kept["films/a"] == "its permissions were not sent yet")
+            try await fixture.run("a", .push)
+            #expect(try await free(fixture, ["films"]).report.files == 1)
+        }
+
         @Test func `that were put back are files like any other`() async throws {
             let fixture = try await mirror()
             try await free(fixture, ["films/a"])

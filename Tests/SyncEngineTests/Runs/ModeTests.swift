@@ -103,6 +103,45 @@ struct ModeTests {
     }
 
     @Test(arguments: [SyncDirection.pull, .sync])
+    func `that are not sent yet are sent after a new version came`(
+        _ direction: SyncDirection
+    ) async throws {
+        try fixture.setMode("a/f", 0o600)
+        try fixture.write("b/f", MirrorFixture.ramp(2_100, 4))
+        try await fixture.run("b", .push)
+        try await fixture.run("a", direction)
+        #expect(try fixture.mode("a/f") == 0o600)
+        #expect(try await fixture.run("a", .push).modes == 1)
+        #expect(try await head("f").userMetadata["mode"] == "100600")
+        try await fixture.run("b", .pull)
+        #expect(try fixture.mode("b/f") == 0o600)
+    }
+
+    @Test(arguments: [SyncDirection.pull, .sync])
+    func `of a new version and of a new name take away at once`(
+        _ direction: SyncDirection
+    ) async throws {
+        let large = MirrorFixture.ramp(300_000, 5)
+        try fixture.write("a/large", large)
+        try fixture.setMode("a/large", 0o644)
+        try await fixture.run("a", .push)
+        try await fixture.run("b", .pull)
+        for name in ["f", "g"] { try fixture.write("a/" + name, MirrorFixture.ramp(2_100, 4)) }
+        try fixture.setMode("a/f", 0o600)
+        try fixture.setMode("a/g", 0o755)
+        try fixture.setMode("b/h", 0o600)
+        try fixture.write("a/h", MirrorFixture.ramp(2_100, 4))
+        try fixture.setMode("a/large", 0o600)
+        try fixture.rename("a/large", to: "a/moved")
+        try await fixture.run("a", .push) { $0.deletesKnown = true }
+        let run = try await fixture.run("b", direction) { $0.deletesKnown = true }
+        #expect(run.renamed == 1 && fixture.content("b/moved") == large)
+        let modes = try ["f", "g", "h", "moved"].map { try fixture.mode("b/" + $0) }
+        #expect(modes == [0o600, 0o755, 0o600, 0o600])
+        #expect(try await fixture.run("b", .push).modes == 1)
+    }
+
+    @Test(arguments: [SyncDirection.pull, .sync])
     func `are taken once, for one request`(_ direction: SyncDirection) async throws {
         try fixture.setMode("a/f", 0o600)
         try await fixture.run("a", .push)
