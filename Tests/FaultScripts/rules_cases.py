@@ -1,4 +1,4 @@
-"""Rows F174 to F176: what a bucket writer can do with the ignore file."""
+"""Rows F174 to F176 and F440: what a bucket writer can do with the ignore file."""
 
 import os
 import signal
@@ -111,6 +111,57 @@ def _(place):
     result = place.run("sync", "--on-conflict", "local")
     equal(place.get(".osssyncignore"), RULES, f"the object: {result}")
     place.in_step(place.run("sync"))
+
+
+def second(place):
+    """Runs `push` of the same directory to another place with a state of its own."""
+    state = os.path.join(place.folder, "state")
+    remote = f"oss://fault-bucket/{place.prefix}-second"
+    return lambda *options: place.start("push", place.directory, remote, "--state-dir", state, "--json", *options)
+
+
+@case("F440", "rules that the bucket of one state makes narrower send nothing by another state of the directory")
+def _(place):
+    private(place)
+    push = second(place)
+
+    def second_sent():
+        keys = [request["key"] for request in place.requests("PutObject")]
+        return [name for name in SECRETS if f"{place.prefix}-second/{name}" in keys]
+
+    place.in_step(push())
+    for text in (FEWER, None, b"*.key\n"):
+        if text is None:
+            place.delete(".osssyncignore")
+        else:
+            place.put(".osssyncignore", text)
+        equal(place.pull("--delete").status, 0, "the run that changes them")
+        for turn in range(2):
+            for options in (("--dry-run",), ()):
+                result = push(*options)
+                equal((result.status, second_sent()), (1, []), f"the second state with {text}: {result}")
+            # By now, the first state knows that its run has brought them.
+            equal(place.push().status, 1, "the first state")
+        equal(sent(place), [], "what the first state sent")
+    # What the user accepts is accepted for both.
+    now = time.time()
+    os.utime(place.path(".osssyncignore"), (now, now + 0.5))
+    place.in_step(push())
+    equal(second_sent(), SECRETS[:2], "what was sent once they were accepted")
+    place.in_step(place.push())
+    equal(sent(place), SECRETS[:2], "what the first state sent then")
+
+
+@case("F440", "a state that had its own record of accepted rules keeps to it")
+def _(place):
+    private(place)
+    push = second(place)
+    place.in_step(push())
+    os.remove(place.path(".osssync/ignore-accepted"))
+    place.put(".osssyncignore", FEWER)
+    equal(place.pull().status, 0, "the run that changes them")
+    result = push()
+    equal(result.status, 1, f"the second state: {result}")
 
 
 @case("F175", "an ignore file that cannot be used is not taken, and ends no later run")

@@ -149,7 +149,15 @@ struct StateFileTests {
                     waiting: "no answer"
                 ),
                 PastRounds(names: ["a", "b"]),
-                AcceptedRules([[0x2A, 0x0A], []]),
+                AcceptedRules([[0x2A, 0x0A], []], received: nil),
+                AcceptedRules([], received: .init()),
+                AcceptedRules(
+                    [[0x2A]],
+                    received: .init(
+                        content: CRC64(value: 5),
+                        modified: Timestamp(seconds: 7, nanoseconds: 8)
+                    )
+                ),
                 PartedDirectories.Note(keys: [key]),
                 DamageFile(
                     rows: [

@@ -201,6 +201,28 @@ extension MirrorDirectory {
         try StateFolder(directory: holder, path: path).sweepUnfinished()
     }
 
+    /// Writes a file of the state, and first the one of the directory itself that all of its states
+    /// read, if anything can be written there.
+    package func writeForAllStates(_ name: String, _ content: [UInt8]) throws(LocalError) {
+        if let folder = try folderOfAllStates() {
+            do throws(LocalError) {
+                try folder.write(name, content)
+            } catch {
+                guard error.refusesWriting else { throw error }
+            }
+            if try folder.directory.status().isSameObject(as: sharedState.directory.status()) {
+                return
+            }
+        }
+        try sharedState.write(name, content)
+    }
+
+    /// `.osssync` of the directory, made where it is missing; nil if nothing can be written there.
+    package func folderOfAllStates() throws(LocalError) -> StateFolder? {
+        guard try markerFile.writingRefusal(makes: false) == nil else { return nil }
+        return try markerFile.folder(makes: true)
+    }
+
     /// Gives a file of a directory beneath the state the same name in the mirror's state, in place
     /// of an older one, durably.
     package func moveIntoState(

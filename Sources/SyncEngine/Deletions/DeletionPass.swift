@@ -336,9 +336,7 @@ struct DeletionPass: Sendable {
         let key = rename.source.entry.key
         do {
             let (old, new) = (try context.path(of: deletion.key), try context.path(of: key))
-            if deletion.key == IgnoreFile.key {
-                try await IgnoreFile.noteRemoval(in: context.manifest)
-            }
+            try await IgnoreFile.noteRemoval(of: deletion.key, in: directory, context.disk)
             let renamed = try await context.closed.writing([old, new]) { () throws(LocalError) in
                 try rename.carryOut(old, expected, to: new, in: directory)
             }
@@ -365,9 +363,7 @@ struct DeletionPass: Sendable {
         do {
             let path = try context.path(of: deletion.key)
             parent = path.parent
-            if deletion.key == IgnoreFile.key {
-                try await IgnoreFile.noteRemoval(in: context.manifest)
-            }
+            try await IgnoreFile.noteRemoval(of: deletion.key, in: directory, context.disk)
             let isRepeated = isRepeated
             let pruner = DirectoryPruner(context: context)
             let mode = try await pruner.keptMode(deletion)

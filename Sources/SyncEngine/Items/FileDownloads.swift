@@ -118,8 +118,8 @@ struct FileDownloads: ItemWorker {
                 finished = try await downloader.run(object)
             }
             if isRules {
-                let (name, manifest) = (finished.partialName, context.manifest)
-                try await IgnoreFile.check(name, in: context.directory, context.disk, manifest)
+                let name = finished.partialName
+                try await IgnoreFile.check(name, in: context.directory, context.disk)
             }
             if try await markers.makeDirectory(entry, finished.metadata) {
                 await context.removePartial(finished.partialName)

@@ -5,13 +5,14 @@ internal import ObjectTransfer
 internal import SyncModel
 internal import Synchronization
 
-/// The damaged rows of one shard, in files that the runs of the other shards read.
+/// The damaged rows of one shard, in files that the runs of the other shards read; or of one state
+/// of a directory, for the runs of the others, which have rows of the same files.
 ///
 /// 1. Each row gets a number, greater than any that this shard has used.
 /// 2. Each shard notes up to which number of the others it has looked for other names of what
 ///    was damaged.
 /// 3. A row whose file has good content again stays until every other shard has searched for its
-///    other names.
+///    other names. Of a state it goes at once: it has found the other names itself.
 final class DamageList: Sendable {
     private static let rowsInFile = 256
     /// In place of a number, in the name of the file that says what a shard has searched.
@@ -43,9 +44,10 @@ final class DamageList: Sendable {
     private let found: [String: Int]
     private let added: Mutex<Added>
 
-    /// `shard` are the names that lead to a shard's folder.
-    init(of shard: [String], in directory: MirrorDirectory) throws {
-        files = FolderOfShards("damaged", of: shard, in: directory)
+    static let folder = "damaged"
+
+    init(_ files: FolderOfShards) throws {
+        self.files = files
         let contents = try Self.contents(files)
         let own = files.own
         let searched = contents.searched[own] ?? [:]
@@ -73,7 +75,7 @@ final class DamageList: Sendable {
     /// The parts of a file's name: nil for any other, as that of a write that was killed.
     private static func parts(of name: String) -> (shard: String, file: String)? {
         let parts = name.utf8.split(separator: UInt8(ascii: "-")).map { String(Substring($0)) }
-        guard parts.count == 2, Int(parts[0]) != nil,
+        guard parts.count == 2, !parts[0].hasPrefix("."),
             parts[1] == searched || Int(parts[1]) != nil
         else { return nil }
         return (parts[0], parts[1])
@@ -87,7 +89,7 @@ final class DamageList: Sendable {
         }
         throw SyncError(
             code: .localState,
-            message: "the lists of damaged files in the state of the mirror change all the time; "
+            message: "the lists of damaged files change all the time; "
                 + "nothing was changed. Run again when fewer shards run"
         )
     }
@@ -107,7 +109,9 @@ final class DamageList: Sendable {
             } else {
                 let file: DamageFile? = try files.read(
                     name,
-                    advice: "Remove it, and run the shard of its number with --checksum"
+                    advice: files.isOfStates
+                        ? "Remove it, and run 'osssync verify' with each state of the directory"
+                        : "Remove it, and run the shard of its number with --checksum"
                 )
                 guard let file else { return nil }
                 contents.rows[parts.shard, default: []] += file.rows

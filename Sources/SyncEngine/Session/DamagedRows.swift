@@ -9,7 +9,8 @@ internal import Synchronization
 /// from it, is no better.
 ///
 /// The manifest of a cut mirror's shard has only its own. Each shard keeps a list of them in a
-/// folder that all shards have in common.
+/// folder that all shards have in common, and each state of a directory one in `.osssync` there:
+/// what one mirror of a file found damaged is not to be sent by another one.
 final class DamagedRows: Sendable {
     /// Rows of one size and second that a file is compared with.
     private static let rowsAtOnce = 4_096
@@ -31,9 +32,10 @@ final class DamagedRows: Sendable {
     private let directory: MirrorDirectory
     /// False where inode numbers do not last.
     private let judgesInodes: Bool
-    /// Nil for a mirror that is not cut.
-    private let list: DamageList?
-    /// Those of other shards, by their sizes: also what has good content again, as long as this one
+    private let list: DamageList
+    /// True if files may have moved to another shard.
+    private let isOfShard: Bool
+    /// Those of other shards or states, by their sizes: also what has good content again, as long as this one
     /// has not looked for other names of what was damaged.
     private let elsewhere: [Int64: [ManifestEntry]]
     private let hasOwn: Mutex<Bool>
@@ -44,18 +46,18 @@ final class DamagedRows: Sendable {
     /// What damaged files hold that new ones were compared with.
     private let contents = Mutex<[FileIdentity: CRC64]>([:])
 
-    /// `shard` are the names that lead to the shard's folder, nil for a mirror that is not cut.
     init(
         _ manifest: ManifestStore,
         _ directory: MirrorDirectory,
-        _ shard: [String]?
+        _ lists: FolderOfShards
     ) async throws {
         (self.manifest, self.directory) = (manifest, directory)
         judgesInodes = (try? directory.keepsInodeNumbers()) ?? true
-        list = try shard.map { try DamageList(of: $0, in: directory) }
-        elsewhere = Dictionary(grouping: list?.others ?? [], by: \.size)
+        list = try DamageList(lists)
+        isOfShard = !lists.isOfStates
+        elsewhere = Dictionary(grouping: list.others, by: \.size)
         hasOwn = Mutex(try await manifest.first(.damagedEntries) != nil)
-        var rows = (list?.unsearched ?? []).filter { $0.inode != 0 }
+        var rows = list.unsearched.filter { $0.inode != 0 }
         if try await manifest.setting(Self.unsearchedSetting) != nil {
             for try await page in manifest.pages(.damagedEntries, limit: Self.rowsAtOnce) {
                 rows += page
@@ -123,7 +125,7 @@ final class DamagedRows: Sendable {
         try await manifest.record([.upsert(damaged)])
         hasOwn.withLock { $0 = true }
         if row.inode != 0 { unsearched.withLock { $0[row.inode] = damaged } }
-        try list?.add(damaged)
+        try list.add(damaged)
     }
 
     /// Marks the other names of what was marked, before the first one has good content again.
@@ -138,7 +140,7 @@ final class DamagedRows: Sendable {
             unsearched.withLock { $0 = [:] }
             try await manifest.setSetting(Self.unsearchedSetting, nil)
         }
-        try list?.noteSearched()
+        try list.noteSearched()
     }
 
     private func markNames(of new: [UInt64: ManifestEntry]) async throws {
@@ -148,9 +150,7 @@ final class DamagedRows: Sendable {
             scanning: Self.rowsAtOnce
         ) { rows in
             for row in rows where !row.isDamaged {
-                guard let damaged = new[row.inode], row.size == damaged.size,
-                    row.crc64 == damaged.crc64
-                else { continue }
+                guard let damaged = new[row.inode], isDamage(damaged, of: row) else { continue }
                 // What has the name by now may be another file.
                 let state = try directory.identity(of: row.path)
                 if case .file(let file) = state, file.inode != row.inode { continue }
@@ -159,8 +159,18 @@ final class DamagedRows: Sendable {
         }
     }
 
-    /// The same entry, marked if its file is a damaged one that has a second name: gone, or written
-    /// behind that name.
+    /// True if a row stands for what another one says is damaged, and for the file as it was then:
+    /// whatever was recorded with a later ctime had its content again.
+    private func isDamage(_ damaged: ManifestEntry, of row: ManifestEntry) -> Bool {
+        guard row.size == damaged.size, row.crc64 == damaged.crc64 else { return false }
+        guard judgesInodes, let then = damaged.changed, let changed = row.changed else {
+            return true
+        }
+        return changed <= then
+    }
+
+    /// The same entry, marked if its file is a damaged one that has a second name, or that another
+    /// state of the directory found: gone, or written behind that name.
     func marking(_ entry: JoinedEntry, records: Bool) async throws -> JoinedEntry {
         guard !isEmpty, let base = entry.base, !base.isDamaged, base.crc64 != nil,
             LocalChange(of: entry.local, since: base, judgesInodes: judgesInodes) != .same
@@ -169,21 +179,21 @@ final class DamagedRows: Sendable {
         let isSameFile =
             judgesInodes && base.inode != 0
             && (isGone || entry.local?.identity?.inode == base.inode)
-        guard isSameFile || isGone && list != nil else { return entry }
+        let isNamed = elsewhere[base.size]?.contains { $0.key == base.key } == true
+        guard isSameFile || isNamed || isGone && isOfShard else { return entry }
         let rows = try await rows(
             size: base.size,
             inode: base.inode,
             modified: base.localModified
         )
-        let isOne =
-            isSameFile
-            && rows.contains { row in
-                row.inode == base.inode && row.crc64 == base.crc64 && row.key != base.key
-            }
+        let isOne = rows.contains { row in
+            isDamage(row, of: base)
+                && (row.key == base.key || isSameFile && row.inode == base.inode)
+        }
         // The file may be in another shard now, which refuses it because it looks like a damaged
         // one. This shard cannot know that, so the object stays as long as there is one.
         guard isOne else {
-            guard list != nil, entry.local == nil else { return entry }
+            guard isOfShard, entry.local == nil else { return entry }
             return JoinedEntry(
                 key: entry.key,
                 base: base,
@@ -205,6 +215,6 @@ final class DamagedRows: Sendable {
 
     /// Makes the list of a shard what its manifest has: at the end of a run, and when it is cut.
     func writeList() async throws {
-        try await list?.write(hasOwn.withLock(\.self) ? manifest : nil)
+        try await list.write(hasOwn.withLock(\.self) ? manifest : nil)
     }
 }

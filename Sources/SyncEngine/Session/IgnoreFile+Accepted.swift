@@ -19,32 +19,48 @@ struct IgnoreRules: Sendable {
     }
 }
 
-/// The texts of ignore files that were accepted on this machine, in a file of their own, so that
+/// The texts of ignore files that were accepted in this directory, in a file of their own, so that
 /// they outlive the manifest.
 ///
 /// The bucket may control what is skipped, never what is sent: anyone with write access to it could
 /// otherwise get every private file in the directory. What the user wrote is accepted; what a
 /// download wrote is accepted only if it certainly hides as much.
+///
+/// The file is in `.osssync` of the directory, wherever the state is: what one mirror of the
+/// directory downloaded is not what the user wrote to another one. Each state has a copy, which
+/// counts where that file is missing.
 struct AcceptedRules: Sendable, Hashable {
     /// More than one where the bucket's file changed several times unseen.
     private static let limit = 8
     private static let fileName = "ignore-accepted"
 
-    private(set) var texts: [[UInt8]]
+    /// Empty if nothing was accepted yet.
+    private(set) var texts: [[UInt8]] = []
+    /// The ignore file that a run put there; nil once the user has changed it.
+    var received: Received?
 
-    /// Nil if nothing was accepted yet.
-    ///
-    /// - Throws: If the file is damaged: what it hid would be sent.
-    init?(in directory: MirrorDirectory) throws {
-        guard let content = try directory.sharedState.read(Self.fileName) else { return nil }
-        guard let rules = AcceptedRules(content: content), !rules.texts.isEmpty else {
-            throw Self.damaged(directory)
-        }
-        self = rules
+    /// What a run made of the ignore file.
+    struct Received: Sendable, Hashable {
+        /// Nil if it was deleted.
+        var content: CRC64?
+        /// Nil if it is not known yet.
+        var modified: Timestamp?
     }
 
-    private static func damaged(_ directory: MirrorDirectory) -> SyncError {
-        let path = displayText((directory.state.path + "/" + fileName).utf8)
+    /// - Throws: If the file is damaged: what it hid would be sent.
+    init(in directory: MirrorDirectory) throws {
+        for folder in [try directory.markerFile.folder(makes: false), directory.sharedState] {
+            guard let folder, let content = try folder.read(Self.fileName) else { continue }
+            guard let rules = AcceptedRules(content: content),
+                !rules.texts.isEmpty || rules.received != nil
+            else { throw Self.damaged(folder) }
+            self = rules
+            return
+        }
+    }
+
+    private static func damaged(_ folder: StateFolder) -> SyncError {
+        let path = displayText((folder.path + "/" + fileName).utf8)
         return SyncError(
             code: .refused,
             message: "'\(path)', which records the rules accepted here, is damaged; nothing was "
@@ -53,12 +69,19 @@ struct AcceptedRules: Sendable, Hashable {
         )
     }
 
-    init(_ texts: [[UInt8]]) {
-        self.texts = texts
+    init(_ texts: [[UInt8]], received: Received?) {
+        (self.texts, self.received) = (texts, received)
     }
 
     func write(to directory: MirrorDirectory) throws(LocalError) {
-        try directory.sharedState.write(Self.fileName, content)
+        try directory.writeForAllStates(Self.fileName, content)
+    }
+
+    /// True if the ignore file is as a run left it.
+    func isReceived(_ content: CRC64?, _ modified: Timestamp?) -> Bool {
+        guard let received, received.content == content else { return false }
+        guard let known = received.modified, let modified else { return true }
+        return modified.isCloseTo(known)
     }
 
     /// True if what they hide is hidden by `rules`, too.
@@ -76,7 +99,8 @@ struct AcceptedRules: Sendable, Hashable {
         for old in texts where old != text {
             if try !new.surelyHides(allOf: FileFilter(ignoreFile: old)) { kept.append(old) }
         }
-        return AcceptedRules(kept.count < Self.limit ? kept + [text] : kept)
+        if kept.count < Self.limit { kept.append(text) }
+        return AcceptedRules(kept, received: received)
     }
 }
 
@@ -85,6 +109,29 @@ extension AcceptedRules: StateFile {
 
     static func code(_ fields: inout JSONFields, _ value: Self?) throws(JSONFailure) -> Self {
         let texts = value?.texts.map(PercentText.init)
-        return Self(try fields("texts", texts).map(\.bytes))
+        return Self(
+            try fields("texts", texts).map(\.bytes),
+            received: try fields.optional("received", value?.received)
+        )
+    }
+}
+
+extension AcceptedRules.Received: JSONObject {
+    static func code(_ fields: inout JSONFields, _ value: Self?) throws(JSONFailure) -> Self {
+        Self(
+            content: try fields.optional("crc64", value?.content),
+            modified: try fields.optional("modified", value?.modified)
+        )
+    }
+}
+
+extension Timestamp {
+    /// A file system that rounds times, by up to two seconds, does not accept anything.
+    func isCloseTo(_ other: Timestamp) -> Bool {
+        let (moved, overflows) =
+            nanosecondsSince1970
+            .subtractingReportingOverflow(other.nanosecondsSince1970)
+        let isRounded = nanosecondsSince1970 % 10_000_000 == 0
+        return !overflows && moved.magnitude < (isRounded ? 2_000_000_000 : 10_000_000)
     }
 }

@@ -13,10 +13,6 @@ enum IgnoreFile {
     private static let maximumSize: Int64 = 64 << 10
     /// The setting in the manifest that shows whether the patterns changed since the last run.
     private static let fingerprintSetting = "filter.fingerprint"
-    /// The setting that holds what the last download of the ignore file contained.
-    private static let receivedSetting = "filter.received"
-    /// Its value once a run was about to delete the file.
-    private static let removed = "removed"
 
     /// How long a file that hides less than before must stay unchanged.
     private static let settling = Duration.seconds(1)
@@ -47,7 +43,6 @@ enum IgnoreFile {
         attempts: Int = maximumReadings
     ) async throws -> IgnoreRules {
         let row = try await manifest.entry(key)
-        let received = try await manifest.setting(receivedSetting)
         let found: (text: [UInt8], modified: Timestamp)?
         do {
             found = try read(in: directory)
@@ -62,27 +57,21 @@ enum IgnoreFile {
         }
         let text = found?.text ?? []
         let accepted = try AcceptedRules(in: directory)
-        if accepted == nil, found == nil { return IgnoreRules() }
+        if accepted.texts.isEmpty, found == nil { return IgnoreRules() }
         let current = try FileFilter(ignoreFile: text)
+        let content = (found?.text).map { CRC64(of: $0) }
         // The accepted patterns outlive the manifest. Without it, the origin of the file is
         // unknown, also to a later run, until it has a row.
-        let isDoubtful = isRebuilt && accepted != nil
+        let isDoubtful = isRebuilt && !accepted.texts.isEmpty
         let isReceived: Bool
         if let found, let row, isContent(found.text, of: row) {
-            isReceived = isUntouched(found.modified, row)
-        } else if let found {
-            // A kill may have come before the row was written.
-            isReceived = isDoubtful || fingerprint(found.text) == received
+            isReceived = found.modified.isCloseTo(row.localModified)
         } else {
-            isReceived = isDoubtful || received == removed
+            // A kill may have come before the row was written, or another state's run brought it.
+            isReceived = isDoubtful || accepted.isReceived(content, found?.modified)
         }
-        // What a run removed may have been put back.
-        if records, isDoubtful || isReceived && found != nil && received == removed {
-            let origin = found.map { fingerprint($0.text) } ?? removed
-            try await manifest.setSetting(receivedSetting, origin)
-        }
-        guard isReceived, let before = accepted else {
-            if records, let accepted, try !accepted.areHidden(by: current) {
+        guard isReceived, !accepted.texts.isEmpty else {
+            if records, try !accepted.areHidden(by: current) {
                 // An editor that saves the file empties it for a moment, or takes its name away.
                 guard try await stays(found?.text, in: directory, environment, attempts) else {
                     return try await rules(
@@ -95,13 +84,17 @@ enum IgnoreFile {
                     )
                 }
             }
-            let now = AcceptedRules([text])
-            if records, accepted?.texts != now.texts { try now.write(to: directory) }
-            if records, received == removed { try await manifest.setSetting(receivedSetting, nil) }
+            let now = AcceptedRules([text], received: isReceived ? accepted.received : nil)
+            if records, accepted != now { try now.write(to: directory) }
             return IgnoreRules(current: current)
         }
-        let now = try before.following(text)
-        if records, now.texts != before.texts { try now.write(to: directory) }
+        var now = try accepted.following(text)
+        // What a run removed may have been put back.
+        let isReturned = found != nil && accepted.received.map { $0.content == nil } == true
+        if isDoubtful || isReturned || accepted.received?.content == content {
+            now.received = .init(content: content, modified: found?.modified)
+        }
+        if records, now != accepted { try now.write(to: directory) }
         return IgnoreRules(
             current: current,
             held: try filters(now.texts.filter { $0 != text })
@@ -114,14 +107,6 @@ enum IgnoreFile {
         try texts.map { text throws(FileFilter.InvalidPattern) in
             try FileFilter(ignoreFile: text)
         }
-    }
-
-    /// A file system that rounds times does not accept anything.
-    private static func isUntouched(_ modified: Timestamp, _ row: ManifestEntry) -> Bool {
-        let recorded = row.localModified.nanosecondsSince1970
-        let (moved, overflows) = modified.nanosecondsSince1970
-            .subtractingReportingOverflow(recorded)
-        return !overflows && moved.magnitude < 2_000_000_000
     }
 
     /// False if the file is another one a moment later, or cannot be read or understood.
@@ -149,9 +134,27 @@ enum IgnoreFile {
     }
 
     /// Says that it is this run that deletes the file, for its object is gone: not the user.
-    static func noteRemoval(in manifest: ManifestStore) async throws(ManifestError) {
-        try await manifest.setSetting(receivedSetting, removed)
-        try await manifest.makeDurable()
+    static func noteRemoval(
+        of key: ObjectKey = IgnoreFile.key,
+        in directory: MirrorDirectory,
+        _ disk: BlockingQueue
+    ) async throws {
+        guard key == Self.key else { return }
+        try await note(.init(), in: directory, disk)
+    }
+
+    /// Says, durably, what a run is about to make of the file.
+    private static func note(
+        _ received: AcceptedRules.Received,
+        in directory: MirrorDirectory,
+        _ disk: BlockingQueue
+    ) async throws {
+        try await disk.run {
+            var rules = try AcceptedRules(in: directory)
+            guard rules.received != received else { return }
+            rules.received = received
+            try rules.write(to: directory)
+        }
     }
 
     /// Why the file cannot be used.
@@ -208,10 +211,6 @@ enum IgnoreFile {
         return row.crc64.map { $0 == CRC64(of: text) } ?? true
     }
 
-    private static func fingerprint(_ text: [UInt8]) -> String {
-        String(CRC64(of: text).value, radix: 16)
-    }
-
     /// Checks a downloaded ignore file before it gets its name.
     ///
     /// One that cannot be used would end every later run here. What passes is known as the bucket's
@@ -219,8 +218,7 @@ enum IgnoreFile {
     static func check(
         _ partialName: String,
         in directory: MirrorDirectory,
-        _ disk: BlockingQueue,
-        _ manifest: ManifestStore
+        _ disk: BlockingQueue
     ) async throws(ItemFailure) {
         do {
             let text = try await disk.run { () throws(LocalError) -> [UInt8]? in
@@ -232,7 +230,7 @@ enum IgnoreFile {
             }
             guard let text else { throw FileFilter.InvalidPattern(message: tooLarge) }
             _ = try FileFilter(ignoreFile: text)
-            try await manifest.setSetting(receivedSetting, fingerprint(text))
+            try await note(.init(content: CRC64(of: text)), in: directory, disk)
         } catch let error as FileFilter.InvalidPattern {
             // One that stays is swept by a later run.
             try? await disk.run { () throws(LocalError) in

@@ -164,7 +164,17 @@ struct MirrorSession: Sendable {
                 hasFoldedNames: try await FoldedNames.areKnown(to: manifest),
                 cutOffRuns: isKnown ? try await OwnUploads.recorded(in: manifest) : [],
                 warnings: warnings(outcome, remote),
-                damaged: try await DamagedRows(manifest, directory, settings.shard?.folder),
+                damaged: try await DamagedRows(
+                    manifest,
+                    directory,
+                    settings.shard.map {
+                        FolderOfShards(DamageList.folder, of: $0.folder, in: directory)
+                    } ?? FolderOfShards(
+                        DamageList.folder,
+                        ofState: finding.state,
+                        in: directory
+                    )
+                ),
                 freed: try FreedPaths.read(in: directory),
                 state: finding.state
             )

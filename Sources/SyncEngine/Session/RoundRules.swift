@@ -20,10 +20,8 @@ struct RoundRules: Sendable, Hashable {
         let text = try IgnoreFile.text(in: directory)
         current = text
         local = try directory.sharedState.read(LocalRules.fileName)
-        if let accepted = try AcceptedRules(in: directory) {
-            let shown = text ?? []
-            held = try accepted.following(shown).texts.filter { $0 != shown }
-        }
+        let shown = text ?? []
+        held = try AcceptedRules(in: directory).following(shown).texts.filter { $0 != shown }
     }
 
     var ignored: FileFilter {

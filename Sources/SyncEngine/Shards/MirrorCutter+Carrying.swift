@@ -27,7 +27,8 @@ extension MirrorCutter {
                 try await take(part, from: source, into: manifest)
             }
             try await manifest.setSettings(settingsOfAll)
-            try await DamagedRows(manifest, directory, folder).writeList()
+            let lists = FolderOfShards(DamageList.folder, of: folder, in: directory)
+            try await DamagedRows(manifest, directory, lists).writeList()
             try await manifest.checkpointAndClose()
             for source in partials {
                 let names = source.names.filter { range.contains($0.0) }.map(\.1)

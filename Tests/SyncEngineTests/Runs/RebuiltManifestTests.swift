@@ -80,7 +80,8 @@ extension EngineRuns {
                     locks: true,
                     allowsRebinding: false
                 )
-                try await IgnoreFile.noteRemoval(in: session.manifest)
+                let disk = BlockingQueue(label: "test", width: 1, threads: .system)
+                try await IgnoreFile.noteRemoval(in: session.directory, disk)
                 try await session.manifest.checkpointAndClose()
             }
             try fixture.remove("a/.osssyncignore")
