@@ -1,4 +1,4 @@
-"""Rows F360 and F416: names that are one on this disk, or in the store."""
+"""Rows F360, F416, F442 and F447: names that are one on this disk, or in the store."""
 
 import os
 
@@ -112,3 +112,46 @@ def _(place):
         # A store of two names: the rename is one.
         result = place.in_step(place.push("--delete"))
         equal((place.get(old), place.get(new)), (None, content), "the object")
+
+
+@case("F442", "a new file whose name differs in case only from that of another one does not replace its object")
+def _(place):
+    for first, second, content in (("Makefile", "makefile", OLD), ("A/b/c", "a/b/c", NEW),
+                                   (f"{COMPOSED}.txt", f"{APART}.txt", OTHER)):
+        place.write(first, content)
+        place.in_step(place.push())
+        place.write(second, FRESH)
+        answer = place.head(first)
+        headers = [(name, value) for name, value in answer.items()
+                   if name.lower() in ("etag", "last-modified") or name.lower().startswith("x-oss-")]
+        between = place.wire()
+        between.on("HeadObject", wire.answering(200, b"", [*headers, ("Content-Length", str(len(content)))],
+                                                length=False), key=second)
+        for command in ("push", "sync", "push"):
+            result = place.run(command, "--delete")
+            equal((result.status, result.count("skipped"), result.count("transferred")), (1, 1, 0), f"{result}")
+            expect("for one" in result.said(second), f"what was said: {result.output}")
+            equal((place.get(first), place.get(second)), (content, None), "the objects")
+            equal((place.tree()[first], place.tree()[second]), (content, FRESH), "the files")
+        between.clear()
+        # A store of two names, or one that does not say.
+        between.on("HeadObject", wire.answering(403, b""), key=second)
+        place.in_step(place.push("--delete"))
+        between.clear()
+        equal((place.get(first), place.get(second)), (content, FRESH), "the objects of a store of two names")
+
+
+@case("F447", "a file whose name changes only in case is renamed where each name has an inode number of its own")
+def _(place):
+    for name, content in {"Film.bin": NEW * 60, "a/Photo.JPG": OLD}.items():
+        place.write(name, content)
+    if not pretending(place, folding="2", fuse="1"):
+        return
+    place.in_step(place.push())
+    for old, new in (("Film.bin", "film.bin"), ("a/Photo.JPG", "a/photo.jpg")):
+        os.rename(place.path(old), place.path("between"))
+        os.rename(place.path("between"), place.path(new))
+    place.in_step(place.push("--delete"))
+    equal([place.get(name) for name in ("Film.bin", "film.bin", "a/Photo.JPG", "a/photo.jpg")],
+          [None, NEW * 60, None, OLD], "the objects")
+    place.in_step(place.run("sync", "--delete"))

@@ -22,7 +22,8 @@
 //   PRETEND_LONGEST  how many bytes a name may have (ENAMETOOLONG)
 //   PRETEND_QUOTA    1: nothing can be written to temporary files (EDQUOT)
 //   PRETEND_FOLDING  1: in a directory, names that differ by the case of ASCII letters, or by how
-//                    an "e" with an acute accent is spelled, are one
+//                    an "e" with an acute accent is spelled, are one; 2: with an inode number for
+//                    each of them
 #define _GNU_SOURCE
 #include <dirent.h>
 #include <dlfcn.h>
@@ -311,8 +312,10 @@ EXPORT int fstat(int descriptor, struct stat *status) {
 EXPORT int fstatat(int directory, const char *restrict name, struct stat *restrict status, int flags) {
     char buffer[NAME];
     if (!thinkable(name)) return -1;
-    return seconds_only((int)real(SYS_newfstatat, directory, (long)folded(directory, name, buffer),
-                                  (long)status, flags, 0), status);
+    const char *found = folded(directory, name, buffer);
+    int result = (int)real(SYS_newfstatat, directory, (long)found, (long)status, flags, 0);
+    if (result == 0 && found != name && *getenv("PRETEND_FOLDING") == '2') status->st_ino++;
+    return seconds_only(result, status);
 }
 EXPORT int statx(int directory, const char *restrict name, int flags, unsigned mask,
                  struct statx *restrict status) {
@@ -323,6 +326,7 @@ EXPORT int statx(int directory, const char *restrict name, int flags, unsigned m
     const char *moved = getenv("PRETEND_INODES");
     if (result == 0 && getenv("PRETEND_CTIME")) status->stx_ctime = status->stx_mtime;
     if (result == 0 && moved) status->stx_ino += strtoull(moved, NULL, 10);
+    if (result == 0 && found != name && *getenv("PRETEND_FOLDING") == '2') status->stx_ino++;
     if (result == 0 && getenv("PRETEND_SECONDS"))
         status->stx_atime.tv_nsec = status->stx_mtime.tv_nsec = status->stx_ctime.tv_nsec = 0;
     return result;

@@ -109,6 +109,69 @@ struct OwnNames {
     }
 }
 
+/// Names that have another spelling beside them: some stores take both for one.
+struct OtherSpellings {
+    private struct Level {
+        /// Empty for the root.
+        let path: [UInt8]
+        /// Only names that have another one of their spelling, which are few.
+        let names: [FoldedName: [[UInt8]]]
+    }
+
+    /// Each directory lies in the one before it.
+    private var levels: [Level] = []
+
+    /// The other spelling of a name on `path`; nil if all are the only ones of theirs.
+    mutating func spelling(of path: RelativePath, in root: OpenDirectory) -> [UInt8]? {
+        var found: [UInt8]?
+        for (index, component) in sequence(first: path, next: \.parent).reversed().enumerated() {
+            let parent = component.parent
+            let above = parent?.bytes ?? []
+            if index >= levels.count || levels[index].path != above {
+                levels.removeSubrange(min(index, levels.count)...)
+                let directory = parent.map { try? root.directory(beneath: $0) } ?? root
+                levels.append(Level(path: above, names: directory.map(Self.names) ?? [:]))
+            }
+            let names = levels[index].names
+            guard found == nil, !names.isEmpty else { continue }
+            let alike = names[FoldedName(component.name)] ?? []
+            found = alike.first { !$0.elementsEqual(component.name) }
+        }
+        return found
+    }
+
+    /// The names of a directory that are not the only ones of their spelling; none of one that
+    /// cannot be read.
+    private static func names(in directory: OpenDirectory) -> [FoldedName: [[UInt8]]] {
+        var known: Set<Int> = []
+        var repeated: Set<Int> = []
+        try? unsafe directory.calls.names(in: directory.descriptor) { name, _ in
+            let hash = unsafe hash(of: name)
+            if !known.insert(hash).inserted { repeated.insert(hash) }
+        }
+        guard !repeated.isEmpty else { return [:] }
+        var found: [FoldedName: [[UInt8]]] = [:]
+        try? unsafe directory.calls.names(in: directory.descriptor) { name, _ in
+            guard unsafe repeated.contains(hash(of: name)) else { return }
+            let name = unsafe [UInt8](name)
+            found[FoldedName(name), default: []].append(name)
+        }
+        return found.filter { $0.value.count > 1 }
+    }
+
+    /// The same for all spellings of a name.
+    private static func hash(of name: UnsafeBufferPointer<UInt8>) -> Int {
+        guard unsafe name.allSatisfy({ $0 < 0x80 }) else {
+            return unsafe FoldedName([UInt8](name)).hashValue
+        }
+        let hash: UInt64 = unsafe name.reduce(0xcbf2_9ce4_8422_2325) { hash, byte in
+            let isCapital = (UInt8(ascii: "A")...UInt8(ascii: "Z")).contains(byte)
+            return (hash ^ UInt64(isCapital ? byte | 0x20 : byte)) &* 0x100_0000_01b3
+        }
+        return Int(truncatingIfNeeded: hash)
+    }
+}
+
 extension OpenDirectory {
     /// The entry that `name`, which leads to one, leads to where the file system takes two names
     /// for one; nil if it is `name` itself.
@@ -126,7 +189,7 @@ extension OpenDirectory {
     }
 
     /// False if `name` is certainly the entry that it leads to: in ASCII only the case can fold,
-    /// and then the name leads to the same entry with each letter in its other case.
+    /// and then the name leads to an entry with each letter in its other case, too.
     func mayFold(_ name: some Collection<UInt8>) -> Bool {
         guard name.allSatisfy({ $0 < 0x80 }) else { return true }
         let turned = name.map { byte -> UInt8 in
@@ -137,9 +200,9 @@ extension OpenDirectory {
             }
         }
         guard !turned.elementsEqual(name) else { return false }
-        guard let found = try? status(of: PathBytes(name)),
-            let other = try? status(of: PathBytes(turned))
-        else { return false }
-        return found.isSameObject(as: other)
+        // They need not have one inode number: some file systems give each name its own.
+        return [[UInt8](name), turned].allSatisfy { name in
+            (try? status(of: PathBytes(name))) ?? nil != nil
+        }
     }
 }

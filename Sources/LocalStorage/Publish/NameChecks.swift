@@ -27,6 +27,7 @@ package final class NameChecks: Sendable {
     private let place = Mutex<KnownPlace?>(nil)
     private let knownNames = Mutex(KnownNames())
     private let ownNames = Mutex(OwnNames())
+    private let otherSpellings = Mutex(OtherSpellings())
 
     init(in root: OpenDirectory, path: String, _ partials: PartialFiles) {
         (self.root, self.path, self.partials) = (root, path, partials)
@@ -197,6 +198,12 @@ package final class NameChecks: Sendable {
             let other = try root.parent(of: path).nameFound(by: path.name)
         else { return nil }
         return .nameTaken(path, by: displayText(other))
+    }
+
+    /// Another name beside one on `path` that some stores take for the same name; nil if there is
+    /// none.
+    package func otherSpelling(of path: RelativePath) -> String? {
+        otherSpellings.withLock { $0.spelling(of: path, in: root) }.map { displayText($0) }
     }
 
     /// Fails if a directory on the way to `path`, or it itself, is there under another name only:

@@ -85,6 +85,13 @@ struct FilePlaces: ItemWorker {
         return false
     }
 
+    /// Another name in the directory that a store may take for one on the way to this file.
+    func otherSpelling(_ path: RelativePath) async -> String? {
+        guard !path.isEscaped else { return nil }
+        let directory = context.directory
+        return await context.disk.run { directory.names.otherSpelling(of: path) }
+    }
+
     /// Why a new key's file cannot be made; nil if its name is free.
     func nameCollision(_ path: RelativePath) async -> LocalError? {
         let collision = try? await context.onDisk { directory throws(LocalError) in

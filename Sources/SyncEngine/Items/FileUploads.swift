@@ -33,8 +33,33 @@ struct FileUploads: ItemWorker {
             return
         }
         guard await damage.isBeyondDoubt(entry, file, path) else { return }
+        guard entry.remote == nil, let other = await FilePlaces(parts).otherSpelling(path) else {
+            return await upload(entry, file, path, earlier)
+        }
+        while !parts.likeNames.begin() { await parts.likeNames.ended() }
+        defer { parts.likeNames.end() }
+        do {
+            guard try await isTaken(entry) else {
+                return await upload(entry, file, path, earlier)
+            }
+            skipOneName(entry, size: file.size, OneName.other(other))
+        } catch {
+            noteUnsent(entry)
+            context.tracker.abandonedItem(bytes: file.size)
+            fail(.upload, entry.key, size: file.size, error)
+        }
+    }
+
+    private func upload(
+        _ entry: JoinedEntry,
+        _ file: FileIdentity,
+        _ path: RelativePath,
+        _ earlier: [ManifestEntry]
+    ) async {
         var (replaced, earlier) = (entry.remote?.etag, earlier)
-        for row in earlier where await isOneObject(entry, row) { return skipOneName(entry, row) }
+        for row in earlier where await isOneObject(entry, row) {
+            return skipOneName(entry, size: row.size, .former(row.key))
+        }
         if entry.remote == nil, entry.local?.isLink != true, sources.mayHaveCopies(file.size) {
             switch await copyRemote(entry, file, path) {
             case .settled: return
@@ -172,16 +197,46 @@ extension FileUploads {
         return (try? await head(entry.key))?.etag == row.etag
     }
 
-    private func skipOneName(_ entry: JoinedEntry, _ row: ManifestEntry) {
+    /// True if the store has an object of a name that its listing does not have: of a file whose
+    /// name it takes for the same one.
+    ///
+    /// Not every such store refuses to replace that object by a new one.
+    private func isTaken(_ entry: JoinedEntry) async throws(ItemFailure) -> Bool {
+        do {
+            _ = try await head(entry.key)
+            return true
+        } catch {
+            let failure = ItemFailure(any: error)
+            // Without permission to ask, nothing is known.
+            if case .storage(_, _, _, .forbidden) = failure { return false }
+            guard failure.isVanished else { throw failure }
+            return false
+        }
+    }
+
+    /// What a store takes for the name of a file.
+    private enum OneName {
+        /// The one that the file had.
+        case former(ObjectKey)
+        case other(String)
+    }
+
+    private func skipOneName(_ entry: JoinedEntry, size: Int64, _ name: OneName) {
         noteUnsent(entry)
-        ledger.countSkippedName(row.key)
-        context.tracker.abandonedItem(bytes: row.size)
-        skip(
-            entry.key,
-            size: row.size,
-            message: "the store takes its name and '\(row.key.display)', which it had, for one, "
-                + "and has one object for both; give it its old name again, or another one"
-        )
+        context.tracker.abandonedItem(bytes: size)
+        let message: String
+        switch name {
+        case .former(let key):
+            ledger.countSkippedName(key)
+            message =
+                "the store takes its name and '\(key.display)', which it had, for one, and has "
+                + "one object for both; give it its old name again, or another one"
+        case .other(let other):
+            message =
+                "the store takes this name and '\(other)' for one, and has one object for both; "
+                + "rename one of them"
+        }
+        skip(entry.key, size: size, message: message)
     }
 }
 
@@ -208,7 +263,7 @@ extension FileUploads {
         do {
             guard let row = try await sources.remoteSource(entry, file, path) else { return .none }
             if await isOneObject(entry, row) {
-                skipOneName(entry, row)
+                skipOneName(entry, size: row.size, .former(row.key))
                 return .settled
             }
             guard try await permissions.keepsCopies() != false else { return .bare(nil, row) }

@@ -22,6 +22,8 @@ final class ItemParts: Sendable {
     let publications: PublicationQueue
     let issues: ScanIssues
     let absent = AbsentDirectory()
+    /// Of uploads whose names a store may take for those of others: one at a time.
+    let likeNames = SingleFlight()
 
     init(_ setup: RunSetup, _ run: RunID, _ earlier: EarlierRows) {
         context = RunContext(setup, run, earlier)
