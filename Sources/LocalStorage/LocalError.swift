@@ -170,7 +170,7 @@ package enum LocalError: Error, Sendable, Hashable {
         }
     }
 
-    /// True if this user may not read something.
+    /// True if this user may not read something, or may not change it.
     package var refusesReading: Bool { errno == EACCES || errno == EPERM }
 
     /// True if a disk, its inodes or a quota are used up.

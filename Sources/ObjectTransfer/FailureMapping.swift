@@ -74,9 +74,16 @@ extension ItemFailure {
             }
     }
 
-    /// For a change of a file: one that is not as the plan saw it is skipped.
+    /// For a change of a file: one that is not as the plan saw it is skipped, and what may not be
+    /// changed says nothing of other files.
     package init(ofChange error: LocalError) {
-        if case .targetChanged = error { self = .targetChanged } else { self.init(error) }
+        switch error {
+        case .targetChanged: self = .targetChanged
+        case .otherFileSystem: self = .placeRefused(message: error.message)
+        case _ where error.refusesReading && !error.endsRun:
+            self = .placeRefused(message: error.message)
+        default: self.init(error)
+        }
     }
 
     /// Of opening a local file to read it: what this user may not read says nothing of other files.

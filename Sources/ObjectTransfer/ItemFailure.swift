@@ -35,6 +35,9 @@ package enum ItemFailure: Error, Sendable, Hashable {
     case nameTaken(message: String)
     /// This disk has no such names.
     case nameRefused(message: String)
+    /// This user may not change what has the file's place, or nothing can be put there; the text
+    /// says why.
+    case placeRefused(message: String)
     /// The file is too large for the service.
     case tooLarge(size: Int64, limit: Int64)
     /// The run was interrupted.
@@ -189,7 +192,7 @@ package enum ItemFailure: Error, Sendable, Hashable {
             "interrupted; transferred data is kept for the next run"
         case .storage(let message, _, _, _), .local(let message, _), .manifest(let message),
             .nameTaken(let message), .nameRefused(let message), .diskFull(let message),
-            .sourceUnreadable(let message):
+            .sourceUnreadable(let message), .placeRefused(let message):
             message
         }
     }

@@ -28,7 +28,7 @@ extension SyncError.Code {
             case .cancelled: .cancelled
             case .held: .alreadyRunning
             case .sourceMissing: .sourceMissing
-            case .local, .diskFull, .nameRefused, .sourceUnreadable, .targetChanged,
+            case .local, .diskFull, .nameRefused, .sourceUnreadable, .placeRefused, .targetChanged,
                 .checkpointGone, .manifest:
                 .localState
             case .storage(_, _, _, let cause): SyncError.Code(cause)

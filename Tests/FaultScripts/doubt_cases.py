@@ -1,4 +1,4 @@
-"""Rows F282 to F286: places of the state, directories that are only sent, and doubt that is local."""
+"""Rows F282 to F286 and F444: places of the state, directories that are only sent, and doubt that is local."""
 
 import os
 import shutil
@@ -198,3 +198,36 @@ def _(place):
         expect(not os.path.exists(place.path("planted/identity")), "a planted state")
         expect("--exclude" in result.said("planted/identity"), f"{result}")
     equal(place.tree()["planted/f"], ramp(20), "what lies beside")
+
+
+@case("F444", "a file that cannot be replaced holds back only deletions at or beneath its name")
+def _(place):
+    for name in ("shared/plan", "shared/gone", "closed/f", "gone"):
+        place.write(name, ramp(100))
+    place.in_step(place.push())
+    wrapper = stranger(place)
+    if wrapper is None:
+        return
+    # In a directory with the sticky bit, the file of another user; and a directory that is closed (until its
+    # permissions are recorded: then runs open it).
+    os.chown(place.path("shared"), 0, 0)
+    os.chmod(place.path("shared"), 0o1777)
+    os.chown(place.path("shared/plan"), 0, 0)
+    os.chmod(place.path("shared/plan"), 0o666)
+    os.chmod(place.path("closed"), 0o555)
+    place.put("closed/f", ramp(200, 3))
+    place.put("shared/plan", ramp(200, 1))
+    place.delete("gone")
+    place.delete("shared/gone")
+    for turn in range(2):
+        if turn:
+            # Now both sides changed it.
+            with open(place.path("shared/plan"), "wb") as file:
+                file.write(ramp(300, 2))
+        result = under(place, wrapper, "sync", "--delete", "--on-conflict", "keep-both")
+        equal((result.status, result.count("failed"), result.count("deleted")), (1, 2 - turn, 2 - 2 * turn), f"{result}")
+        equal(result.summary.get("deletions_held_back"), None, f"{result}")
+        equal(sorted(place.tree()), ["closed/f", "shared/plan"], "the files")
+    expect("neither side was changed" in str(result.all("conflict")), f"what was said of the conflict: {result.output}")
+    equal(place.get("shared/plan"), ramp(200, 1), "the object")
+    os.chmod(place.path("closed"), 0o755)

@@ -1,4 +1,4 @@
-"""Rows F211 to F213: a versioned bucket as it was."""
+"""Rows F211 to F213, F412 and F448: a versioned bucket as it was."""
 
 import os
 import shutil
@@ -155,6 +155,18 @@ READ_ONLY = [{"match": {"operation": operation},
               "effect": {"fail": {"status": 403, "code": "AccessDenied"}}}
              for operation in ("PutObject", "CopyObject", "DeleteObject", "DeleteMultipleObjects",
                                "InitiateMultipartUpload")]
+
+
+@case("F448", "a directory of which something is here gets back what was deleted in it")
+def _(place):
+    versioned(place)
+    place.in_step(place.pull())
+    for turn, state in enumerate(("restored", None)):
+        found = place.start("restore", place.directory, "2026", "--json")
+        told = {line["key"]: (line["state"], line["place"]) for line in found.all("restored")}
+        if turn == 0:
+            equal((found.status, told.get("2026/a.jpg")), (0, (state, "versions")), str(found))
+        equal(place.tree(), {**NOW, "2026/a.jpg": OLD}, f"the tree after {found}")
 
 
 @case("F412", "a key that may only read restores versions and the bucket's trash into the directory")

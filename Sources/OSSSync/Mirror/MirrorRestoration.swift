@@ -285,7 +285,7 @@ public struct MirrorRestoration: Sendable {
     }
 
     /// Restores the newest version that the bucket keeps and that is not what is here, of a
-    /// directory that is in neither what was deleted in it; nil if the bucket keeps none.
+    /// directory what was deleted in it; nil if the bucket keeps none.
     private func restoreFromVersions(
         _ request: RestoreRequest,
         _ found: Found?,

@@ -49,13 +49,15 @@ struct ItemReports: Sendable {
         case .sourceKeepsChanging, .sourceUnreadable:
             // A file that is there is no doubt of others, but as rules are.
             (.skipped, \.skipped, { if key == IgnoreFile.key { $0.countSkipped() } })
+        case .placeRefused where key != IgnoreFile.key:
+            (.failed, \.failed, { $0.countSkippedName(key) })
         case .needsRestore, .targetChanged, .objectExists, .fileExists, .tooLarge:
             (.skipped, \.skipped, { $0.countSkipped() })
         case .alreadyExists: (.skipped, \.conflicts, { $0.countFailed() })
         // What has no room is no doubt of what is to go, which perhaps makes room.
         case .diskFull: (.failed, \.failed, { $0.countShort() })
         case .keepsChanging, .corrupt, .contentMismatch, .cannotResume, .uploadVanished,
-            .checkpointGone, .storage, .local, .sourceMissing, .manifest, .held:
+            .checkpointGone, .storage, .local, .placeRefused, .sourceMissing, .manifest, .held:
             (.failed, \.failed, { $0.countFailed() })
         }
     }

@@ -256,6 +256,10 @@ struct DeletionPass: Sendable {
             case .other(.symbolicLink) where options.links == .store: return .free
             case .other: return .taken(.targetChanged)
             }
+        } catch LocalError.symlinkInPath(let link)
+            where options.links == .follow && directory.isFollowedFile(link)
+        {
+            return .free
         } catch let error as LocalError {
             return .taken(ItemFailure(error))
         } catch {

@@ -1,3 +1,4 @@
+internal import LocalStorage
 internal import ManifestStore
 internal import ObjectStorage
 internal import ObjectTransfer
@@ -171,5 +172,15 @@ struct DeletionRecheck: Sendable {
         guard isValidUTF8(key.bytes) else { return nil }
         let end = key.bytes.lastIndex { $0 & 0xC0 != 0x80 } ?? 0
         return end > 0 ? ObjectKey([UInt8](key.bytes[..<end])) : nil
+    }
+}
+
+extension MirrorDirectory {
+    /// True if the link at this path, which may have taken the place of a directory, is mirrored as
+    /// the file that it leads to.
+    func isFollowedFile(_ link: RelativePath) -> Bool {
+        guard let path = try? RelativePath(following: link.key) else { return false }
+        if case .file? = try? identity(of: path) { return true }
+        return false
     }
 }

@@ -82,6 +82,12 @@ struct FileDownloads: ItemWorker {
         fail(.download, entry.key, size: object.size, failure)
     }
 
+    /// Why nothing can be put in the place of an entry; nil if nothing is known.
+    func refusal(of entry: JoinedEntry) async -> LocalError? {
+        guard let path = try? context.path(of: entry) else { return nil }
+        return await places.placeRefusal(path, replaces: entry.local != nil)
+    }
+
     private static func notThere(_ failure: ItemFailure) -> ItemFailure {
         .storage(
             message: "the listing has it as in the last run, but the service says that there is no "

@@ -253,7 +253,14 @@ extension ItemExecutor {
         }
         if resolution != .upload { noteUnsent(entry) }
         context.tracker.count { $0.conflicts += 1 }
-        let message = PlanOutline.reason(kind, resolution, entry.key, context.policy)
+        // Where nothing can be put in its place, nothing is kept beside it, either.
+        var shown = resolution
+        if resolution == .downloadKeepingLocal, entry.key != IgnoreFile.key,
+            await downloads.refusal(of: entry) != nil
+        {
+            shown = .leaveBoth
+        }
+        let message = PlanOutline.reason(kind, shown, entry.key, context.policy)
         let size = entry.sizeOfEither
         context.keptItem(.conflict, .skipped, entry.key, size: size, message: message)
         switch resolution {

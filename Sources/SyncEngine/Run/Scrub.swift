@@ -168,8 +168,13 @@ extension Scrub {
                 return
             }
             guard change == .same || change == .touched else {
-                report.changed += 1
-                return
+                guard row.isDamaged else {
+                    report.changed += 1
+                    return
+                }
+                // As runs do: they keep the object until the user decides.
+                report.damaged += 1
+                return found(row, .damaged, SkipReason.damagedAndChanged.message)
             }
             let start = context.environment.now()
             let checksum = try await executor.checksum(of: path, expected: file)
@@ -272,6 +277,13 @@ extension Scrub {
             let entries = try await repairable(rows)
             try await executor.forEach(entries) { entry in
                 await executor.carryOut(Self.repair(of: entry), entry)
+            }
+            await executor.publications.flush()
+            for entry in entries {
+                guard let row = try await context.manifest.entry(entry.key), row.isDamaged else {
+                    continue
+                }
+                found(row, .failed, "it was not repaired; 'osssync log DIR' shows why")
             }
             count += entries.count
         }

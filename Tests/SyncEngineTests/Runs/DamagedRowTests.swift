@@ -138,6 +138,7 @@ struct DamagedRowTests {
     func `keep their objects when somebody writes them`(_ direction: SyncDirection) async throws {
         try fixture.write("a/photos/one.jpg", good.prefix(100))
         try await runs(direction)
+        #expect(try await verify().damaged == 1, "as runs say")
         // An edit is not undone.
         #expect(try await verify(VerifyOptions(repairs: true)).repaired == 0)
         #expect(fixture.content("a/photos/one.jpg") == good.prefix(100))
@@ -155,6 +156,18 @@ struct DamagedRowTests {
         #expect(names.count == 1)
         #expect(try fixture.content("a/photos/" + #require(names.first)) == edit)
         #expect(try await fixture.run("a", .push).isInStep)
+    }
+
+    @Test func `that cannot be repaired are named`() async throws {
+        try fixture.remove("a/photos/one.jpg")
+        try fixture.write("a/photos/one.jpg/new", Data([1]))
+        let found = Mutex<[String]>([])
+        let options = VerifyOptions(repairs: true)
+        let report = try await fixture.engine("a").verify(options) { finding in
+            if finding.kind == .failed { found.withLock { $0.append(finding.key) } }
+        }
+        #expect((report.damaged, report.repaired) == (1, 0), "\(report)")
+        #expect(found.withLock(\.self) == ["photos/one.jpg"])
     }
 
     @Test func `keep their objects in runs that are limited to either name`() async throws {

@@ -77,6 +77,22 @@ extension EngineRuns {
             #expect(isLink("a/l") && isLink("a/d/m"))
         }
 
+        @Test func `take the place of a directory`() async throws {
+            try fixture.write("a/x/e", Data([1]))
+            try await run(.push)
+            try fixture.remove("a/x")
+            try fixture.link("a/x", to: "g")
+            for isDryRun in [true, false] {
+                let summary = try await run(.push) {
+                    ($0.deletesKnown, $0.isDryRun) = (true, isDryRun)
+                }
+                #expect((summary.transferred + summary.renamed, summary.deleted) == (1, 1))
+                #expect(summary.failed == 0, "\(summary)")
+            }
+            #expect(try await fixture.objects() == (Self.keys + ["x"]))
+            #expect(try await run(.push) { $0.deletesKnown = true }.isInStep)
+        }
+
         @Test func `are not followed to what the filters leave out`() async throws {
             try fixture.write("a/.osssyncignore", Data("/secret\n/private/\n".utf8))
             try fixture.write("a/secret", Data("s".utf8))
