@@ -70,6 +70,39 @@ struct NotificationTests {
         #expect(event["plan_complete"] as? Bool == false)
     }
 
+    @Test(arguments: ["exclude-from = /nowhere/patterns", "unknown = 1", "[unknown]", "x"])
+    func `so is one whose configuration cannot be used, and its metrics say so`(
+        line: String
+    ) throws {
+        let server = ScriptedServer { _, _ in [.response("200 OK")] }
+        defer { server.stop() }
+        let (log, metrics) = (workplace.folder.path + "/log", workplace.folder.path + "/metrics")
+        let configuration = tree.path + "/.osssync/config"
+        let old = try String(contentsOfFile: configuration, encoding: .utf8)
+        // What can be read of it counts.
+        let text = old + "metrics-file = \(metrics)\n" + line + "\nlog-file = \(log)\n"
+        let isCommand = line == "x"
+        let options = isCommand ? ["--metrics-file", metrics, "--log-file", log] : []
+        try text.write(toFile: configuration, atomically: false, encoding: .utf8)
+        for command in ["push", "verify"] {
+            let run = try workplace.start(
+                [command, tree.path, "--notify-url", server.url + "/{exit}"] + options
+            ).finish()
+            #expect(run.status == 2, "\(run.diagnostics)")
+            #expect(server.requests.last?.target == "/2")
+            let told = try Self.document(try #require(server.requests.last))
+            #expect((told["error"] as? String)?.isEmpty == false)
+            let name = command == "push" ? "last_run" : "last_verify"
+            let figures = try String(contentsOfFile: metrics, encoding: .utf8)
+            #expect(figures.contains("osssync_\(name)_exit_code") && figures.contains(" 2\n"))
+            if line != "[unknown]" {
+                #expect(try !String(contentsOfFile: log, encoding: .utf8).isEmpty)
+            }
+            try FileManager.default.removeItem(atPath: metrics)
+        }
+        #expect(server.requests.count == 2)
+    }
+
     @Test func `an address that does not answer is a warning without its secret`() throws {
         let refusing = ScriptedServer { _, _ in [.response("500 Internal Server Error")] }
         let gone = ScriptedServer { _, _ in [.reset] }

@@ -17,7 +17,13 @@ struct DirectoryDefaults: Sendable {
     }
 
     /// Reads and checks all lines, whichever command they are for; paths are relative to DIR.
-    init(_ configuration: DirectoryConfiguration, of directory: String) throws(UsageError) {
+    ///
+    /// With `skipsErrors`, lines that cannot be used are left out.
+    init(
+        _ configuration: DirectoryConfiguration,
+        of directory: String,
+        skipsErrors: Bool = false
+    ) throws(UsageError) {
         path = configuration.path
         var common: [Default] = []
         var own: [CommandName: [Default]] = [:]
@@ -25,6 +31,7 @@ struct DirectoryDefaults: Sendable {
             let command = CommandName(rawValue: section.name)
             guard section.name == Self.common || command.map([CommandName].runs.contains) == true
             else {
+                if skipsErrors { continue }
                 throw .configuration(
                     path: String(terminalSafe: path),
                     line: section.entries.first.map { min($0.line, section.line) } ?? section.line,
@@ -32,7 +39,13 @@ struct DirectoryDefaults: Sendable {
                 )
             }
             for entry in section.entries where !entry.isOfLink {
-                let known = try Self.read(entry, of: command, path: path, directory: directory)
+                let known: Default
+                do throws(UsageError) {
+                    known = try Self.read(entry, of: command, path: path, directory: directory)
+                } catch {
+                    if skipsErrors { continue }
+                    throw error
+                }
                 if section.name == Self.common { common.append(known) }
                 if let command { own[command, default: []].append(known) }
             }

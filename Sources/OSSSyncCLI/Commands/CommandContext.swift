@@ -25,17 +25,20 @@ final class CommandContext: Sendable {
     let reporter: Reporter
     private let loss = Loss()
 
+    /// With `skipsErrors`, what cannot be used of the directory's configuration is left out: to
+    /// report a failure as it says.
     init(
         _ typed: ParsedArguments,
         environment: [String: String],
         plan: SavedPlan? = nil,
-        failures: FailureMemory? = nil
+        failures: FailureMemory? = nil,
+        skipsErrors: Bool = false
     ) throws {
         self.typed = typed
         self.plan = plan
         let row = CommandTable.row(typed.command)
         place = try row.flatMap { $0.isOfMirror ? try MirrorPlace.find(typed, $0) : nil }
-        defaults = try place.flatMap { try Self.defaults(of: $0, typed) }
+        defaults = try place.flatMap { try Self.defaults(of: $0, typed, skipsErrors) }
         let arguments = Self.filling(typed, defaults, plan)
         self.arguments = arguments
         output = try OutputOptions(arguments)
@@ -66,7 +69,8 @@ final class CommandContext: Sendable {
 
     private static func defaults(
         of place: MirrorPlace,
-        _ typed: ParsedArguments
+        _ typed: ParsedArguments,
+        _ skipsErrors: Bool
     ) throws -> DirectoryDefaults? {
         let configuration: DirectoryConfiguration?
         do throws(SyncError) {
@@ -76,10 +80,12 @@ final class CommandContext: Sendable {
             )
         } catch {
             // It examines the same, and says more.
-            if typed.command == .doctor { return nil }
+            if typed.command == .doctor || skipsErrors { return nil }
             throw error
         }
-        return try configuration.map { try DirectoryDefaults($0, of: place.directory) }
+        return try configuration.map { configuration in
+            try DirectoryDefaults(configuration, of: place.directory, skipsErrors: skipsErrors)
+        }
     }
 
     /// The options that a run of this direction would have.

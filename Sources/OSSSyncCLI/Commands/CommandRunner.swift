@@ -15,6 +15,7 @@ enum CommandRunner {
                 plan: applied?.plan
             )
         } catch {
+            await tell(error, arguments, environment)
             return report(error, isJSON: arguments.has(.json))
         }
         do {
@@ -24,6 +25,28 @@ enum CommandRunner {
             return code == .success && context.hasLostOutput ? .incomplete : code
         } catch {
             return report(error, isJSON: context.output.isJSON)
+        }
+    }
+
+    /// Tells of a run that its configuration did not let begin, as far as that can be read.
+    private static func tell(
+        _ error: any Error,
+        _ arguments: ParsedArguments,
+        _ environment: [String: String]
+    ) async {
+        guard
+            let context = try? CommandContext(
+                arguments,
+                environment: environment,
+                skipsErrors: true
+            )
+        else { return }
+        switch arguments.command {
+        case .pull: await RunCommand(context: context, direction: .pull).tell(error)
+        case .push, .watch: await RunCommand(context: context, direction: .push).tell(error)
+        case .sync: await RunCommand(context: context, direction: .sync).tell(error)
+        case .verify: await VerifyCommand(context: context).tell(error)
+        default: break
         }
     }
 

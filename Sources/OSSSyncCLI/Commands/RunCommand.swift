@@ -10,20 +10,39 @@ struct RunCommand: Sendable {
     var deletes = true
 
     func run() async throws -> ExitCode {
-        // First of all, so that it is told of every failure.
-        let notification = try RunNotification(context, direction)
+        // First of all, so that they are told of every failure.
+        let notification: RunNotification?
+        let record: RunRecording
         do {
-            let (code, isSkipped) = try await run(notification)
+            notification = try RunNotification(context, direction)
+            record = try RunRecording(context, direction)
+        } catch {
+            await tell(error)
+            throw error
+        }
+        do {
+            let (code, isSkipped) = try await run(record, notification)
             if !isSkipped { await notification?.finish(code) }
             return code
         } catch {
+            _ = await record.finish(ExitCode(ending: error), error)
             await notification?.finish(ExitCode(ending: error), error)
             throw error
         }
     }
 
+    /// Tells of a run that could not begin.
+    func tell(_ error: any Error) async {
+        let code = ExitCode(ending: error)
+        _ = await (try? RunRecording(context, direction))?.finish(code, error)
+        await (try? RunNotification(context, direction))?.finish(code, error)
+    }
+
     /// The exit status; true beside it if another run has the directory, and this one was skipped.
-    private func run(_ notification: RunNotification?) async throws -> (ExitCode, Bool) {
+    private func run(
+        _ record: RunRecording,
+        _ notification: RunNotification?
+    ) async throws -> (ExitCode, Bool) {
         var options = try RunOptions(context.arguments)
         options.paths = try context.limitedPaths()
         options.allowsMissingPaths = onEvent != nil
@@ -31,8 +50,8 @@ struct RunCommand: Sendable {
         options.plan = try context.planUse(direction, options.paths)
         options.shard = try context.shardSelection(direction)
         notification?.note(paths: options.paths)
+        record.note(paths: options.paths)
         options.connectionLimit = DescriptorLimit.raised().requests(of: options.connectionLimit)
-        let record = try RunRecording(context, direction, options.paths)
         await record.readHistory()
         do {
             let code = ExitCode(try await run(options, record, notification))
@@ -42,9 +61,6 @@ struct RunCommand: Sendable {
             record.note(skipped: error)
             context.say(skipped: error, direction)
             return (.success, true)
-        } catch {
-            _ = await record.finish(ExitCode(ending: error), error)
-            throw error
         }
     }
 

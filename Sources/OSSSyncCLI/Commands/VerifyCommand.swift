@@ -45,6 +45,13 @@ struct VerifyCommand: Sendable {
         }
     }
 
+    /// Tells of a verification that could not begin.
+    func tell(_ error: any Error) async {
+        guard let record = try? VerifyRecording(context) else { return }
+        record.note(EventText.failure(error))
+        _ = await record.finish(ExitCode(ending: error), nil, error)
+    }
+
     static func budget(_ text: String) -> VerifyBudget? {
         if text.last == "%" {
             return parseCount(String(text.dropLast()), in: 1...100).map { .percent($0) }

@@ -24,11 +24,7 @@ final class RunRecording: Sendable {
     private let live: LiveReport?
     private let state: Mutex<State>
 
-    init(
-        _ context: CommandContext,
-        _ direction: SyncDirection,
-        _ paths: [String]
-    ) throws(UsageError) {
+    init(_ context: CommandContext, _ direction: SyncDirection) throws(UsageError) {
         self.context = context
         self.direction = direction
         let isDryRun = context.arguments.has(.dryRun)
@@ -51,13 +47,14 @@ final class RunRecording: Sendable {
             guard let path, log?.isSame(as: path) == true else { continue }
             throw .badValue(option, path, "it is the log file; specify another file")
         }
-        var summary = RunSummary(direction: direction)
-        summary.paths = paths
-        state = Mutex(State(summary: summary))
+        state = Mutex(State(summary: RunSummary(direction: direction)))
         reporter?.startTicking()
         let isShown = !isDryRun && context.arguments.values[.shard] == nil
         live = isShown ? try LiveReport(context, context.reporter) : nil
     }
+
+    /// The run is limited to these.
+    func note(paths: [String]) { state.withLock { $0.summary.paths = paths } }
 
     /// Reads what the page of `--html` shows of earlier runs; before the run.
     func readHistory() async { await live?.readHistory() }
