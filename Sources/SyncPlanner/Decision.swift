@@ -260,12 +260,7 @@ private struct FileTable {
         case (.same, .pull):
             policy.replacesLocalChanges ? download(.replacesLocalChange) : .keepLocalChange
         case (.same, .push), (.same, .sync): upload(.changed)
-        case (.changed, _):
-            if let file = entry.local?.identity, let object = entry.remote {
-                fileAgainstObject(file, object, different: conflict(.bothChanged))
-            } else {
-                conflict(.bothChanged)
-            }
+        case (.changed, _): bothChanged(conflict(.bothChanged))
         case (.absent, .pull):
             policy.deletes ? conflict(.localChangedRemoteGone) : .keepLocalChange
         case (.absent, .push): upload(.changed)
@@ -287,13 +282,8 @@ private struct FileTable {
         case (.absent, _): .skip(.damaged(isObjectThere: false))
         case (.changed, _):
             // What the disk did is no version that may be preferred.
-            if resolution(of: .bothChanged, policy) == .upload, let object = entry.remote,
-                let file = entry.local?.identity
-            {
-                fileAgainstObject(file, object, different: .skip(.damaged(isObjectThere: true)))
-            } else {
-                changed(base, remote)
-            }
+            resolution(of: .bothChanged, policy) == .upload
+                ? bothChanged(.skip(.damaged(isObjectThere: true))) : changed(base, remote)
         }
     }
 
@@ -352,6 +342,11 @@ private struct FileTable {
             return .compare(.fileWithObject(remote.etag), same: .adopt, different: different)
         }
         return different
+    }
+
+    private func bothChanged(_ different: Decision) -> Decision {
+        guard let file = entry.local?.identity, let object = entry.remote else { return different }
+        return fileAgainstObject(file, object, different: different)
     }
 
     private func fileAgainstObject(

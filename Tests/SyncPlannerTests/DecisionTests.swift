@@ -122,9 +122,8 @@ struct DecisionTests {
             local: file(),
             remote: object(size: 1_234)
         )
-        guard
-            case .compare(_, _, let different) = decide(damaged, policy(direction, conflict: .local))
-        else {
+        let decision = decide(damaged, policy(direction, conflict: .local))
+        guard case .compare(_, _, let different) = decision else {
             Issue.record("it is read")
             return
         }

@@ -53,6 +53,13 @@ extension MirrorDirectory {
         try root.state(at: path)
     }
 
+    /// True if something is in the directory of escaped names.
+    package func hasEscapedNames() -> Bool {
+        let name = PathBytes(EscapedName.directoryName.utf8)
+        let names = (try? root.subdirectory(name)).flatMap { try? DirectoryNames(of: $0) }
+        return names?.isOfEmptyDirectory == false
+    }
+
     /// Bytes that this user may still write; of a directory that is not there yet, above it.
     package func freeBytes() throws(LocalError) -> Int64 {
         guard scratch != nil else { return try disk.freeBytes() }

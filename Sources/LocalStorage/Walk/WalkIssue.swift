@@ -154,6 +154,8 @@ package struct WalkIssue: Sendable, Hashable {
             return "'\(name)' is another file system, and is excluded by --one-file-system"
         case .reservedName:
             return "skipped '\(name)': the name is reserved for osssync's own files"
+        case .noEscapedName where path.elementsEqual(EscapedName.directoryName.utf8):
+            return "skipped '\(name)': what is in it is mirrored only with --names escape"
         case .noEscapedName:
             return "skipped '\(name)': '\(EscapedName.directoryName)' contains only escaped names "
                 + "of keys"

@@ -326,6 +326,7 @@ extension NotMirroredKind {
         case .reservedName: "file with a reserved name"
         case .reservedObject: "object with a reserved name"
         case .tagged: "recorded file in a tagged directory"
+        case .copiedTag: "directory with a copied tag"
         @unknown default: rawValue
         }
     }
@@ -337,6 +338,7 @@ extension NotMirroredKind {
         case .reservedName: "files with reserved names"
         case .reservedObject: "objects with reserved names"
         case .tagged: "recorded files in tagged directories"
+        case .copiedTag: "directories with copied tags"
         @unknown default: rawValue
         }
     }
@@ -345,7 +347,7 @@ extension NotMirroredKind {
     fileprivate var remedy: String {
         switch self {
         case .symbolicLink: "--links"
-        case .specialFile, .reservedName, .reservedObject, .tagged: "--exclude"
+        case .specialFile, .reservedName, .reservedObject, .tagged, .copiedTag: "--exclude"
         @unknown default: "--exclude"
         }
     }

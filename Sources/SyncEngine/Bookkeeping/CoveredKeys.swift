@@ -14,6 +14,7 @@ struct CoveredKeys: Sendable {
         let issue: WalkIssue
         var recorded = 0
         var others = 0
+        var isCopiedTag = false
     }
 
     private var covers: [[UInt8]: Cover] = [:]
@@ -34,6 +35,15 @@ struct CoveredKeys: Sendable {
             entry.base == nil && isFile ? 1 : 0
     }
 
+    /// Adds a directory that is left out because of a copy of a tag from the bucket.
+    mutating func addCopiedTag(_ issue: WalkIssue) {
+        guard covers[issue.path] != nil || covers.count < Self.namedLimit else {
+            rest += 1
+            return
+        }
+        covers[issue.path, default: Cover(issue: issue)].isCopiedTag = true
+    }
+
     /// A message for each of them.
     var messages: [String] {
         let named = covers.values.sorted { bytesPrecede($0.issue.path, $1.issue.path) }
@@ -42,7 +52,8 @@ struct CoveredKeys: Sendable {
             ? []
             : [
                 Self.counted(rest, "more file") + (rest == 1 ? " is" : " are")
-                    + " beneath other links, special files or tagged directories and not mirrored"
+                    + " at or beneath other links, special files or tagged directories and not "
+                    + "mirrored"
             ]
         return named.map(\.message) + more
     }
@@ -58,6 +69,11 @@ extension CoveredKeys.Cover {
         let key = ObjectKey(issue.path)
         let directory = ObjectKey(issue.path + [UInt8(ascii: "/")])
         switch issue.reason {
+        case .tagged(let tag) where isCopiedTag && recorded + others == 0:
+            return "'\(name)' is left out because of '\(displayText(tag.utf8))' in it, which has "
+                + "the content of one that came from the bucket: nothing in '\(name)' is "
+                + "mirrored; remove that file"
+                + (FilterHint(directory, isFileOnly: false)?.text ?? "")
         case .tagged(let tag):
             return "'\(name)' is left out because of '\(displayText(tag.utf8))' in it; \(what) "
                 + "not mirrored any more: remove that file"
@@ -96,6 +112,11 @@ extension CoveredKeys.Cover {
 extension WalkIssue {
     /// True for the state of another mirror, and a directory that is one.
     var isOfMirror: Bool { reason == .state || reason == .nestedMirror }
+
+    /// True for what is no user's file: such a state, and what the kernel shows.
+    var isNoUsersFile: Bool {
+        if case .pseudoFileSystem = reason { true } else { isOfMirror }
+    }
 
     /// What it is counted as where only the directory has it; nil for what is not counted: the
     /// state of a mirror within this one and what the kernel shows are no user's files.

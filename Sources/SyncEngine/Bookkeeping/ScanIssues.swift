@@ -40,6 +40,8 @@ final class ScanIssues: Sendable {
         var kinds: Set<NotMirroredKind> = []
         /// What stands above keys of the mirror, or in their place.
         var covers = CoveredKeys()
+        /// Directories that are gone, and perhaps were moved to one with a copied tag.
+        var originals: [ObjectKey] = []
 
         var pathCount: Int { hidden.count + links.count + lost.count + tagged.count }
 
@@ -222,6 +224,25 @@ final class ScanIssues: Sendable {
             state.covers.add(entry, cover)
         }
     }
+
+    /// Counts a directory that a copy of a tag from the bucket excludes.
+    func countCopiedTag(
+        in directory: [UInt8],
+        _ reason: WalkIssue.Reason,
+        gone: [ObjectKey]
+    ) {
+        let key = ObjectKey(directory + [UInt8(ascii: "/")])
+        guard range.contains(key) else { return }
+        state.withLock { state in
+            state.notMirrored += 1
+            state.kinds.insert(.copiedTag)
+            state.originals += gone
+            state.covers.addCopiedTag(WalkIssue(path: directory, reason: reason))
+        }
+    }
+
+    /// Directories that perhaps were moved to one that is left out.
+    var originalsOfCopies: [ObjectKey] { state.withLock { $0.originals } }
 
     /// True for a key at or beneath a path that was gone when the walk came to it.
     func isLost(_ key: ObjectKey) -> Bool {

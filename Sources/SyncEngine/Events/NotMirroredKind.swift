@@ -11,4 +11,6 @@ public enum NotMirroredKind: String, Sendable, Hashable, CaseIterable {
     case reservedObject
     /// Recorded files in a directory that is left out because of a file in it.
     case tagged
+    /// Directories that are left out because of a copy of such a file from the bucket.
+    case copiedTag
 }

@@ -76,8 +76,8 @@ struct PlanScope: Sendable {
     /// What the run of this setup looks at.
     init(
         _ setup: RunSetup,
-        onCostly: @escaping @Sendable (ObjectKey) -> Void,
-        onExcluded: (@Sendable (ObjectKey, _ rule: String) -> Void)?,
+        onCostly: @escaping @Sendable (ObjectKey) -> Void = { _ in },
+        onExcluded: (@Sendable (ObjectKey, _ rule: String) -> Void)? = nil,
         onOutside: @escaping @Sendable (JoinedEntry) -> Void = { _ in }
     ) {
         self.init(
@@ -275,6 +275,14 @@ struct PlanScope: Sendable {
             }
             return nil
         }
+    }
+
+    /// What `--delete=excluded` deletes of an entry that the patterns leave out.
+    func chooseDeleted(_ entry: JoinedEntry) -> JoinedEntry? {
+        guard !holds(entry), filter.bounds.exclusion(of: entry, at: now) == nil,
+            cursor.classify(entry.key) == .excluded
+        else { return nil }
+        return chooseExcluded(entry)
     }
 
     /// What `--delete=excluded` takes from what the filter hides.

@@ -81,19 +81,14 @@ struct FileFreeing {
                 guard case .file(let file)? = entry.local?.kind, entry.local?.isLink == false,
                     entry.key != IgnoreFile.key, oldest.map({ file.modified <= $0 }) ?? true
                 else { return }
-                add(entry, file, policy, to: &found)
+                add(entry, file, to: &found)
             }
         )
         if let failure = loop.listingFailure { throw failure }
         return found
     }
 
-    private func add(
-        _ entry: JoinedEntry,
-        _ file: FileIdentity,
-        _ policy: DecisionPolicy,
-        to found: inout Found
-    ) {
+    private func add(_ entry: JoinedEntry, _ file: FileIdentity, to found: inout Found) {
         guard let row = entry.base, let object = entry.remote else {
             let reason =
                 entry.remote == nil
@@ -111,7 +106,7 @@ struct FileFreeing {
             keep(entry.key, file, "it was changed here since the last run", &found.report)
         } else if row.isThroughLink || RemoteChange(of: object, since: row) != .same {
             keep(entry.key, file, "its object is not the recorded one", &found.report)
-        } else if let local = entry.local, carriedMode(row, local, object, policy) != nil {
+        } else if let local = entry.local, carriedMode(row, local, object, context.policy) != nil {
             keep(entry.key, file, "its permissions were not sent yet", &found.report)
         } else {
             let isSeen = change == .same && context.policy.judgesInodes && row.changed != nil

@@ -15,19 +15,28 @@ struct OwnTags: RunStep {
     private static let interval = Duration.milliseconds(250)
 
     let setup: RunSetup
+    /// Where a plan notes what it met.
+    let copies: TagCopies?
 
-    init(_ setup: RunSetup) { self.setup = setup }
+    init(_ setup: RunSetup, _ copies: TagCopies? = nil) {
+        (self.setup, self.copies) = (setup, copies)
+    }
 
     /// Why the directory with these tags is left out; nil if all of them came from the bucket and
     /// were not changed here since.
     ///
     /// With `isNew` the manifest had no row when the run began.
     func reason(of found: FoundTags, isNew: Bool) async throws -> WalkIssue.Reason? {
-        for tag in found.tags where try await !isFetched(tag, isNew: isNew) { return tag.reason }
+        for tag in found.tags
+        where try await !isFetched(tag, in: found.directory, isNew: isNew) { return tag.reason }
         return nil
     }
 
-    private func isFetched(_ tag: FoundTags.Tag, isNew: Bool) async throws -> Bool {
+    private func isFetched(
+        _ tag: FoundTags.Tag,
+        in directory: [UInt8],
+        isNew: Bool
+    ) async throws -> Bool {
         guard let file = tag.file else {
             // A link is the one that a stored link became, or this machine's.
             let row = try await record(of: tag.key.ofLink, isNew: isNew)?.row
@@ -36,10 +45,12 @@ struct OwnTags: RunStep {
         // Where it is not known, nothing beneath is to be deleted.
         guard let record = try await record(of: tag.key, isNew: isNew) else { return false }
         guard let row = record.row else {
-            guard record.isNew else { return false }
-            return try await isInBucket(tag.key)
+            if record.isNew, try await isInBucket(tag.key) { return true }
+            copies?.note(own: tag, in: directory)
+            return false
         }
         guard row.isFetched else { return false }
+        copies?.note(fetched: row)
         let judgesInodes = policy.knowsDirectory && policy.judgesInodes
         let isSameInode = !judgesInodes || file.inode == row.inode
         return isSameInode && file.size == row.size && row.mayHaveTime(of: file)

@@ -123,6 +123,7 @@ struct PlanSource: RunStep {
             summary.directoryChanged = issues.hasLostNames
         }
         for message in issues.coverMessages { setup.onEvent(.warning(message: message)) }
+        for name in issues.originalsOfCopies { executor.ledger.countSkippedName(name) }
         for message in [
             plan.reserved.message, plan.links.message, scope.withheldMessage,
             scope.heldLinksMessage,
@@ -151,10 +152,12 @@ struct PlanSource: RunStep {
         passes: (ObjectKey) async throws -> Bool,
         skips: (ObjectKey) -> Bool,
         onUnchanged: (Int) -> Void,
-        onEntry: (JoinedEntry) async throws -> Void
+        onEntry: (JoinedEntry) async throws -> Void,
+        onLeftOut: (JoinedEntry) async throws -> Void = { _ in }
     ) async throws -> PlanLoop {
         let lister = try await makeLister(rows: rows)
-        let scan = try await makeScan(scope, issues, notesMounts, isNew: rows.count == 0)
+        let copies = filter.tags.hasFiles ? TagCopies() : nil
+        let scan = try await makeScan(scope, issues, copies, notesMounts, isNew: rows.count == 0)
         var loop = PlanLoop(
             manifest: session.manifest,
             lister: lister,
@@ -171,6 +174,9 @@ struct PlanSource: RunStep {
         )
         let (damaged, opened) = (session.damaged, openedDirectories)
         func give(_ entry: JoinedEntry, _ loop: inout PlanLoop) async throws {
+            if entry.local == nil, let row = entry.base, filter.tags.mayBeTag(row.key) {
+                copies?.note(gone: row)
+            }
             let found = try await leftOut.marking(opened?.closed(entry) ?? entry)
             let entry =
                 damaged.isEmpty
@@ -178,6 +184,7 @@ struct PlanSource: RunStep {
             let chosen = scope.choose(entry, issues)
             loop.note(entry, isSelected: chosen != nil, isHeld: chosen == nil && scope.holds(entry))
             if let chosen { return try await onEntry(chosen) }
+            try await onLeftOut(entry)
             try await leftOut.add(entry)
         }
         try await withThrowingTaskGroup(of: Void.self) { group in
@@ -210,7 +217,24 @@ struct PlanSource: RunStep {
             for entry in try await staleRows.flush() { try await give(entry, &loop) }
             try await leftOut.flush()
         }
+        try await report(copies, scope, issues, records: leftOut.records)
         return loop
+    }
+
+    /// Reports copies of tags, and files with escaped names that no run has mirrored.
+    private func report(
+        _ copies: TagCopies?,
+        _ scope: PlanScope,
+        _ issues: ScanIssues,
+        records: Bool
+    ) async throws {
+        try await copies?.report(to: issues, session, records: records)
+        let escaped = [UInt8](EscapedName.directoryName.utf8)
+        // What is recorded of them has a message of its own.
+        guard options.names == .skip, scope.heldNamesMessage == nil,
+            paths.ranges.contains(ObjectKey(escaped)), session.directory.hasEscapedNames()
+        else { return }
+        issues.report(WalkIssue(path: escaped, reason: .noEscapedName))
     }
 
     /// Nil for a mirror that is not cut.
@@ -221,11 +245,12 @@ struct PlanSource: RunStep {
     private func makeScan(
         _ scope: PlanScope,
         _ issues: ScanIssues,
+        _ copies: TagCopies?,
         _ notesMounts: Bool,
         isNew: Bool
     ) async throws -> LocalScan {
         let isExcluded = scope.isExcludedFromWalk
-        let ownTags = OwnTags(setup)
+        let ownTags = OwnTags(setup, copies)
         let leftOutMounts = try await ownTags.leftOutMounts(self.scope)
         let staysHere = filter.tags.staysOnFileSystem
         let unmounted = Set(

@@ -55,10 +55,13 @@ struct Preview {
     var renames: Int { renamed.intersection(deleted).count }
 
     /// Deletions at or beneath names that were skipped, which a run holds back.
-    func heldBack(by names: [ObjectKey]) -> Int {
+    func heldBack(by names: [ObjectKey]) -> Int { Self.count(deleted, heldBackBy: names) }
+
+    /// How many of these keys are at or beneath the names.
+    static func count(_ keys: Set<ObjectKey>, heldBackBy names: [ObjectKey]) -> Int {
         guard !names.isEmpty else { return 0 }
         let names = Set(names)
-        return deleted.count { Self.isAtOrBeneath(names, $0) }
+        return keys.count { isAtOrBeneath(names, $0) }
     }
 
     private static func isAtOrBeneath(_ names: Set<ObjectKey>, _ key: ObjectKey) -> Bool {

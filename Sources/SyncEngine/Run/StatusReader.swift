@@ -19,29 +19,23 @@ struct StatusReader: Sendable {
         _ directions: [SyncDirection: RunOptions],
         _ onDetail: (@Sendable (StatusDetail) -> Void)?
     ) async throws -> StatusReport {
-        let setup = try RunSetup(settings, session, .pull, options)
+        var listing = options
+        listing.deletesExcluded = (directions.values + [options]).contains { $0.deletesExcluded }
+        let setup = try RunSetup(settings, session, .pull, listing)
         try await setup.checkPaths()
         let all = try setups(session, options, directions)
         let rows = try await RecordedRows(setup.paths, in: session.manifest)
         let issues = IssueTexts(limit: Self.issueLimit)
+        let notes = IssueTexts(limit: Self.issueLimit)
         let onExcluded = options.namesExcluded ? onDetail.map(Self.naming) : nil
-        let scope = PlanScope(
-            setup.filter,
-            .sync,
-            deletesExcluded: false,
-            held: session.held,
-            now: settings.environment.now(),
-            judgesInodes: setup.policy.judgesInodes,
-            links: options.links,
-            names: options.names,
-            freed: FreedScope(session.freed),
-            onCostly: { issues.add("'\($0.display)': the patterns take too long to match") },
-            onExcluded: onExcluded
-        )
-        let hidden = Self.hidden(issues, onExcluded)
-        var differences = try await differenceCounter(hidden, all.sync.policy, session.manifest)
+        let hidden = Self.hidden(issues, notes, onExcluded)
         let kept = try await setup.keptTransfers(partSize: all.push.options.partSize)
         var works = WorkCounters(all, hidden, kept, onDetail)
+        let scope = scope(setup, works, issues, onExcluded)
+        let scopes = [all.pull, all.push].filter { $0.options.deletesExcluded }.map {
+            ($0.direction, PlanScope($0))
+        }
+        var differences = try await differenceCounter(hidden, all.sync.policy, session.manifest)
         let loop = try await PlanSource(setup).join(
             rows: rows,
             scope,
@@ -54,20 +48,23 @@ struct StatusReader: Sendable {
                 await works.add(entry)
                 differences.add(entry)
                 hidden.planReached(entry.key)
+            },
+            onLeftOut: { entry in
+                for (direction, scope) in scopes where !hidden.isTagged(entry.key) {
+                    guard let chosen = scope.chooseDeleted(entry) else { continue }
+                    await works.add(chosen, to: direction)
+                }
             }
         )
         await works.finish()
         if let error = loop.listingFailure { throw error }
         issues.add(scope, hidden)
         let coverage = PlanCoverage(loop, hidden)
-        func work(_ counter: WorkCounter) async throws -> PlannedWork {
-            try await judged(counter, coverage, rows, hidden)
-        }
         return StatusReport(
             paths: setup.paths.texts,
-            pull: try await work(works.pull),
-            push: try await work(works.push),
-            sync: try await work(works.sync),
+            pull: try await judged(works.pull, coverage, rows, hidden),
+            push: try await judged(works.push, coverage, rows, hidden),
+            sync: try await judged(works.sync, coverage, rows, hidden),
             differences: differences.counted(scope, reserved: works.sync.reserved.kept),
             interrupted: try await interrupted(session.manifest, setup.paths),
             running: try await PastRun.running(session),
@@ -75,8 +72,32 @@ struct StatusReader: Sendable {
             recorded: rows.count,
             lastSuccess: try await LastSuccess.read(session.manifest),
             issues: issues.texts + [hidden.unnamedMessage].compactMap(\.self),
-            warnings: setup.warnings + hidden.coverMessages
+            warnings: setup.warnings + notes.texts + hidden.coverMessages
                 + [works.sync.reserved.message].compactMap(\.self)
+        )
+    }
+
+    /// What all directions look at.
+    private func scope(
+        _ setup: RunSetup,
+        _ works: WorkCounters,
+        _ issues: IssueTexts,
+        _ onExcluded: (@Sendable (ObjectKey, String) -> Void)?
+    ) -> PlanScope {
+        let senders = [works.push.executor, works.sync.executor]
+        return PlanScope(
+            setup.filter,
+            .sync,
+            deletesExcluded: setup.options.deletesExcluded,
+            held: setup.session.held,
+            now: settings.environment.now(),
+            judgesInodes: setup.policy.judgesInodes,
+            links: setup.options.links,
+            names: setup.options.names,
+            freed: FreedScope(setup.session.freed),
+            onCostly: { issues.add("'\($0.display)': the patterns take too long to match") },
+            onExcluded: onExcluded,
+            onOutside: { entry in for sender in senders { sender.noteLeftOut(entry) } }
         )
     }
 
@@ -105,9 +126,11 @@ struct StatusReader: Sendable {
         _ rows: RecordedRows,
         _ issues: ScanIssues
     ) async throws -> PlannedWork {
-        var work = counter.work
+        guard counter.work.deletions > 0 else { return counter.work }
+        let deletions = RunDeletions(executor: counter.executor)
+        var work = counter.work(heldBackBy: try await deletions.namesInDoubt())
         guard work.deletions > 0 else { return work }
-        var check = try await RunDeletions(executor: counter.executor).deletionGuard(
+        var check = try await deletions.deletionGuard(
             coverage,
             rows: rows,
             deletions: work.deletions
@@ -131,9 +154,12 @@ struct StatusReader: Sendable {
 
     private static func hidden(
         _ issues: IssueTexts,
+        _ notes: IssueTexts,
         _ onExcluded: (@Sendable (ObjectKey, String) -> Void)?
     ) -> ScanIssues {
         ScanIssues { issue in
+            // As in a run, these are no differences.
+            if issue.isNoUsersFile { return notes.add(issue.message) }
             guard case .tagged(let tag) = issue.reason else { return issues.add(issue.message) }
             onExcluded?(ObjectKey(issue.path + [UInt8(ascii: "/")]), displayText(tag.utf8))
         }

@@ -39,6 +39,15 @@ struct WorkCounters {
         return areFree.allSatisfy(\.self)
     }
 
+    /// Adds what only one direction looks at.
+    mutating func add(_ entry: JoinedEntry, to direction: SyncDirection) async {
+        switch direction {
+        case .pull: await pull.add(entry)
+        case .push: await push.add(entry)
+        case .sync: await sync.add(entry)
+        }
+    }
+
     mutating func addUnchanged(_ count: Int) {
         pull.addUnchanged(count)
         push.addUnchanged(count)
@@ -64,6 +73,7 @@ struct WorkCounter {
     /// Files that get another name instead of being deleted, as far as ``Preview/limit`` goes.
     private var renamed: Set<ObjectKey> = []
     private var deleted: Set<ObjectKey> = []
+    private var deletedThere: Set<ObjectKey> = []
 
     init(
         _ setup: RunSetup,
@@ -79,6 +89,7 @@ struct WorkCounter {
         markers = HeldMarkers(ordinary: policy.ordinaryDirectory)
     }
 
+    var direction: SyncDirection { policy.direction }
     var reserved: ReservedObjects { plan.reserved }
 
     mutating func add(_ entry: JoinedEntry) async {
@@ -101,6 +112,13 @@ struct WorkCounter {
         markers.finish(&outcomes)
         for outcome in outcomes { await countOne(outcome.item) }
         work.deletions -= renamed.intersection(deleted).count
+    }
+
+    /// The work without the deletions that these names hold back.
+    func work(heldBackBy names: [ObjectKey]) -> PlannedWork {
+        var work = work
+        work.deletions -= Preview.count(deleted.union(deletedThere), heldBackBy: names)
+        return work
     }
 
     private mutating func count(_ item: PlannedItem) async {
@@ -145,8 +163,11 @@ struct WorkCounter {
         _ outline: PlanOutline,
         _ added: PlannedWork
     ) async -> ManifestEntry? {
-        if outline.step == .deleteLocal, deleted.count < Preview.limit {
-            deleted.insert(item.entry.key)
+        switch outline.step {
+        case .deleteLocal where deleted.count < Preview.limit: deleted.insert(item.entry.key)
+        case .deleteRemote where deletedThere.count < Preview.limit:
+            deletedThere.insert(item.entry.key)
+        default: break
         }
         guard added.transfers == 1 else { return nil }
         let source = await executor.sources.probableSource(item.decision, item.entry)

@@ -35,8 +35,8 @@ final class DamagedRows: Sendable {
     private let list: DamageList
     /// True if files may have moved to another shard.
     private let isOfShard: Bool
-    /// Those of other shards or states, by their sizes: also what has good content again, as long as this one
-    /// has not looked for other names of what was damaged.
+    /// Those of other shards or states, by their sizes: also what has good content again, as long
+    /// as this one has not looked for other names of what was damaged.
     private let elsewhere: [Int64: [ManifestEntry]]
     private let hasOwn: Mutex<Bool>
     /// Those whose other names were not looked for yet, by their inodes.

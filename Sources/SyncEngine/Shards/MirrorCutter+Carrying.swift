@@ -9,7 +9,7 @@ extension MirrorCutter {
     /// elements.
     private static let lists = [
         ("directory.mount-points", "//"), ("directory.mount-identities", "//"),
-        ("manifest.rebuilt", " "), ("uploads.unrecorded-runs", " "),
+        ("manifest.rebuilt", " "), ("tags.fetched", " "), ("uploads.unrecorded-runs", " "),
     ]
 
     func carryOut(_ cutting: Cutting, _ sources: [Source]) async throws {

@@ -158,6 +158,21 @@ extension EngineRuns {
             #expect(summary.transferred == 0 && summary.adopted == 8 && summary.isInStep)
         }
 
+        @Test func `are named by a run without them that has no record of them`() async throws {
+            try fixture.write("a/f", Data([1]))
+            try fixture.write("a/.osssync-names/x%2F%2Fy", Data([2]))
+            for _ in 0..<2 {
+                let log = EventLog()
+                let summary = try await fixture.run("a", .push, log)
+                #expect(summary.notMirrored == 1 && !summary.isInStep, "\(summary)")
+                #expect(log.skipped(".osssync-names")?.contains("--names escape") == true)
+                let report = try await fixture.engine("a").status(options: MirrorFixture.options())
+                #expect(report.differences.notMirrored == 1 && !report.isInStep)
+            }
+            #expect(try await run("a", .push).isInStep)
+            #expect(try await fixture.objects() == ["f", "x//y"])
+        }
+
         @Test func `of versions that are kept in conflicts are keys of their own`() async throws {
             try await fill()
             try await run("a", .pull)

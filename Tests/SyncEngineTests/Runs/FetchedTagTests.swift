@@ -67,6 +67,38 @@ extension EngineRuns {
             #expect(!objects.contains("f"))
         }
 
+        @Test(arguments: tags, ["copy", "zcopy"])
+        func `are named in copies of their directories, which they leave out`(
+            tag: String,
+            name: String
+        ) async throws {
+            let fixture = try await mirror()
+            try fixture.write("a/own/" + tag, Self.signature + Data("of this machine".utf8))
+            try await fixture.put("photos/" + tag, Self.signature)
+            try await fixture.run("a", .sync, EventLog(), Self.recognizing)
+            try fixture.makeDirectory("a/" + name)
+            for file in try fixture.names(in: "a/photos") {
+                let content = try #require(fixture.content("a/photos/" + file))
+                try fixture.write("a/\(name)/" + file, content)
+            }
+            for index in 0..<3 {
+                // What is gone may be in the copy only.
+                if index == 1 { try fixture.remove("a/photos") }
+                let options = MirrorFixture.options(Self.recognizing)
+                let report = try await fixture.engine("a").status(options: options)
+                #expect(report.differences.notMirrored == 1 && !report.isInStep, "\(report)")
+                let log = EventLog()
+                let run = try await fixture.run("a", .sync, log, Self.recognizing)
+                #expect(run.notMirrored == 1 && !run.isInStep && run.deleted == 0, "\(run)")
+                #expect(run.notMirroredKinds == [.copiedTag])
+                #expect(log.warnings.contains { $0.contains("'\(name)' is left out") })
+            }
+            try fixture.remove("a/\(name)/" + tag)
+            let run = try await fixture.run("a", .sync, EventLog(), Self.recognizing)
+            #expect(run.isInStep && run.deleted == 3, "\(run)")
+            #expect(try await fixture.objects().contains(name + "/a"))
+        }
+
         @Test(arguments: tags)
         func `count once they were changed here`(tag: String) async throws {
             let fixture = try await mirror()
@@ -145,7 +177,7 @@ extension EngineRuns {
             let fixture = try await mirror()
             try await fixture.put("photos/.nobackup", Self.signature)
             try await fixture.run("a", .sync)
-            try fixture.write("a/photos/CACHEDIR.TAG", Self.signature)
+            try fixture.write("a/photos/CACHEDIR.TAG", Self.signature + Data("\n".utf8))
             let summary = try await fixture.run("a", .sync, EventLog(), Self.recognizing)
             #expect(summary.transferred == 0 && summary.notMirrored == 3, "\(summary)")
         }

@@ -61,6 +61,46 @@ extension EngineRuns {
             #expect(report.differences.unknown == 1 && !report.isInStep)
         }
 
+        @Test func `counts what is excluded and deleted for it`() async throws {
+            let fixture = try MirrorFixture()
+            for name in ["d/e/1", "d/2", "f"] { try fixture.write("a/" + name, Data([1])) }
+            try await fixture.run("a", .push)
+            let options = MirrorFixture.options {
+                ($0.deletesKnown, $0.deletesExcluded) = (true, true)
+                try? $0.filter.exclude("/d/")
+            }
+            for _ in 0..<2 {
+                let report = try await fixture.engine("a").status(options: options)
+                // What was written a moment ago is compared first.
+                for work in [report.pull, report.push] {
+                    #expect(work.deletions + work.comparisons == 2, "\(work)")
+                }
+                #expect(report.push.deletions == 2 && report.sync.deletions == 0, "\(report)")
+                var push = options
+                push.deletesExcluded = false
+                let own = try await fixture.engine("a").status(options: options, of: [.push: push])
+                #expect(own.push.deletions == 0, "\(own.push)")
+            }
+            let log = EventLog()
+            let run = try await fixture.engine("a").run(.push, options: options, onEvent: log.add)
+            #expect(run.deleted == 2, "\(run)")
+        }
+
+        @Test func `names another mirror within this one, which is no difference`() async throws {
+            let fixture = try MirrorFixture()
+            for name in ["f", "in/g"] { try fixture.write("a/" + name, Data([1])) }
+            try await fixture.run("a/in", .push)
+            try await fixture.run("a", .push)
+            try fixture.write("a/other/identity", Data("osssync-state 1\n".utf8))
+            let options = MirrorFixture.options()
+            let report = try await fixture.engine("a").status(options: options)
+            #expect(report.issues.isEmpty && report.differences.notMirrored == 0, "\(report)")
+            for name in ["in", "other"] {
+                #expect(report.warnings.contains { $0.contains("'\(name)") }, "\(report.warnings)")
+            }
+            #expect(try await fixture.run("a", .push).notMirrored == 0)
+        }
+
         @Test func `explains what an excluded path is deleted for`() async throws {
             let fixture = try MirrorFixture()
             for name in ["f", "k10"] { try fixture.write("a/" + name, Data([1])) }

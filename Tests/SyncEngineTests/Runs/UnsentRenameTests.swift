@@ -26,8 +26,17 @@ struct UnsentRenameTests {
     /// What is gone is deleted, and the object of the file is there.
     private func keepsOnlyOld(
         _ direction: SyncDirection,
+        isCounted: Bool = false,
         _ change: (inout RunOptions) -> Void = { _ in }
     ) async throws {
+        if isCounted {
+            let options = MirrorFixture.options { options in
+                options.deletesKnown = true
+                change(&options)
+            }
+            let report = try await fixture.engine("a").status(options: options)
+            #expect((report.push.deletions, report.sync.deletions) == (1, 1), "\(report)")
+        }
         for isDryRun in [true, false] {
             let run = try await fixture.run("a", direction) { options in
                 options.deletesKnown = true
@@ -132,7 +141,9 @@ struct UnsentRenameTests {
     ) async throws {
         try fixture.rename("a/old", to: "a/new")
         try fixture.setModified("a/new", Date(timeIntervalSince1970: 1_000_000_000))
-        try await keepsOnlyOld(direction) { $0.filter.bounds.maximumAge = .seconds(86_400) }
+        try await keepsOnlyOld(direction, isCounted: true) {
+            $0.filter.bounds.maximumAge = .seconds(86_400)
+        }
         let all = try await fixture.run("a", direction) { $0.deletesKnown = true }
         #expect(all.deletionsHeldBack == nil && all.isInStep, "\(all)")
         #expect(try await fixture.object("new") == content)
@@ -145,7 +156,9 @@ struct UnsentRenameTests {
     ) async throws {
         try fixture.rename("a/old", to: "a/new")
         try fixture.write("a/new", content + content)
-        try await keepsOnlyOld(direction) { $0.filter.bounds.maximumSize = 1_000_000 }
+        try await keepsOnlyOld(direction, isCounted: true) {
+            $0.filter.bounds.maximumSize = 1_000_000
+        }
     }
 
     @Test func `hold back no deletion of a file whose inode they got`() async throws {
