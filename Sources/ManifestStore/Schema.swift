@@ -256,6 +256,7 @@ extension Schema {
             local_changes INTEGER,
             requests INTEGER,
             vanished INTEGER,
+            bytes_in_both INTEGER,
             message TEXT,
             paths TEXT,
             row_check INTEGER NOT NULL

@@ -133,6 +133,9 @@ enum Query: String, CaseIterable, Sendable {
             WHERE run_id <= ? ORDER BY run_id, item_number LIMIT ?
         )
         """
+    case selectConflictCopies = """
+        SELECT key FROM run_item WHERE instr(key, CAST('.conflict-' AS BLOB)) > 0 LIMIT ?
+        """
     case selectLastItemNumber = "SELECT max(item_number) FROM run_item WHERE run_id = ?"
     case selectItems = """
         SELECT * FROM run_item WHERE run_id = ? AND item_number >= ? ORDER BY item_number LIMIT ?

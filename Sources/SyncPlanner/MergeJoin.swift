@@ -219,10 +219,11 @@ package struct MergeJoin: Sendable {
     package mutating func skipUnchanged(
         _ policy: DecisionPolicy,
         where isTaken: (ObjectKey) -> Bool
-    ) throws(PlanError) -> (count: Int, last: ObjectKey)? {
+    ) throws(PlanError) -> (count: Int, bytes: Int64, last: ObjectKey)? {
         if let failure { throw failure }
         guard bound == nil, !policy.comparesContent else { return nil }
         var count = 0
+        var bytes: Int64 = 0
         while remote.hasTwo, base.hasTwo, local.hasTwo {
             let (object, row, file) = (remote.index, base.index, local.index)
             guard remote.elements[object].key == base.elements[row].key,
@@ -238,13 +239,14 @@ package struct MergeJoin: Sendable {
                 !local.elements[file + 1].path.mayBelongBeneath(base.elements[row].key),
                 isTaken(base.elements[row].key)
             else { break }
+            bytes = bytes.addingClamped(base.elements[row].size)
             remote.skipFirst()
             base.skipFirst()
             local.skipFirst()
             count += 1
         }
         guard count > 0 else { return nil }
-        return (count, base.elements[base.index - 1].key)
+        return (count, bytes, base.elements[base.index - 1].key)
     }
 
     private mutating func checked(

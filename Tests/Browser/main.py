@@ -63,7 +63,7 @@ def main():
             for name in SIZES:
                 for page, title, texts in [
                         (ended, "a long history", [*HOSTILE[:4], "earlier months", "older runs"]),
-                        (live, "a run that works", ["Running now", "ETA", "0.mkv"])]:
+                        (live, "a run that works", ["Running at", "ETA", "0.mkv"])]:
                     title = f"the page of {title} is right {name}"
                     if all(word in title for word in words):
                         tally.run(title, check, browser, page, name, texts, HEIGHTS[name])

@@ -42,15 +42,22 @@ struct LiveRunTests {
         let event = try workplace.run("status", "--json", tree.path).events.last
         let running = try #require(event?["running"] as? [String: Any])
         #expect(running["items"] as? Int == 1 && running["bytes"] as? Int == 200)
-        #expect(pageText.contains("<h2>Running now</h2>"))
+        #expect(pageText.contains("<h2>Running at ") && pageText.contains("the run was killed"))
+        // A run that finds the directory taken leaves the page as it is.
+        let locked = try workplace.run("push", tree.path, "--html", page)
+        #expect(locked.status == 75 && pageText.contains("<h2>Running at "))
+        let other = try workplace.makeDirectory("other")
+        let refused = try workplace.run("push", other.path, workplace.remote + "2", "--html", page)
+        #expect(refused.status == 2)
+        #expect(refused.diagnostics.contains("it is the page of another mirror"))
         #expect(pageText.contains(#"http-equiv="refresh""#))
         #expect(pageText.contains("Last complete run"))
 
         // Ctrl-C ends the watching only.
-        let other = try workplace.start(["status", "--follow", "--json", tree.path])
-        try #require(other.waitForLine { $0.contains(#""event":"progress""#) } != nil)
-        other.send(SIGINT)
-        #expect(other.finish().status == 0)
+        let second = try workplace.start(["status", "--follow", "--json", tree.path])
+        try #require(second.waitForLine { $0.contains(#""event":"progress""#) } != nil)
+        second.send(SIGINT)
+        #expect(second.finish().status == 0)
 
         try workplace.clearFaults()
         #expect(push.finish().status == 0)
@@ -59,10 +66,10 @@ struct LiveRunTests {
         #expect(followed.events.last?["event"] as? String == "past_run")
         #expect(followed.events.last?["outcome"] as? String == "complete")
         #expect(!FileManager.default.fileExists(atPath: live))
-        #expect(!pageText.contains("refresh") && !pageText.contains("Running now"))
+        #expect(!pageText.contains("refresh") && !pageText.contains("Running at"))
         #expect(pageText.contains("What run 2 transferred") && pageText.contains("2 items, 300 B"))
         let none = try workplace.run("status", "--follow", tree.path)
-        #expect(none.output == "no run of '\(tree.path)' is active\n" && none.status == 0)
+        #expect(none.output == "'\(tree.path)': no run is active\n" && none.status == 0)
     }
 
     @Test func `what a killed run showed misleads nobody, and the next run removes it`() throws {
@@ -75,16 +82,43 @@ struct LiveRunTests {
         #expect(FileManager.default.fileExists(atPath: live))
         let status = try workplace.run("status", tree.path)
         #expect(!status.output.contains("elapsed"), "\(status.output)")
-        #expect(try workplace.run("status", "--follow", tree.path).output.hasPrefix("no run of"))
+        #expect(
+            try workplace.run("status", "--follow", tree.path).output.contains("no run is active")
+        )
         try workplace.clearFaults()
         #expect(try workplace.run("push", tree.path).status == 0)
         #expect(!FileManager.default.fileExists(atPath: live))
     }
 
+    @Test func `a copy that a conflict made stays on the page until it is gone`() throws {
+        try workplace.clearFaults()
+        try #require(try workplace.run("push", tree.path).status == 0)
+        let other = try workplace.makeDirectory("other")
+        try #require(try workplace.run("pull", other.path, workplace.remote).status == 0)
+        try tree.write("a", ramp(101))
+        try other.write("a", ramp(102))
+        try #require(try workplace.run("push", tree.path).status == 0)
+        for status in [1, 0, 0] {
+            let sync = try workplace.run("sync", "--delete", other.path, "--html", page)
+            #expect(sync.status == status)
+            #expect(pageText.contains("conflict copy</b> <bdi>a.conflict-"))
+        }
+        #expect(pageText.contains("3 items, 403 B, after run 4"))
+        #expect(pageText.contains("<polyline points="))
+        let names = try FileManager.default.contentsOfDirectory(atPath: other.path)
+        for name in names where name.contains(".conflict-") {
+            try FileManager.default.removeItem(atPath: other.path + "/" + name)
+        }
+        #expect(try workplace.run("sync", "--delete", other.path, "--html", page).status == 0)
+        #expect(!pageText.contains("conflict copy"))
+    }
+
     @Test func `a run that fails and a verify write the page, and a dry run does not`() throws {
         try workplace.clearFaults()
-        #expect(try workplace.run("push", "-n", tree.path, "--html", page).status == 0)
-        #expect(pageText.isEmpty)
+        let dry = try workplace.run("push", "-n", tree.path, "--html", page)
+        #expect(dry.status == 0 && pageText.isEmpty)
+        #expect(dry.diagnostics == "osssync: a dry run does not write --html\n")
+        #expect(try workplace.run("push", tree.path, "--html", "").status == 2)
         // Nothing can be signed.
         let failed = try workplace.run(
             "push",

@@ -114,6 +114,16 @@ struct WatchTests {
         #expect(stop(program).status == 143)
     }
 
+    @Test func `is followed from push to push, to its end`() throws {
+        let program = try watch()
+        let follower = try workplace.start(["status", "--follow", tree.path])
+        try #require(follower.waitForLine { $0.contains("a watch waits for changes") } != nil)
+        program.send(SIGTERM)
+        _ = program.finish()
+        let followed = follower.finish()
+        #expect(followed.status == 0 && followed.output.hasSuffix("the watch has ended\n"))
+    }
+
     @Test func `what changed while nothing watched is pushed at first`() throws {
         let program = try watch("--delete")
         try tree.write("b", Data("new".utf8))

@@ -192,7 +192,7 @@ def _(place):
 
 @case("F209", "each file comes back from the trash that has its last version")
 def _(place):
-    for name in ("d/a", "d/b", "f"):
+    for name in ("d/a", "d/b", "f", "kept"):
         place.write(name, OLD)
     place.in_step(place.push())
     # Older versions of two files go to the trash here.
@@ -206,7 +206,7 @@ def _(place):
     place.in_step(place.push(*KEEPING))
     back = command(place, "restore", "d", "f")
     equal((back.status, back.last("restore")["restored"]), (0, 3), str(back))
-    equal(place.tree(), {"d/a": OLD, "d/b": OLD, "f": NEW}, "the tree")
+    equal(place.tree(), {"d/a": OLD, "d/b": OLD, "f": NEW, "kept": OLD}, "the tree")
 
 
 @case("F209", "the trash of a directory that is linked with another bucket stays")

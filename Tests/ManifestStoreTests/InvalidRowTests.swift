@@ -109,14 +109,14 @@ struct InvalidRow: Sendable, CustomTestStringConvertible {
         InvalidRow(
             table: .run,
             values: [.integer(5), .text("sideways"), .integer(1), .integer(0), .text("r")]
-                + [SQLValue](repeating: .null, count: 17),
+                + [SQLValue](repeating: .null, count: 18),
             row: "5",
             problem: "its direction is 'sideways'"
         ),
         InvalidRow(
             table: .run,
             values: [.integer(5), .text("pull"), .integer(1), .integer(0), .text("r")]
-                + [.text("perfect"), .real(1)] + [SQLValue](repeating: .integer(0), count: 13)
+                + [.text("perfect"), .real(1)] + [SQLValue](repeating: .integer(0), count: 14)
                 + [.null, .text("d")],
             row: "5",
             problem: "its outcome is 'perfect'"
@@ -124,14 +124,14 @@ struct InvalidRow: Sendable, CustomTestStringConvertible {
         InvalidRow(
             table: .run,
             values: [.integer(5), .text("pull"), .integer(1), .integer(0), .text("r")]
-                + [.text("complete"), .real(1)] + [SQLValue](repeating: .null, count: 15),
+                + [.text("complete"), .real(1)] + [SQLValue](repeating: .null, count: 16),
             row: "5",
             problem: "its end is incomplete"
         ),
         InvalidRow(
             table: .run,
             values: [.integer(5), .text("pull"), .integer(1), .integer(0), .text("r")]
-                + [.text("complete"), .real(1)] + [SQLValue](repeating: .integer(0), count: 12)
+                + [.text("complete"), .real(1)] + [SQLValue](repeating: .integer(0), count: 13)
                 + [.integer(-1), .null, .null],
             row: "5",
             problem: "a count is -1"

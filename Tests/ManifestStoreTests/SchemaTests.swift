@@ -23,6 +23,8 @@ struct SchemaTests {
             .selectEntriesLike: "SCAN entry",
             // Whether there is one: the first is enough.
             .selectAnyComparison: "SCAN comparison",
+            // For the page of a run.
+            .selectConflictCopies: "SCAN run_item",
             // Another remote: the whole of it goes.
             .deleteSoundEntries: "SCAN entry",
             .deleteAllDownloads: "SCAN download",

@@ -64,9 +64,9 @@ struct HelpTests {
             "bash",
             [
                 "complete -F _osssync osssync",
-                "        pull:*|restore:*) _osssync_paths || compopt -o default ;;",
-                "        --links) mapfile -t COMPREPLY < <(compgen -W 'skip follow store' "
-                    + "-- \"$cur\"); return ;;",
+                "        pull:*|restore:*|free:*|verify:*) _osssync_paths || compopt -o default ;;",
+                "        --links) mapfile -t COMPREPLY < <(compgen -W 'skip follow store' -- "
+                    + "\"$cur\"); return ;;",
             ]
         ),
         (
@@ -80,7 +80,7 @@ struct HelpTests {
         (
             "fish",
             [
-                "complete -c osssync -n '__fish_seen_subcommand_from pull restore' "
+                "complete -c osssync -n '__fish_seen_subcommand_from pull restore free verify' "
                     + "-a '(__osssync_paths)'",
                 "complete -c osssync -n '__fish_seen_subcommand_from pull' -l delete "
                     + "-d 'delete what was deleted on the other side'",

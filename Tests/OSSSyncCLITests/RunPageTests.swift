@@ -1,4 +1,5 @@
 import Foundation
+import Glibc
 import OSSSync
 import Testing
 
@@ -78,7 +79,12 @@ struct RunPageTests {
         page.overview.directories = [
             MirrorOverview.Directory(name: name, files: 1, bytes: 5_000)
         ]
-        (page.overview.recorded, page.overview.bytes) = (7, 9_000)
+        (page.overview.freed, page.hasRemoteTrash) = (3, true)
+        page.overview.conflictCopies = [name]
+        for index in page.overview.runs.indices {
+            page.overview.runs[index].end?.itemsInBoth = 7
+            page.overview.runs[index].end?.bytesInBoth = 9_000 - Int64(index) * 1_000
+        }
         page.overview.damagedFiles = 2
         page.overview.verifiedShare = 0.25
         var live = LiveRun(
@@ -140,17 +146,20 @@ struct RunPageTests {
         #expect(text.components(separatedBy: "<i class=\"ok\"").count == 2)
         #expect(text.components(separatedBy: "<i class=\"bad\"").count == 3)
         for words in [
-            "did not end", "incomplete", "1 of 3 days with a complete run", "4.9 KiB",
+            "Running at ", "the run was killed", "did not end", "incomplete",
+            "1 of 3 days with a complete run", "4.9 KiB",
             "25% of 100 B, 25 B/s, ETA 0:03", "Waiting: name", "2 files here", "failed name",
-            "name: 50%", "7 items, 8.8 KiB", "never complete; 25% of the next verify",
-            "Last complete run 2025-12-31", ", 47 hours before this page", "Failed: name",
+            "name: 50%", "7 items, 7.8 KiB, after run 2", "3 freed paths", "Trash in the bucket",
+            "conflict copy name", "6.8 KiB after run 1, 7.8 KiB after run 2",
+            "never complete; 25% of the next verify",
+            "Last complete run 2025-12-31", ", 47 h before this page", "Failed: name",
             "the largest was run 1 with 100 B",
         ] {
             #expect(found.text.contains(words), "\(words)")
         }
         var ended = page
         ended.live = nil
-        #expect(!ended.text.contains("refresh") && !ended.text.contains("Running now"))
+        #expect(!ended.text.contains("refresh") && !ended.text.contains("Running at"))
         #expect(!RunPage(directory: "d", remote: "r", now: Self.now).text.contains("<section"))
     }
 
@@ -175,20 +184,55 @@ struct RunPageTests {
         #expect(RunPage.weekday(day) == weekday)
     }
 
+    @Test func `a day without a run counts, and today only once it had one`() {
+        var page = RunPage(directory: "d", remote: "r", now: Self.now)
+        page.overview.runs = [run(2, "complete", daysAgo: 1), run(1, "complete", daysAgo: 9)]
+        #expect(page.dayCount == 9 && page.text.contains("2 of 9 days"))
+        page.overview.runs.insert(run(3, "failed", daysAgo: 0), at: 0)
+        #expect(page.text.contains("2 of 10 days"))
+    }
+
     @Test func `only such a page is replaced, and only its user can read it`() throws {
         let path = FileManager.default.temporaryDirectory
             .appendingPathComponent("osssync-page-\(UUID().uuidString)").path
         defer { try? FileManager.default.removeItem(atPath: path) }
-        for (name, mode) in [("first", 0o600), ("second", 0o644)] {
-            let text = page(name).text
-            #expect(try ReplacedFile(page: path).replace(with: text) == nil)
+        var written = page("-->first\n")
+        for mode in [0o600, 0o644] {
+            let text = written.text
+            #expect(try ReplacedFile(page: path, for: written).replace(with: text) == nil)
             #expect(try String(contentsOfFile: path, encoding: .utf8) == text)
             let attributes = try FileManager.default.attributesOfItem(atPath: path)
             #expect(attributes[.posixPermissions] as? Int == mode)
             // A user may show it to others, and it keeps that.
             try FileManager.default.setAttributes([.posixPermissions: 0o644], ofItemAtPath: path)
+            written.remote = "another"
+        }
+        written.state = "elsewhere"
+        for other in [page("-->second\n"), written] {
+            let error = #expect(throws: UsageError.self) {
+                try ReplacedFile(page: path, for: other)
+            }
+            #expect(error?.message.contains("it is the page of another mirror") == true)
         }
         try "<!DOCTYPE html>\n<p>mine</p>".write(toFile: path, atomically: true, encoding: .utf8)
-        #expect(throws: UsageError.self) { try ReplacedFile(page: path) }
+        #expect(throws: UsageError.self) { try ReplacedFile(page: path, for: written) }
+    }
+
+    @Test func `a page that is replaced keeps its group`() throws {
+        let path = FileManager.default.temporaryDirectory
+            .appendingPathComponent("osssync-page-\(UUID().uuidString)").path
+        defer { try? FileManager.default.removeItem(atPath: path) }
+        let written = page("page")
+        let file = try ReplacedFile(page: path, for: written)
+        #expect(file.replace(with: written.text) == nil)
+        var groups = [gid_t](repeating: 0, count: 64)
+        let count = unsafe getgroups(64, &groups)
+        // Only the superuser may give a file to any group.
+        let group = getuid() == 0 ? 12 : groups.prefix(Int(max(0, count))).last ?? getgid()
+        try #require(unsafe chown(path, uid_t.max, group) == 0 && chmod(path, 0o640) == 0)
+        #expect(file.replace(with: written.text) == nil)
+        let attributes = try FileManager.default.attributesOfItem(atPath: path)
+        #expect(attributes[.groupOwnerAccountID] as? Int == Int(group))
+        #expect(attributes[.posixPermissions] as? Int == 0o640)
     }
 }

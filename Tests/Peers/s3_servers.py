@@ -201,7 +201,8 @@ def rclone_serve(run, programs, environment, folder):
         # Of PUTs at the same time that make a folder it refuses or forgets one now and then
         # (1.75.2; its log: "Dir.Rename error: file does not exist").
         place.options = ("--jobs", "1")
-        keys = KEYS + CONTROL_KEYS
+        # A HEAD of one normalization finds the object of another one, and the file is skipped.
+        keys = [key for key in KEYS + CONTROL_KEYS if key != "e\u0301"]
         run("round trip", round_trip, place, keys, 20 << 20)
         run("changes", changes, place, keys)
         run("adoption", adoption, place, keys, 4 << 20)

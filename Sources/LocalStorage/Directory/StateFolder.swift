@@ -14,6 +14,13 @@ package struct StateFileContent: Sendable, Hashable {
     package let isWhole: Bool
 }
 
+/// The lock by which others know that a watch goes on, until it is released or the process ends.
+package final class WatchMark: Sendable {
+    private let file: OpenFile
+
+    fileprivate init(file: OpenFile) { self.file = file }
+}
+
 /// The state of a mirror or a private directory beneath it, for small files of its own.
 ///
 /// All methods block.
@@ -123,6 +130,31 @@ package struct StateFolder: Sendable {
             names.append(unsafe String(decoding: name, as: UTF8.self))
         }
         return names
+    }
+
+    /// What a watch holds while it waits for changes, too.
+    private static let watchName = "watch"
+
+    /// Shows others that a watch goes on, as long as the result lives; nil if one does already, or
+    /// where there are no locks.
+    package func watchMark() throws(LocalError) -> WatchMark? {
+        let flags = SystemCalls.lockFlags
+        let file = try directory.file(
+            PathBytes(Self.watchName.utf8),
+            Self.watchName,
+            flags: flags,
+            mode: 0o600
+        )
+        return try calls.lockExclusively(file.descriptor) ? WatchMark(file: file) : nil
+    }
+
+    /// True while a watch goes on.
+    package var isWatched: Bool {
+        guard let file = try? directory.file(PathBytes(Self.watchName.utf8), Self.watchName) else {
+            return false
+        }
+        defer { SystemCalls.unlock(file.descriptor) }
+        return (try? calls.lockShared(file.descriptor)) == false
     }
 
     /// What a run shows to others while it works.

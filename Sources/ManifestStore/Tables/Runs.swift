@@ -183,6 +183,18 @@ extension ManifestStore {
         return connection.changeCount >= batch
     }
 
+    /// Keys of recorded items that may be copies which conflicts have made, in order.
+    package func conflictCopies(limit: Int) throws(ManifestError) -> [ObjectKey] {
+        try withConnection { connection throws(ManifestError) in
+            var keys: Set<ObjectKey> = []
+            let values = [SQLValue.integer(Int64(limit))]
+            try connection.forEachRow(.selectConflictCopies, values) { row throws(ManifestError) in
+                if case .blob(let bytes) = row.value(at: 0) { keys.insert(ObjectKey(bytes)) }
+            }
+            return keys.sorted()
+        }
+    }
+
     /// Records how the run ended.
     package func finishRun(_ id: RunID, _ record: RunRecord) throws(ManifestError) {
         try transaction { connection throws(ManifestError) in

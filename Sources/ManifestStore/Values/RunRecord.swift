@@ -23,6 +23,8 @@ package enum RunCount: Sendable, CaseIterable {
     case deleted, renamed, adopted, unchanged, conflicts, failed, skipped, localChanges, requests
     /// Objects that were listed and gone a moment later.
     case vanished
+    /// Of the items that both sides had at its end, within its paths.
+    case bytesInBoth
 }
 
 /// The end of a run.

@@ -132,6 +132,9 @@ public struct LocalMirror: Sendable {
     /// - Throws: `SyncError`.
     public func live() throws(SyncError) -> LiveRun? { try settings.live() }
 
+    /// True while a watch goes on in any process of this user, also between its runs.
+    public var isWatched: Bool { settings.isWatched }
+
     /// The file in which a run of this directory shows others how far it is.
     ///
     /// - Returns: Nil if there is no place for it.

@@ -219,11 +219,13 @@ enum CommandTable {
             "Prints one line for each directory that was linked on this account: how the last run "
                 + "ended, when the last complete run of the whole mirror ended, what starts runs "
                 + "of it, and the remote. Makes no request. A directory that does not exist any "
-                + "more is shown as gone; 'osssync init --unlink' removes an entry.",
-            "The list is ~/.config/osssync/mirrors, which init and every run keep.",
+                + "more is shown as gone; 'osssync mirrors --forget DIR' removes it from the list.",
+            "The list is ~/.config/osssync/mirrors. 'osssync init' and each run add their "
+                + "directory; 'osssync init --unlink' removes it.",
         ],
         examples: [
             ("osssync mirrors", "list all mirrors"),
+            ("osssync mirrors --forget ~/Old", "forget a directory that is gone"),
             ("osssync mirrors --max-age 26h", "fail if one has not had a complete run since"),
             ("osssync doctor --all", "check each of them"),
         ],
@@ -241,8 +243,8 @@ enum CommandTable {
             "Prints a script with which the shell completes commands, options, their values, and "
                 + "keys, for which it lists the bucket. 'make install' installs the script.",
             "The script calls 'osssync completions paths -- WORD...', which prints the paths that "
-                + "complete the last word of a pull (from the bucket) or a restore (from the "
-                + "manifest and the local trash).",
+                + "complete the last word of a pull (from the bucket), a restore (from the "
+                + "manifest and the local trash), a free or a verify (from the manifest).",
         ],
         examples: [
             ("osssync completions bash", "print the script; load it with: source <(...)")

@@ -4,7 +4,7 @@ internal import OSSSync
 extension Option {
     /// In the order of the help.
     static let ofSingleCommands: [Option] = [
-        .empty, .run, .at, .asOf, .since, .path, .to, .remote, .budget, .repair, .shard,
+        .empty, .forget, .run, .at, .asOf, .since, .path, .to, .remote, .budget, .repair, .shard,
         .round, .count,
         .cuts, .tasks, .pull, .push, .sync, .verify, .every, .settle, .daily, .onCalendar, .system,
         .install, .remove, .list,
@@ -24,6 +24,9 @@ extension Option {
     static let empty = Option("empty", .run)
         .of([.trash])
         .help("permanently delete the listed files")
+    static let forget = Option("forget", "DIR", .run)
+        .of([.mirrors])
+        .help("remove DIR from the list; nothing else is changed")
     static let run = Option("run", "N", .run)
         .of([.restore])
         .help("restore the version that run N removed")

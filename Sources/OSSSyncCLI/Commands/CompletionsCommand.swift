@@ -7,6 +7,8 @@ struct CompletionsCommand: Sendable {
 
     private static let paths = "paths"
     private static let mostNames = 200
+    /// Commands whose paths are completed, and not the files of the current directory.
+    static let pathCommands: [CommandName] = [.pull, .restore, .free, .verify]
 
     func run() async throws(UsageError) -> ExitCode {
         let name = context.positional(0) ?? ""
@@ -31,7 +33,7 @@ struct CompletionsCommand: Sendable {
     /// anything is wrong, because the line is not complete.
     private func candidates(_ words: [String]) async -> [String] {
         guard words.count > 1, let typed = words.last,
-            let command = CommandName(rawValue: words[0]), [.pull, .restore].contains(command)
+            let command = CommandName(rawValue: words[0]), Self.pathCommands.contains(command)
         else { return [] }
         let home = context.sources.homeDirectory ?? "~"
         let before = words.dropLast().map { $0.hasPrefix("~/") ? home + $0.dropFirst() : $0 }
@@ -44,8 +46,9 @@ struct CompletionsCommand: Sendable {
         let last = place.paths.last ?? "."
         let base = last == "." ? "" : last + "/"
         let names =
-            command == .restore
-            ? await restorable(context, base + typed) : await remote(context, base + typed)
+            command == .pull
+            ? await remote(context, base + typed)
+            : await recorded(context, base + typed, withTrash: command == .restore)
         return names.map { String($0.dropFirst(base.count)) }
     }
 
@@ -64,13 +67,19 @@ struct CompletionsCommand: Sendable {
         } catch {
             return names
         }
-        return names.filter { !$0.isEmpty }
+        // No run takes what osssync itself keeps there.
+        return names.filter { !$0.isEmpty && !$0.hasPrefix(".osssync") }
     }
 
-    /// What the manifest and the local trash have.
-    private func restorable(_ context: CommandContext, _ start: String) async -> [String] {
+    /// What the manifest has, and the local trash.
+    private func recorded(
+        _ context: CommandContext,
+        _ start: String,
+        withTrash: Bool
+    ) async -> [String] {
         guard let mirror = try? context.localMirror() else { return [] }
         let known = try? await mirror.recordedNames(prefix: start, limit: Self.mostNames)
+        guard withTrash else { return known ?? [] }
         let found = Mutex(Set(known ?? []))
         _ = try? await mirror.trash(age: .zero) { file in
             guard file.key.hasPrefix(start) else { return true }

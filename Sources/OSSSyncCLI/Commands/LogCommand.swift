@@ -102,12 +102,13 @@ struct LogCommand: Sendable {
         }
         if let run = context.arguments.run { throw UsageError.contradiction("--html", run) }
         try RunRecording.check(context.arguments, context)
-        let file = try ReplacedFile(page: path)
         var page = context.page()
+        let file = try ReplacedFile(page: path, for: page)
         let mirror = try context.localMirror()
         page.overview = try await mirror.overview(.items) ?? MirrorOverview()
         page.live = try mirror.live()
         page.trash = try await mirror.trash()
+        page.hasRemoteTrash = (try? mirror.hasRemoteTrash()) ?? false
         guard let problem = file.replace(with: page.text) else { return .success }
         context.reportLoss("the page was not written to \(file.shown): \(problem)")
         return .incomplete
@@ -157,9 +158,14 @@ struct LogCommand: Sendable {
             return beginning + (run.isRunning ? "  is running" : "  did not end") + limit
         }
         let message = end.message.map { ": " + $0 } ?? ""
-        return beginning + "  \(end.outcome)  \(elapsedText(end.seconds))  " + counts(end) + limit
-            + message
+        let done = counts(end)
+        // What did nothing says why, and not how much it was.
+        let isNothing = end.message != nil && done == Self.nothing
+        return beginning + "  \(end.outcome)  \(elapsedText(end.seconds))"
+            + (isNothing ? "" : "  " + done) + limit + message
     }
+
+    private static let nothing = "0 transferred (0 B)"
 
     /// `3 transferred (12.0 MiB), 1 deleted`.
     static func counts(_ end: PastRun.End) -> String {
@@ -194,6 +200,8 @@ struct LogCommand: Sendable {
             "conflicts": end?.conflicts,
             "failed": end?.failed,
             "skipped": end?.skipped,
+            "items_in_both": end?.itemsInBoth,
+            "bytes_in_both": end?.bytesInBoth,
             "stopped": end?.message,
         ]
     }

@@ -7,6 +7,7 @@ struct MirrorsCommand: Sendable {
     let context: CommandContext
 
     func run() async throws -> ExitCode {
+        if let directory = context.arguments.values[.forget] { return try forget(directory) }
         let limit = try context.arguments.value(of: .maximumAge, .time("26h or 2d"))
         let now = WallClock.now().seconds
         var rows: [Row] = []
@@ -24,6 +25,32 @@ struct MirrorsCommand: Sendable {
             for line in Row.table(rows, isOld) { context.say(line) }
         }
         return rows.contains(where: isOld) ? .incomplete : .success
+    }
+
+    /// Removes all entries of a directory, with whatever state.
+    private func forget(_ directory: String) throws -> ExitCode {
+        if context.typed.has(.maximumAge) {
+            throw UsageError.contradiction(Option.forget.name, Option.maximumAge.name)
+        }
+        // Of what is gone, only what was typed is known.
+        let paths = [absolutePath(directory), MirrorPlace.realPath(directory)]
+        let entries = (context.mirrorList?.entries() ?? []).filter { paths.contains($0.directory) }
+        let shown = String(terminalSafe: directory)
+        guard !entries.isEmpty else {
+            throw SyncError(
+                code: .notFound,
+                message: "'\(shown)' is not in the list; 'osssync mirrors' shows it"
+            )
+        }
+        for entry in entries { context.mirrorList?.remove(entry) }
+        if !context.output.isJSON, !context.output.isQuiet {
+            let isLinked = entries.contains {
+                CommandContext.linkedRemote($0.directory, $0.stateDirectory) != nil
+            }
+            let rest = isLinked ? "; its next run adds it again" : ""
+            context.say("forgot '\(shown)'\(rest)")
+        }
+        return .success
     }
 
     /// What is known of a mirror here.
@@ -152,7 +179,10 @@ struct AllMirrors: Sendable {
             }
             do {
                 guard isDirectory(entry.directory) else {
-                    throw SyncError(code: .localState, message: "'\(shown)' is gone")
+                    throw SyncError(
+                        code: .localState,
+                        message: "'\(shown)' is gone; 'osssync mirrors --forget DIR' forgets it"
+                    )
                 }
                 var typed = context.typed
                 typed.counts[.allMirrors] = nil

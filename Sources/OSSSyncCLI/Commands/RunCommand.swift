@@ -71,11 +71,12 @@ struct RunCommand: Sendable {
     ) async throws -> RunSummary {
         if options.shard != nil { try DirectoryMirror.requireMirror(in: context.directory()) }
         let mirror = try context.mirror()
-        defer { if !options.isDryRun { context.listMirror() } }
         let reporter = context.reporter
         reporter.startTicking()
         defer { reporter.finish() }
         return try await mirror.run(direction, options: options) { event in
+            // Linked by now, and perhaps for the first time.
+            if case .started = event, !options.isDryRun { context.listMirror() }
             reporter.handle(event)
             record.handle(event)
             notification?.handle(event)

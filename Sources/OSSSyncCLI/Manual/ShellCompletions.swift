@@ -17,6 +17,7 @@ enum ShellCompletions: String, CaseIterable, Sendable {
 
     private static let commands = CommandTable.rows.map(\.name.rawValue)
     private static let topics = HelpTopic.allCases.map(\.rawValue)
+    private static let pathCommands = CompletionsCommand.pathCommands.map(\.rawValue)
     private static let shells = allCases.map(\.rawValue)
 
     /// Gives up soon, since somebody waits at a prompt.
@@ -104,7 +105,8 @@ enum ShellCompletions: String, CaseIterable, Sendable {
             lines.append("        \(row.name.rawValue):-*) \(words) ;;")
         }
         return lines + [
-            "        pull:*|restore:*) _osssync_paths || compopt -o default ;;",
+            "        \(pathCommands.map { $0 + ":*" }.joined(separator: "|"))) "
+                + "_osssync_paths || compopt -o default ;;",
             "        *) compopt -o default ;;", "    esac", "}", "complete -F _osssync osssync",
         ]
     }
@@ -168,7 +170,7 @@ enum ShellCompletions: String, CaseIterable, Sendable {
             "        compadd -S '' -- $keys",
             "        return",
             "    fi",
-            "    if [[ $words[2] == (pull|restore) ]]; then",
+            "    if [[ $words[2] == (\(pathCommands.joined(separator: "|"))) ]]; then",
             "        local -a paths",
             #"        paths=(${(f)"$(\#(paths) "${(@Q)words[2,CURRENT]}" 2>/dev/null)"})"#,
             "        (( $#paths )) && compadd -S '' -- $paths && return",
@@ -249,7 +251,8 @@ enum ShellCompletions: String, CaseIterable, Sendable {
             "    set -l word (commandline -ct | string unescape)",
             #"    \#(paths) $words[2..] "$word" 2>/dev/null"#,
             "end",
-            "complete -c osssync -n '__fish_seen_subcommand_from pull restore' "
+            "complete -c osssync -n '__fish_seen_subcommand_from "
+                + "\(pathCommands.joined(separator: " "))' "
                 + "-a '(__osssync_paths)'",
             "complete -c osssync -n 'not __fish_seen_subcommand_from \(known)' -f",
         ]

@@ -34,7 +34,7 @@ final class LiveReport: Sendable {
         self.context = context
         self.reporter = reporter
         pageFile = try context.arguments.values[.html].map { path throws(UsageError) in
-            try ReplacedFile(page: path)
+            try ReplacedFile(page: path, for: context.page())
         }
         state = Mutex(State(page: context.page()))
         let source = DispatchSource.makeTimerSource(queue: DispatchQueue(label: "osssync.live"))
@@ -96,12 +96,15 @@ final class LiveReport: Sendable {
     /// - Returns: False if it could not be written, which was reported.
     func writePage(_ depth: MirrorOverview.Depth, _ error: (any Error)?) async -> Bool {
         guard let pageFile else { return true }
+        // The page is that of the run which works.
+        if (error as? SyncError)?.code == .locked { return true }
         var page = context.page()
         // What cannot be read is left out.
         let mirror = try? context.localMirror()
         if let overview = try? await mirror?.overview(depth) { page.overview = overview }
         if depth != .items { page.overview.take(itemsOf: state.withLock(\.done)) }
         page.trash = try? await mirror?.trash()
+        page.hasRemoteTrash = (try? mirror?.hasRemoteTrash()) ?? false
         page.failure = error.map { EventText.failure($0) }
         guard let problem = pageFile.replace(with: page.text) else { return true }
         context.reportLoss("the page was not written to \(pageFile.shown): \(problem)")
@@ -121,9 +124,14 @@ final class LiveReport: Sendable {
 extension CommandContext {
     /// A page on the mirror that has nothing yet.
     func page() -> RunPage {
-        RunPage(
-            directory: String(terminalSafe: absolutePath(place?.directory ?? "")),
+        // Whichever way a run was told of it.
+        func shown(_ path: String) -> String {
+            String(terminalSafe: MirrorPlace.realPath(path) ?? absolutePath(path))
+        }
+        return RunPage(
+            directory: shown(place?.directory ?? ""),
             remote: remoteText,
+            state: sources.options.stateDirectory.map(shown),
             now: WallClock.now().seconds
         )
     }

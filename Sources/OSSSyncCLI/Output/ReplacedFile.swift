@@ -13,6 +13,8 @@ struct ReplacedFile: Sendable {
 
     private let path: String
     private let beginning: String
+    /// What tells the pages of mirrors apart; nil where nothing does.
+    private var owner: String?
     private let mode: UInt32
 
     /// The file of `--metrics-file`, which everyone can read, because the collector is another
@@ -21,10 +23,15 @@ struct ReplacedFile: Sendable {
         try self.init(path, .metricsFile, Self.beginningOfFigures, mode: 0o644)
     }
 
-    /// The page of `--html`, which has names of files: private, until its user gives it another
-    /// mode, which it keeps.
-    init(page path: String) throws(UsageError) {
-        try self.init(path, .html, RunPage.beginning, mode: 0o600)
+    /// The page of `--html`, which has names of files: private, until its user gives it other
+    /// rights, which it keeps.
+    ///
+    /// - Parameters:
+    ///   - path: The file.
+    ///   - page: What is to be there.
+    /// - Throws: For a file that is no such page, or the page of another mirror.
+    init(page path: String, for page: RunPage) throws(UsageError) {
+        try self.init(path, .html, RunPage.beginning, of: page.owner, mode: 0o600)
     }
 
     /// Checks that the file can be replaced, and is none of the user's.
@@ -32,9 +39,10 @@ struct ReplacedFile: Sendable {
         _ path: String,
         _ option: Option,
         _ beginning: String,
+        of owner: String? = nil,
         mode: UInt32
     ) throws(UsageError) {
-        (self.path, self.beginning, self.mode) = (path, beginning, mode)
+        (self.path, self.beginning, self.owner, self.mode) = (path, beginning, owner, mode)
         if let problem {
             throw .badValue(option, path, problem)
         }
@@ -59,11 +67,16 @@ struct ReplacedFile: Sendable {
         let file = unsafe open(path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC)
         guard file >= 0 else { return "it cannot be read: \(systemErrorText())" }
         defer { _ = close(file) }
-        var bytes = [UInt8](repeating: 0, count: beginning.utf8.count)
+        let wanted = [UInt8]((beginning + (owner ?? "")).utf8)
+        var bytes = [UInt8](repeating: 0, count: wanted.count)
         let count = unsafe read(file, &bytes, bytes.count)
-        if count == bytes.count, bytes.elementsEqual(beginning.utf8) { return nil }
-        return "it would be replaced, but its content is not from osssync; specify another "
-            + "file, or delete this one"
+        guard count >= 0, bytes.prefix(count).starts(with: beginning.utf8) else {
+            return "it would be replaced, but its content is not from osssync; specify another "
+                + "file, or delete this one"
+        }
+        if bytes == wanted { return nil }
+        return "it is the page of another mirror, or of this one at another place; specify "
+            + "another file, or delete this one"
     }
 
     /// As messages show it.
@@ -79,7 +92,7 @@ struct ReplacedFile: Sendable {
         if let problem { return problem }
         var status = stat()
         let isThere = unsafe lstat(path, &status) == 0
-        return replaceFile(path, with: text, mode: mode, keeping: isThere ? status.st_mode : nil)
+        return replaceFile(path, with: text, mode: mode, keeping: isThere ? status : nil)
     }
 }
 

@@ -87,9 +87,14 @@ final class Reporter: Sendable {
 
     /// Stops drawing and removes the bar.
     func finish() {
+        state.withLock { $0.isFinished = true }
+        pause()
+    }
+
+    /// Removes the bar until there is progress again.
+    func pause() {
         state.withLock { state in
-            state.isFinished = true
-            state.latest = nil
+            (state.latest, state.followed) = (nil, nil)
             erase(&state)
         }
     }
@@ -144,11 +149,7 @@ final class Reporter: Sendable {
         state.withLock { state in
             guard let latest = state.latest else { return }
             measure(latest, at: now, &state)
-            if let unwritten = state.unwritten {
-                for line in jsonLines(of: .progress(unwritten), &state) {
-                    print(line.line(at: screen.time()), to: \.output, &state)
-                }
-            }
+            if let unwritten = state.unwritten { printJSON(of: .progress(unwritten), &state) }
             switch progress {
             case .none: return
             case .bar: draw(view(of: latest, &state, now), &state)

@@ -56,6 +56,13 @@ extension RunPage {
 
     /// From 0 for Monday to 6 for Sunday, of a day such as `2026-01-31`.
     static func weekday(_ day: String) -> Int {
+        let number = dayNumber(day)
+        // 1970 began on a Thursday.
+        return number < 0 ? 0 : (number + 3) % 7
+    }
+
+    /// How many days a day such as `2026-01-31` is after the first of 1970; -1 for what is no day.
+    static func dayNumber(_ day: String) -> Int {
         let parts = day.split(separator: "-").compactMap { Int($0) }
         guard parts.count == 3,
             let noon = WallClock.seconds(
@@ -63,10 +70,39 @@ extension RunPage {
                 month: parts[1],
                 day: parts[2],
                 clock: [12, 0, 0],
-                isUTC: false
+                isUTC: true
             )
-        else { return 0 }
-        return (WallClock.civil(noon).weekday + 6) % 7
+        else { return -1 }
+        return Int(noon / 86_400)
+    }
+
+    /// Those that counted what both sides have, the latest first.
+    var sizedRuns: [PastRun] {
+        overview.runs.filter { run in
+            run.paths.isEmpty && ["complete", "incomplete"].contains(run.end?.outcome)
+        }
+    }
+
+    /// What both sides had after the last runs, as a curve.
+    var curve: HTML {
+        let runs = [PastRun](sizedRuns.prefix(Self.mostBars).reversed())
+        guard runs.count > 1, let first = runs.first, let last = runs.last,
+            let largest = runs.compactMap(\.end?.bytesInBoth).max(), largest > 0
+        else { return "" }
+        let points = runs.enumerated().map { index, run -> HTML in
+            let share = Double(run.end?.bytesInBoth ?? 0) / Double(largest)
+            let height = Int(share * (Self.chartHeight - 2))
+            return "\(index * 5),\(Int(Self.chartHeight) - 1 - height) "
+        }
+        func size(_ run: PastRun) -> String { sizeText(run.end?.bytesInBoth ?? 0) }
+        return """
+            <section><h2>Size of the mirror</h2><figure>\
+            <svg viewBox="0 0 \((runs.count - 1) * 5) \(Int(Self.chartHeight))" \
+            preserveAspectRatio="none" role="img" aria-label="Size of the mirror">\
+            <polyline points="\(points)" /></svg>\
+            <figcaption>\(size(first)) after run \(first.number), \(size(last)) after run \
+            \(last.number); the scale begins at 0.</figcaption></figure></section>
+            """
     }
 
     /// The bytes of the last runs, a bar for each.
@@ -110,7 +146,7 @@ extension RunPage {
         max-width:64em;background:var(--page);color:var(--ink);overflow-wrap:anywhere}
         h1{font-size:1.4em;margin:0}h2{font-size:1.1em;margin:1.4em 0 .4em}\
         h3{font-size:.9em;margin:0 0 .2em;font-weight:normal;color:var(--soft)}
-        p{margin:.2em 0}header p,footer,small,figcaption,time{color:var(--soft)}
+        p{margin:.2em 0}header p,.soft,footer,small,figcaption,time{color:var(--soft)}
         footer{margin-top:2em;font-size:.85em}small{display:block}figure{margin:0}
         .headline{font-size:1.1em;margin-top:.8em}.headline span{display:block}
         ul{list-style:none;margin:0;padding:0}li{padding:.35em 0;border-top:1px solid var(--line)}
@@ -130,6 +166,7 @@ extension RunPage {
         .days .ok{background:var(--okb)}.days .bad{background:var(--badb)}\
         .days .none{color:var(--soft)}
         svg{width:100%;height:6em;display:block;fill:var(--bar);border-bottom:1px solid var(--line)}
+        polyline{fill:none;stroke:var(--bar);stroke-width:2;vector-effect:non-scaling-stroke}
         details{margin:.6em 0}summary{cursor:pointer;padding:.3em 0}
         """
 }

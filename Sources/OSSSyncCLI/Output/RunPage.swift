@@ -6,6 +6,11 @@ internal import OSSSync
 struct RunPage: Sendable {
     /// What every such page begins with, by which a later one knows that it may replace it.
     static let beginning = "<!DOCTYPE html>\n<!-- osssync page -->\n"
+    /// What follows, by which pages of other mirrors are told from those of this one.
+    var owner: String {
+        let markup: HTML = "<!-- of \(directory) with the state \(state ?? "in it") -->\n"
+        return markup.text
+    }
     /// Between two pages of a run.
     static let interval = Duration.seconds(5)
     /// Runs and months that are shown without being opened.
@@ -16,6 +21,8 @@ struct RunPage: Sendable {
     var directory: String
     /// Safe to print.
     var remote: String
+    /// The directory of its state, safe to print; nil if that is in the mirror.
+    var state: String?
     var overview = MirrorOverview()
     /// What works now; nil for a page that is not written again.
     var live: LiveRun?
@@ -23,6 +30,8 @@ struct RunPage: Sendable {
     var failure: String?
     /// What is in the trash here; nil if that is not known.
     var trash: TrashReport?
+    /// The bucket has a trash of this mirror, or had one.
+    var hasRemoteTrash = false
     /// In seconds since 1970 UTC.
     var now: Int64
 
@@ -38,12 +47,13 @@ struct RunPage: Sendable {
             <meta name="referrer" content="no-referrer" />\(refresh)
             <title>\(directory) - osssync</title><style>\(Self.style)</style></head><body>
             <header><h1><bdi>\(directory)</bdi></h1><p><bdi>\(remote)</bdi></p></header>
-            \(headline)\(running)\(attention)\(calendar)\(charts)\(lastRun)\(state)\(pastRuns)
+            \(headline)\(running)\(attention)\(calendar)\(curve)\(charts)\(lastRun)\(totals)\
+            \(pastRuns)
             <footer>Written \(time(now)) (\(CommandContext.zoneText)) by osssync.</footer>
             </body></html>
 
             """
-        return Self.beginning + page.text
+        return Self.beginning + owner + page.text
     }
 
     func time(_ seconds: Int64) -> String { StoreTime(secondsSince1970: seconds).localText }
@@ -55,6 +65,15 @@ struct RunPage: Sendable {
 
     static func isComplete(_ run: PastRun) -> Bool {
         run.end?.outcome == "complete" && run.paths.isEmpty
+    }
+
+    /// From the first day with a run to the last one; today only counts if it had a run.
+    var dayCount: Int {
+        guard let first = overview.runs.last else { return 0 }
+        let start = Self.dayNumber(String(time(first.started.secondsSince1970).prefix(10)))
+        let today = String(time(now).prefix(10))
+        let isOpen = days.last?.day != today
+        return max(days.count, Self.dayNumber(today) - start + (isOpen ? 0 : 1))
     }
 
     /// Days with a run, oldest first, and how many of the runs were complete.
@@ -80,7 +99,7 @@ extension RunPage {
         let count: HTML =
             days.isEmpty
             ? ""
-            : "<span>\(good) of \(countText(days.count, "day", "days")) with a complete run</span>"
+            : "<span>\(good) of \(countText(dayCount, "day", "days")) with a complete run</span>"
         let complete: HTML =
             last.map { "Last complete run \(time(Self.end(of: $0)))" } ?? "No complete run yet"
         let age: HTML = ago.map { ", \($0) before this page" } ?? ""
@@ -101,7 +120,10 @@ extension RunPage {
         }
         let waiting: HTML = live.waiting.map { "<p class=\"warn\">⏳ Waiting: \($0)</p>" } ?? ""
         return """
-            <section><h2>Running now</h2><p>\(view.plain)</p>\(bar(view.fraction ?? 0))\(waiting)\
+            <section><h2>Running at \(String(time(now).suffix(8)))</h2>\
+            <p class="soft">This page reloads every \(Self.interval.components.seconds) seconds. \
+            If its time stands still, the run was killed, or its machine is off.</p>\
+            <p>\(view.plain)</p>\(bar(view.fraction ?? 0))\(waiting)\
             <ul class="now">\(rows)</ul></section>
             """
     }
@@ -124,7 +146,12 @@ extension RunPage {
                 <li><b class="\(color)">\(kind)</b> <bdi>\(item.displayKey)</bdi>\(reason)</li>
                 """
         }
-        var notes: [HTML] = []
+        var notes = overview.conflictCopies.map { name -> HTML in
+            """
+            <li><b class="warn">conflict copy</b> <bdi>\(name)</bdi><small>merge it with its file, \
+            and delete it</small></li>
+            """
+        }
         if overview.damagedFiles > 0 {
             let count = countText(overview.damagedFiles, "file", "files")
             notes.append(
@@ -164,14 +191,23 @@ extension RunPage {
             """
     }
 
-    private var state: HTML {
+    private var totals: HTML {
         var rows: [HTML] = []
         func add(_ name: HTML, _ value: String) {
             rows.append("<tr><th>\(name)</th><td>\(value)</td></tr>")
         }
         if !overview.runs.isEmpty {
-            let size = overview.bytes.map { ", " + sizeText($0) } ?? ""
-            add("In both places", countText(overview.recorded, "item", "items") + size)
+            if let run = sizedRuns.first, let end = run.end {
+                let items = countText(Int(end.itemsInBoth), "item", "items")
+                add(
+                    "In both places",
+                    "\(items), \(sizeText(end.bytesInBoth)), after run \(run.number)"
+                )
+            }
+            if overview.freed > 0 {
+                let names = countText(overview.freed, "freed path", "freed paths")
+                add("Only in the bucket", "\(names); osssync pull DIR PATH brings one back")
+            }
             let share =
                 overview.verifiedShare.map { "; \(Int($0 * 100))% of the next verify" } ?? ""
             let last = overview.lastVerification.map { "complete \($0.localText)" }
@@ -179,8 +215,9 @@ extension RunPage {
         }
         if let trash {
             let files = countText(trash.files, "file", "files")
-            add("Trash", trash.files == 0 ? "empty" : "\(files), \(sizeText(trash.bytes))")
+            add("Trash here", trash.files == 0 ? "empty" : "\(files), \(sizeText(trash.bytes))")
         }
+        if hasRemoteTrash { add("Trash in the bucket", "osssync trash DIR shows it") }
         guard !rows.isEmpty else { return "" }
         return "<section><h2>State</h2><table>\(rows)</table></section>"
     }

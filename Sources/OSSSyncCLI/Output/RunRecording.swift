@@ -49,6 +49,10 @@ final class RunRecording: Sendable {
         }
         state = Mutex(State(summary: RunSummary(direction: direction)))
         reporter?.startTicking()
+        for option in [Option.html, .metricsFile]
+        where isDryRun && context.typed.has(option) && !context.output.isQuiet {
+            context.complain("a dry run does not write \(option.name)")
+        }
         let isShown = !isDryRun && context.arguments.values[.shard] == nil
         live = isShown ? try LiveReport(context, context.reporter) : nil
     }
@@ -69,7 +73,7 @@ final class RunRecording: Sendable {
             func refusal(_ reason: String) -> UsageError {
                 .badValue(option, path, reason)
             }
-            if path == "-" { throw refusal("expected a path") }
+            if path == "-" || path.isEmpty { throw refusal("expected a path") }
             guard let file = MirrorPlace.realPath(path) else { continue }
             let isDirectory = option == .backupDirectory
             let names = file.utf8.split(separator: UInt8(ascii: "/"))
@@ -115,9 +119,7 @@ final class RunRecording: Sendable {
     func finish(_ code: ExitCode, _ error: (any Error)? = nil) async -> ExitCode {
         note(error.map { EventText.failure($0) })
         let (summary, start) = state.withLock { ($0.summary, $0.start) }
-        let changes =
-            summary.transferred + summary.deleted + summary.renamed + summary.adopted
-        let isWritten = await live?.writePage(changes > 0 ? .size : .state, error) ?? true
+        let isWritten = await live?.writePage(.state, error) ?? true
         let isLost = !isWritten || context.hasLostOutput
         let code = code == .success && isLost ? .incomplete : code
         guard let metrics else { return code }

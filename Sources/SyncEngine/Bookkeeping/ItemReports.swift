@@ -129,7 +129,10 @@ struct ItemReports: Sendable {
 
     /// Counts what is skipped because no option asks for it.
     func leave(_ reason: QuietReason, _ entry: JoinedEntry, isHidden: @autoclosure () -> Bool) {
-        if reason == .unchanged { return context.tracker.count { $0.unchanged += 1 } }
+        if reason == .unchanged {
+            let bytes = entry.base?.size ?? 0
+            return context.tracker.count { $0.countUnchanged(1, bytes: bytes) }
+        }
         guard reason.isDifference(of: entry), !isHidden() else { return }
         context.tracker.count { summary in
             switch reason {

@@ -207,6 +207,9 @@ final class RunContext: RunStep {
         let kept = keptAs.map { "the local version was kept as '\($0.display)'" }
         if let kept {
             journal.add(action, .done, key, kept)
+            if let keptAs {
+                journal.add(.conflict, .done, keptAs.key, "the version of '\(key.display)' here")
+            }
         } else {
             journal.addTransfer(action, key, replaced)
         }
@@ -238,6 +241,9 @@ final class RunContext: RunStep {
             requestID: nil
         )
         adding(&event)
+        if state == .done, action.leavesBothEqual {
+            tracker.count { $0.bytesInBoth = $0.bytesInBoth.addingClamped(size) }
+        }
         emit(.item(event))
     }
 

@@ -26,8 +26,6 @@ public struct MirrorOverview: Sendable, Hashable {
         case runs
         /// What costs about nothing.
         case state
-        /// The size of the mirror, for which every entry is read.
-        case size
         /// What the last run did, for which its items are looked up.
         case items
     }
@@ -46,11 +44,12 @@ public struct MirrorOverview: Sendable, Hashable {
     public var largest: [File] = []
     /// Where the files were that it transferred, as far as the journal has them, by name.
     public var directories: [Directory] = []
-    /// Recorded files and directories.
-    public var recorded = 0
-    /// Bytes of those; nil if they were not summed up.
-    public var bytes: Int64?
-    /// Those that were found damaged and are not repaired.
+    /// Files that conflicts of the last 20 runs have put beside others and that are still here,
+    /// safe to print; at most 256.
+    public var conflictCopies: [String] = []
+    /// Files and directories that were freed: what is there is only in the bucket.
+    public var freed = 0
+    /// Files that were found damaged and are not repaired.
     public var damagedFiles = 0
     /// When `verify` last read the last of all files; nil if it never did.
     public var lastVerification: StoreTime?
@@ -84,7 +83,7 @@ public struct MirrorOverview: Sendable, Hashable {
 
     /// Adds an item of the last run.
     mutating func add(_ item: PastItem, size: Int64?) {
-        if item.state != ItemState.done.rawValue || item.action == ItemAction.conflict.rawValue {
+        if item.state != ItemState.done.rawValue {
             if problems.count < Self.mostProblems {
                 problems.append(item)
             } else {

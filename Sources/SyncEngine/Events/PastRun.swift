@@ -39,6 +39,10 @@ public struct PastRun: Sendable, Hashable {
         public var skipped: Int64
         /// What ended or limited it, safe to print.
         public var message: String?
+        /// Items that both sides had at its end, within its paths.
+        public var itemsInBoth: Int64 = 0
+        /// Bytes of them.
+        public var bytesInBoth: Int64 = 0
     }
 }
 

@@ -1,6 +1,13 @@
 internal import ManifestStore
 internal import SyncModel
 
+extension ItemAction {
+    /// True if the sides have the same content once it is done.
+    var leavesBothEqual: Bool {
+        [.download, .upload, .copyLocal, .copyRemote, .adopt].contains(self)
+    }
+}
+
 extension RunSummary {
     /// Adds what a run of another shard did.
     mutating func add(_ other: RunSummary) {
@@ -14,6 +21,7 @@ extension RunSummary {
         adopted += other.adopted
         modes += other.modes
         unchanged += other.unchanged
+        bytesInBoth = bytesInBoth.addingClamped(other.bytesInBoth)
         conflicts += other.conflicts
         failed += other.failed
         skipped += other.skipped
@@ -44,6 +52,12 @@ extension RunSummary {
         isPlanComplete = isPlanComplete && other.isPlanComplete
     }
 
+    /// Counts items that are as they were.
+    mutating func countUnchanged(_ count: Int, bytes: Int64) {
+        unchanged += count
+        bytesInBoth = bytesInBoth.addingClamped(bytes)
+    }
+
     /// Counts an item whose content was transferred.
     mutating func countTransfer(of key: ObjectKey) {
         transferred += 1
@@ -57,7 +71,7 @@ extension RunSummary {
             .deleted: Int64(deleted), .renamed: Int64(renamed), .adopted: Int64(adopted),
             .unchanged: Int64(unchanged), .conflicts: Int64(conflicts), .failed: Int64(failed),
             .skipped: Int64(skipped), .localChanges: Int64(localChanges),
-            .requests: Int64(requests), .vanished: Int64(vanished),
+            .requests: Int64(requests), .vanished: Int64(vanished), .bytesInBoth: bytesInBoth,
         ]
     }
 }

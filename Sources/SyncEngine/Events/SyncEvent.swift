@@ -247,6 +247,8 @@ public struct RunSummary: Sendable, Hashable {
     public var excluded = 0
     /// What a run that carries out a saved plan would have done without it, and left.
     public var notInPlan = 0
+    /// Bytes of the items that both sides have at its end, within its paths.
+    package var bytesInBoth: Int64 = 0
     /// Objects that are not what the listing had, by their sizes or tags.
     ///
     /// The object was replaced meanwhile, or the store contradicts itself; the next listing shows

@@ -105,7 +105,7 @@ struct PlanLoop {
     mutating func skipUnchanged(
         _ policy: DecisionPolicy,
         where isTaken: (ObjectKey) -> Bool
-    ) throws(PlanError) -> (count: Int, last: ObjectKey)? {
+    ) throws(PlanError) -> (count: Int, bytes: Int64, last: ObjectKey)? {
         try join.skipUnchanged(policy, where: isTaken)
     }
 

@@ -9,7 +9,7 @@ internal import SyncPlanner
 ///
 /// 1. A listing and a walk, as those of a push, find the files that are as recorded and whose
 ///    objects have the recorded tags and sizes.
-/// 2. The rows are marked and the paths are noted in the state, durably: from now on no run takes
+/// 2. The paths are noted in the state and the rows are marked, durably: from now on no run takes
 ///    the files for deleted.
 /// 3. Each file goes if it is still the one that the walk saw. Where neither ctime nor inode would
 ///    show a change, its content is read first.
@@ -48,7 +48,7 @@ struct FileFreeing {
             return found.report
         }
         guard !found.candidates.isEmpty else { return found.report }
-        try await note(found.candidates)
+        let isMarked = try await note(found.candidates)
         var kept: Set<ObjectKey> = []
         for candidate in found.candidates {
             try Task.checkCancellation()
@@ -57,6 +57,8 @@ struct FileFreeing {
             tell(candidate, reason, &found.report)
         }
         if !kept.isEmpty { try await takeBack(kept) }
+        // By now there is room.
+        if !isMarked { try await mark(found.candidates.filter { !kept.contains($0.row.key) }) }
         try await measure(&found.report)
         return found.report
     }
@@ -76,7 +78,7 @@ struct FileFreeing {
             setup.policy,
             passes: { _ in false },
             skips: { _ in false },
-            onUnchanged: { _ in },
+            onUnchanged: { _, _ in },
             onEntry: { entry in
                 guard case .file(let file)? = entry.local?.kind, entry.local?.isLink == false,
                     entry.key != IgnoreFile.key, oldest.map({ file.modified <= $0 }) ?? true
@@ -136,10 +138,34 @@ struct FileFreeing {
     // MARK: - What goes
 
     /// Makes sure that no later run takes for deleted what goes now.
-    private func note(_ candidates: [Candidate]) async throws {
-        let manifest = setup.session.manifest
+    ///
+    /// - Returns: False if there was no room for the marks of the rows, which only count where the
+    ///   list is lost.
+    private func note(_ candidates: [Candidate]) async throws -> Bool {
         let freed = try await setup.session.freed.adding(names(of: candidates))
         try freed.check()
+        do throws(SyncError) {
+            try freed.write(to: setup.session.directory)
+        } catch {
+            guard (error.underlying as? LocalError)?.isShortage == true else { throw error }
+            throw SyncError(
+                code: .localState,
+                message: "the disk is full, also for the list of what is freed, without which "
+                    + "nothing goes; delete something else first, such as the trash: 'osssync "
+                    + "trash --empty DIR'"
+            )
+        }
+        do throws(ManifestError) {
+            try await mark(candidates)
+            return true
+        } catch {
+            guard case .diskFull = error else { throw error }
+            return false
+        }
+    }
+
+    private func mark(_ candidates: [Candidate]) async throws(ManifestError) {
+        let manifest = setup.session.manifest
         var rest = candidates[...]
         while !rest.isEmpty {
             let page = rest.prefix(Self.rowsAtOnce)
@@ -147,7 +173,6 @@ struct FileFreeing {
             rest = rest.dropFirst(Self.rowsAtOnce)
         }
         try await manifest.makeDurable()
-        try freed.write(to: setup.session.directory)
     }
 
     /// The directories among the paths, of which everything is freed, also what is new there later,

@@ -249,7 +249,7 @@ struct ObjectRestorer: Sendable {
                         ? request.occupied(inBucket: true) : RestoredFile.outsideText
                 }
                 if item.state == .later { item.message = RestoredFile.laterText }
-            } catch where SyncError(any: error).code == .cancelled {
+            } catch let error where SyncError(any: error).code == .cancelled {
                 throw error
             } catch {
                 item.message = SyncError(any: error).message

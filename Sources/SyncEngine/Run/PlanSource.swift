@@ -98,9 +98,9 @@ struct PlanSource: RunStep {
                 return try await chosen.passes(key)
             },
             skips: { scope.surelyTakes($0) && chosen?.hasNoLine(of: $0) ?? true },
-            onUnchanged: { count in
+            onUnchanged: { count, bytes in
                 tracker.compared(count)
-                tracker.count { $0.unchanged += count }
+                tracker.count { $0.countUnchanged(count, bytes: bytes) }
             },
             onEntry: { entry in
                 tracker.compared(1)
@@ -151,21 +151,14 @@ struct PlanSource: RunStep {
         notesMounts: Bool = false,
         passes: (ObjectKey) async throws -> Bool,
         skips: (ObjectKey) -> Bool,
-        onUnchanged: (Int) -> Void,
+        onUnchanged: (_ count: Int, _ bytes: Int64) -> Void,
         onEntry: (JoinedEntry) async throws -> Void,
         onLeftOut: (JoinedEntry) async throws -> Void = { _ in }
     ) async throws -> PlanLoop {
         let lister = try await makeLister(rows: rows)
         let copies = filter.tags.hasFiles ? TagCopies() : nil
         let scan = try await makeScan(scope, issues, copies, notesMounts, isNew: rows.count == 0)
-        var loop = PlanLoop(
-            manifest: session.manifest,
-            lister: lister,
-            scan: scan,
-            paths: paths,
-            options: options,
-            rowsAtOnce: settings.limits.batch
-        )
+        var loop = planLoop(lister, scan)
         // Where the ignore file cannot be used, nothing is looked at.
         var leftOut = LeftOutRows(
             session.manifest,
@@ -207,7 +200,7 @@ struct PlanSource: RunStep {
                 if staleRows.isIdle, let key = loop.commonKey, try await passes(key),
                     let skipped = try loop.skipUnchanged(policy, where: skips)
                 {
-                    onUnchanged(skipped.count)
+                    onUnchanged(skipped.count, skipped.bytes)
                     issues.planReached(skipped.last)
                 }
                 guard let found = try await loop.next() else { break }
@@ -219,6 +212,17 @@ struct PlanSource: RunStep {
         }
         try await report(copies, scope, issues, records: leftOut.records)
         return loop
+    }
+
+    private func planLoop(_ lister: RemoteLister, _ scan: LocalScan) -> PlanLoop {
+        PlanLoop(
+            manifest: session.manifest,
+            lister: lister,
+            scan: scan,
+            paths: paths,
+            options: options,
+            rowsAtOnce: settings.limits.batch
+        )
     }
 
     /// Reports copies of tags, and files with escaped names that no run has mirrored.

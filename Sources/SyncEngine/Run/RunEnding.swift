@@ -130,7 +130,7 @@ extension RunEnding {
         if left != session.freed { try left.write(to: session.directory) }
     }
 
-    private static func isHere(_ key: ObjectKey, in directory: MirrorDirectory) -> Bool {
+    static func isHere(_ key: ObjectKey, in directory: MirrorDirectory) -> Bool {
         guard let path = try? RelativePath(key: key, links: .store, names: .escape),
             case .file? = try? directory.identity(of: path)
         else { return false }

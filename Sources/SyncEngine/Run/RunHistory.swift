@@ -93,8 +93,12 @@ extension LocalSettings {
                 }
                 overview.sort()
             }
-            overview.recorded = try await manifest.entryCount()
-            if depth != .state { overview.bytes = try await manifest.totals().bytes }
+            let directory = try open()
+            overview.freed = try FreedPaths.read(in: directory).keys.count
+            for copy in try await manifest.conflictCopies(limit: Self.itemsAtOnce)
+            where copy.isConflictCopy && RunEnding.isHere(copy, in: directory) {
+                overview.conflictCopies.append(copy.display)
+            }
             for try await page in manifest.pages(.damagedEntries, limit: Self.itemsAtOnce) {
                 overview.damagedFiles += page.count
             }
@@ -102,7 +106,8 @@ extension LocalSettings {
             if let position = try await VerifyRecord.position(manifest) {
                 let read = KeyRange(after: nil, through: position)
                 let count = try await manifest.entryCount(in: read)
-                overview.verifiedShare = Double(count) / Double(max(1, overview.recorded))
+                let recorded = try await manifest.entryCount()
+                overview.verifiedShare = Double(count) / Double(max(1, recorded))
             }
             return overview
         } catch {
@@ -156,7 +161,10 @@ extension PastRun {
                     failed: number(.failed),
                     skipped: number(.skipped),
                     // Escaped when it was made.
-                    message: record.message
+                    message: record.message,
+                    itemsInBoth: number(.unchanged) + number(.transferred) + number(.renamed)
+                        + number(.adopted),
+                    bytesInBoth: number(.bytesInBoth)
                 )
             }
         )

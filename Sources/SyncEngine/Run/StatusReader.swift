@@ -43,7 +43,7 @@ struct StatusReader: Sendable {
             Self.common(all),
             passes: { await works.pass(to: $0) },
             skips: scope.surelyTakes,
-            onUnchanged: { works.addUnchanged($0) },
+            onUnchanged: { count, _ in works.addUnchanged(count) },
             onEntry: { entry in
                 await works.add(entry)
                 differences.add(entry)

@@ -18,6 +18,9 @@ extension LocalSettings {
         }
     }
 
+    /// True while a watch goes on, also between its runs.
+    package var isWatched: Bool { (try? open())?.state.isWatched ?? false }
+
     /// The file in which a run shows itself; nil if there is no place for it.
     package func liveFile() -> LiveFile? {
         // No run needs it, and each opens the directory itself and says what is wrong.

@@ -169,11 +169,12 @@ struct MirrorSession: Sendable {
                     directory,
                     settings.shard.map {
                         FolderOfShards(DamageList.folder, of: $0.folder, in: directory)
-                    } ?? FolderOfShards(
-                        DamageList.folder,
-                        ofState: finding.state,
-                        in: directory
-                    )
+                    }
+                        ?? FolderOfShards(
+                            DamageList.folder,
+                            ofState: finding.state,
+                            in: directory
+                        )
                 ),
                 freed: try FreedPaths.read(in: directory),
                 state: finding.state

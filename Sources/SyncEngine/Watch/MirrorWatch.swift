@@ -59,7 +59,10 @@ package struct MirrorWatch: Sendable {
     private func pushAll() async throws {
         let clock = settings.environment.monotonic
         var changes: DirectoryChanges?
+        // There is no state before the first push.
+        var mark: WatchMark?
         while true {
+            if mark == nil { mark = try? settings.open().state.watchMark() }
             try Task.checkCancellation()
             let version = shared.condition.version
             switch shared.schedule.withLock({ $0.next(at: clock()) }) {

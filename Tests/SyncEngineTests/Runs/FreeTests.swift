@@ -1,4 +1,5 @@
 import Foundation
+import LocalStorage
 import ManifestStore
 import SyncModel
 import Synchronization
@@ -308,6 +309,34 @@ extension EngineRuns {
             #expect(outlook?.reason == FreedScope.message)
             let report = try await engine.verify(VerifyOptions()) { _ in }
             #expect(report.missing == 0 && report.verified == 2)
+        }
+
+        @Test func `are listed before they go, and a full disk frees nothing without a word`()
+            async throws
+        {
+            var (number, isDone) = (0, false)
+            while !isDone {
+                number += 1
+                let fixture = try await mirror()
+                let faults = SystemCallFaults(
+                    .fail(errno: ENOSPC),
+                    at: number,
+                    of: ["write", "pwrite", "fsync", "renameat", "renameat2", "unlinkat"]
+                )
+                let calls = SystemCalls(usesOpenat2: true, faults: faults)
+                let engine = try fixture.engine("a", calls: calls)
+                var options = FreeOptions(run: MirrorFixture.options())
+                options.run.paths = ["films"]
+                let report = try? await engine.free(options) { _ in }
+                isDone = report?.files == 2 && faults.firedCall == nil
+                for name in ["a", "b"] where !fixture.exists("a/films/" + name) {
+                    #expect(fixture.exists("a/.osssync/freed"), "call \(number)")
+                }
+                let summary = try await fixture.run("a", .push) { Self.deleting(&$0) }
+                #expect(summary.deleted == 0, "call \(number)")
+                try #require(number < 200)
+            }
+            #expect(number > 3)
         }
 
         @Test func `of another machine are its own`() async throws {

@@ -67,6 +67,35 @@ extension EngineRuns {
         }
 
         @Test(.enabled("mounting a tmpfs needs root") { SmallDisk.canMount })
+        func `some of it is freed as long as there are 64 KiB for the manifest and the list`()
+            async throws
+        {
+            let fixture = try MirrorFixture()
+            let disk = try SmallDisk(at: fixture.directory("a"), size: "12m")
+            defer { disk.unmount() }
+            for index in 0..<3 { try fixture.write("a/films/big\(index)", ramp(1 << 20, index)) }
+            try await fixture.run("a", .push)
+            let attributes = try FileManager.default.attributesOfFileSystem(
+                forPath: fixture.directory("a")
+            )
+            let room = try #require(attributes[.systemFreeSize] as? Int)
+            try fixture.write("a/.osssync/ballast", Data(count: room))
+            var options = FreeOptions(run: MirrorFixture.options())
+            options.run.paths = ["films"]
+            let failure = await #expect(throws: SyncError.self) {
+                try await fixture.engine("a").free(options) { _ in }
+            }
+            #expect(failure?.message.contains("free some space") == true)
+            #expect(try fixture.tree("a").count == 3)
+            try fixture.remove("a/.osssync/ballast")
+            try fixture.write("a/.osssync/ballast", Data(count: room - (64 << 10)))
+            let report = try await fixture.engine("a").free(options) { _ in }
+            #expect(report.files == 3)
+            let summary = try await fixture.run("a", .push) { $0.deletesKnown = true }
+            #expect(summary.deleted == 0 && summary.isInStep)
+        }
+
+        @Test(.enabled("mounting a tmpfs needs root") { SmallDisk.canMount })
         func `a large file that would take the last room leaves it to the manifest`() async throws {
             let fixture = try MirrorFixture()
             let disk = try SmallDisk(at: fixture.directory("b"), size: "12m")

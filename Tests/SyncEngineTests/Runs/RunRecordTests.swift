@@ -64,11 +64,16 @@ extension EngineRuns {
             try await fixture.run("b", .pull) { $0.deletesKnown = true }
             let pulled = try await lastRun(fixture, "b")
             #expect(pulled.run.record?.outcome == .incomplete)
-            let words = Set(pulled.items.map { "\($0.key.display) \($0.action) \($0.state)" })
+            let words = Set(
+                pulled.items.map { item in
+                    let name = item.key.isConflictCopy ? "copy" : item.key.display
+                    return "\(name) \(item.action) \(item.state)"
+                }
+            )
             #expect(
                 words == [
                     "bad download failed", "mine conflict skipped", "../x skip skipped",
-                    "mine download done", "good download done",
+                    "mine download done", "good download done", "copy conflict done",
                 ]
             )
             // What was only transferred comes last.
