@@ -205,17 +205,6 @@ package enum LocalError: Error, Sendable, Hashable {
     }
 }
 
-extension LocalError {
-    /// True if the disk, its inodes or the user's quota are used up.
-    package var isShortage: Bool {
-        switch self {
-        case .diskFull: true
-        case .systemCall(let error): [ENOSPC, EDQUOT].contains(error.errno)
-        default: false
-        }
-    }
-}
-
 /// The disk, its inodes or the user's quota are used up.
 package struct DiskShortage: Sendable, Hashable {
     package enum Resource: Sendable, Hashable {

@@ -133,7 +133,10 @@ public struct FileFilter: Sendable, Hashable {
 
 extension FileFilter {
     /// Reads an ignore file; see ``add(ignoreFile:named:)``.
-    init(ignoreFile: [UInt8], named name: String = ".osssyncignore") throws(InvalidPattern) {
+    init(
+        ignoreFile: [UInt8],
+        named name: String = RelativePath.ignoreFileName
+    ) throws(InvalidPattern) {
         self.init()
         try add(ignoreFile: ignoreFile, named: name)
     }

@@ -147,7 +147,7 @@ struct FileFreeing {
         do throws(SyncError) {
             try freed.write(to: setup.session.directory)
         } catch {
-            guard (error.underlying as? LocalError)?.isShortage == true else { throw error }
+            guard (error.underlying as? LocalError)?.isOutOfRoom == true else { throw error }
             throw SyncError(
                 code: .localState,
                 message: "the disk is full, also for the list of what is freed, without which "
