@@ -108,11 +108,13 @@ extension VirtualTransport {
         guard dice.rolls(.brokenListing) else {
             return Delivery(answer: world.document(page, isStale: isStale), listing: page)
         }
-        return Delivery(answer: broken(page, call))
+        return Delivery(answer: broken(page, call, isStale: isStale))
     }
 
-    /// Pages that no listing can have.
-    private func broken(_ page: ListingPage, _ call: ServiceCall) -> ServiceAnswer {
+    /// Pages that no listing can have, with the objects of the bucket that the page is of.
+    private func broken(
+        _ page: ListingPage, _ call: ServiceCall, isStale: Bool
+    ) -> ServiceAnswer {
         var page = page
         let token = call.text("continuation-token")
         switch dice.choice(.brokenListing) % 10 {
@@ -128,12 +130,12 @@ extension VirtualTransport {
         case 4:
             page.prefix = "other/"
         case 5:
-            var answer = world.document(page, isStale: false)
+            var answer = world.document(page, isStale: isStale)
             answer.body = answer.body.dropLast(1 + answer.body.count / 3) + []
             return answer
         case 6: return .document("<html><body>Sign in, please</body></html>")
         case 7:
-            let text = String(decoding: world.document(page, isStale: false).body, as: UTF8.self)
+            let text = String(decoding: world.document(page, isStale: isStale).body, as: UTF8.self)
             let flag = "<IsTruncated>\(page.isTruncated)</IsTruncated>"
             return .document(text.split(separator: flag).joined())
         case 8:
@@ -145,6 +147,6 @@ extension VirtualTransport {
             answer.status = 200
             return answer
         }
-        return world.document(page, isStale: false)
+        return world.document(page, isStale: isStale)
     }
 }
