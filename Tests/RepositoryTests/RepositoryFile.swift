@@ -3,15 +3,20 @@ import FoundationEssentials
 #else
 import Foundation
 #endif
+#if canImport(Glibc)
+import Glibc
+#endif
 
 /// One text file of the repository.
 struct RepositoryFile: Sendable {
     /// Relative to the repository's root, with "/".
     let path: String
+    let text: String
     let lines: [Substring]
 
     init(path: String, text: String) {
         self.path = path
+        self.text = text
         lines = text.split(separator: "\n", omittingEmptySubsequences: false)
     }
 
@@ -19,6 +24,14 @@ struct RepositoryFile: Sendable {
     var target: String {
         let parts = path.split(separator: "/")
         return parts.count > 1 ? String(parts[1]) : ""
+    }
+
+    /// Whether it is worth looking through the lines: a test compiles without optimization, and
+    /// there are thousands of lines for each that is found.
+    func mentions(_ words: [String]) -> Bool {
+        unsafe text.withCString { text in
+            words.contains { unsafe strstr(text, $0) != nil }
+        }
     }
 
     /// The lines of code with their numbers from 1: comments are empty, texts stay.
@@ -39,8 +52,16 @@ enum Repository {
 
     /// The Swift files below a directory, in order of their paths.
     static func swiftFiles(below directory: String) throws -> [RepositoryFile] {
-        try files(below: directory) { $0.hasSuffix(".swift") }
+        switch directory {
+        case "Sources": try sources.get()
+        case "Tests": try tests.get()
+        default: try files(below: directory) { $0.hasSuffix(".swift") }
+        }
     }
+
+    /// Read once for all tests.
+    private static let sources = Result { try files(below: "Sources") { $0.hasSuffix(".swift") } }
+    private static let tests = Result { try files(below: "Tests") { $0.hasSuffix(".swift") } }
 
     /// The documents for people: `README.md` and its like, and everything below `docs`.
     static func documents() throws -> [RepositoryFile] {

@@ -15,7 +15,9 @@ struct SizeTests {
 
     @Test func `a line has at most 100 columns`() throws {
         for file in try allFiles() {
-            for (index, line) in file.lines.enumerated() where line.count > 100 {
+            // Bytes are counted faster, and are never fewer.
+            let long = file.lines.enumerated().lazy.filter { $0.element.utf8.count > 100 }
+            for (index, line) in long where line.count > 100 {
                 Issue.record("\(file.path):\(index + 1) has \(line.count) columns")
             }
         }

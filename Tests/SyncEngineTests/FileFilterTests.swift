@@ -121,7 +121,7 @@ struct FileFilterTests {
         #expect(FilterCursor(filter).classify(ObjectKey(deep)) == .tooCostly)
         #expect(FilterCursor(filter).classify("a") == .included)
         let cursor = FilterCursor(filter)
-        for number in 1...500 {
+        for number in stride(from: 1, through: 500, by: 26) {
             let key = ObjectKey(String(repeating: "a/", count: number))
             #expect(cursor.classify(key) == FilterCursor(filter).classify(key))
         }

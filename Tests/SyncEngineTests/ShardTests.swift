@@ -29,11 +29,10 @@ struct ShardTests {
         var generator = SeededGenerator(seed: UInt64(seed))
         let cutting = Self.cutting(&generator)
         #expect(cutting.numbers.sorted() == [Int](0..<cutting.count))
+        let ranges = cutting.rangesByNumber
         for _ in 0..<100 {
             let key = Self.randomKey(&generator)
-            let owners = cutting.rangesByNumber.indices.filter {
-                cutting.rangesByNumber[$0].contains(key)
-            }
+            let owners = ranges.indices.filter { ranges[$0].contains(key) }
             #expect(owners == [cutting.number(of: key)])
         }
     }
