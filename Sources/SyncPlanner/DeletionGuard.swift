@@ -113,6 +113,9 @@ package struct DeletionGuard: Sendable, Hashable {
     /// How many of them are of links or escaped names that the run has no option for: neither side
     /// need have anything else.
     package var heldRows = 0
+    /// How many of them are of what the run leaves out, or what was freed: none of it is deleted,
+    /// and the limit is a share of the rest.
+    package var keptRows = 0
     /// What of the rows, objects and entries is no content.
     package var bare = Bare()
     /// Objects that the run selects.
@@ -232,7 +235,8 @@ package struct DeletionGuard: Sendable, Hashable {
             return .refused(.itemsVanished(vanishedItems, deletions: deletions))
         }
         return exceedsLimit
-            ? .refused(.tooMany(deletions: deletions, rows: rows, limit: limit)) : .allowed
+            ? .refused(.tooMany(deletions: deletions, rows: rows - keptRows, limit: limit))
+            : .allowed
     }
 
     /// A side that has nothing where the manifest has rows; in a limited run each path by itself,
@@ -286,7 +290,7 @@ package struct DeletionGuard: Sendable, Hashable {
             return deletions > limit
         case .percent(let share):
             guard share < 100, deletions > Self.unquestioned else { return false }
-            let (most, overflow) = rows.multipliedReportingOverflow(by: max(share, 0))
+            let (most, overflow) = (rows - keptRows).multipliedReportingOverflow(by: max(share, 0))
             let (asked, excess) = deletions.multipliedReportingOverflow(by: 100)
             return overflow || excess || asked > most
         }

@@ -146,6 +146,16 @@ struct DeletionGuardTests {
         #expect(facts.verdict == .refused(.emptyListing(rows: 0)), "it was never mirrored")
     }
 
+    @Test func `the limit is a share of what the run may delete`() {
+        var facts = content(deletions: 18, rows: 100)
+        #expect(facts.verdict == .allowed)
+        facts.keptRows = 80
+        let limit = DeletionLimit.percent(50)
+        #expect(facts.verdict == .refused(.tooMany(deletions: 18, rows: 20, limit: limit)))
+        facts.keptRows = 64
+        #expect(facts.verdict == .allowed)
+    }
+
     @Test func `an empty side matters only where it is read from`() {
         var push = content(.push)
         push.listedObjects = 0

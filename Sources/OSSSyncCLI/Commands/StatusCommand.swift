@@ -77,7 +77,8 @@ struct StatusCommand: Sendable {
         say("  differences: " + Self.text(report.differences))
         if report.freed.count > 0 {
             let files = countText(report.freed.count, "file", "files")
-            let paths = report.freed.paths.prefix(10).joined(separator: ", ")
+            let paths = report.freed.paths.prefix(10).map { String(terminalSafe: $0) }
+                .joined(separator: ", ")
             let more = report.freed.paths.count > 10 ? " and more" : ""
             say(
                 "  freed: \(files) only in the bucket (\(sizeText(report.freed.bytes))): "
@@ -162,6 +163,7 @@ struct StatusCommand: Sendable {
         let parts = SyncDirection.allCases.compactMap { direction in
             lastSuccess[direction].map { time in
                 "\(direction.rawValue) \(time.localText)"
+                    + (CommandContext.isInFuture(time) ? " (in the future)" : "")
             }
         }
         return parts.isEmpty

@@ -22,6 +22,7 @@ final class RunLedger: Sendable {
         var names: [ObjectKey] = []
         var knownNames: Set<ObjectKey> = []
         var unsentFiles: [UInt64: ObjectKey] = [:]
+        var unsentLooks: Set<FileLook> = []
         /// Names beyond those that are kept, by their hashes, and how many more than these.
         var moreNames: Set<Int> = []
         var uncountedNames = 0
@@ -43,6 +44,30 @@ final class RunLedger: Sendable {
         var vanishedObjects = VanishedObjects()
 
         init(waiting: Waiting) { self.waiting = waiting }
+    }
+
+    /// What a copy of a file has of it.
+    struct FileLook: Hashable {
+        private let size: Int64
+        private let modified: Timestamp
+
+        /// Nil for an empty one: no content is lost with it.
+        init?(size: Int64, modified: Timestamp) {
+            guard size > 0 else { return nil }
+            (self.size, self.modified) = (size, modified)
+        }
+
+        /// What copies of a file of this row may have: programs and disks keep nanoseconds,
+        /// microseconds or seconds, and some rows have their times a nanosecond early.
+        static func ofCopies(_ row: ManifestEntry) -> [FileLook] {
+            [row.localModified, row.localModified - .nanoseconds(-1)].flatMap { time in
+                [Int32(1), 1_000, 1_000_000_000].compactMap { precision in
+                    let rest = time.nanoseconds - time.nanoseconds % precision
+                    let kept = Timestamp(seconds: time.seconds, nanoseconds: rest)
+                    return FileLook(size: row.size, modified: kept)
+                }
+            }
+        }
     }
 
     /// What is told once, whatever number of items it concerns.
@@ -205,11 +230,13 @@ final class RunLedger: Sendable {
     }
 
     /// Notes a file of this directory that is not in the bucket after the run, under a name that
-    /// is not recorded: it may have been renamed, and its old object be its only copy there.
-    func noteUnsent(inode: UInt64, at name: ObjectKey) {
+    /// is not recorded: it may have been renamed or moved, and its old object be its only copy
+    /// there.
+    func noteUnsent(inode: UInt64, at name: ObjectKey, _ look: FileLook? = nil) {
         state.withLock { state in
             if state.unsentFiles.count < Self.inodeLimit {
                 state.unsentFiles[inode] = name
+                if let look { state.unsentLooks.insert(look) }
             } else if state.unsentFiles[inode] == nil {
                 state.moreInodes += 1
             }
@@ -219,14 +246,24 @@ final class RunLedger: Sendable {
     /// The same of a file that a limit of sizes or ages leaves out.
     ///
     /// Most of those were never sent: more than can be noted hold back no deletion.
-    func noteLeftOut(inode: UInt64, at name: ObjectKey) {
+    func noteLeftOut(inode: UInt64, at name: ObjectKey, _ look: FileLook?) {
         state.withLock { state in
-            if state.unsentFiles.count < Self.inodeLimit { state.unsentFiles[inode] = name }
+            guard state.unsentFiles.count < Self.inodeLimit else { return }
+            state.unsentFiles[inode] = name
+            if let look { state.unsentLooks.insert(look) }
         }
     }
 
     /// The names of those files, by their inodes.
     var unsentFiles: [UInt64: ObjectKey] { state.withLock { $0.unsentFiles } }
+
+    /// True if one of those files may be a copy of the file of this row.
+    func mayHaveCopy(of row: ManifestEntry) -> Bool {
+        state.withLock { state in
+            !state.unsentLooks.isEmpty
+                && FileLook.ofCopies(row).contains { state.unsentLooks.contains($0) }
+        }
+    }
 
     /// Lets an item wait; false if too many do already, or those that waited were taken.
     func add<Item: Sendable>(_ item: Item, to list: List<Item>) -> Bool {

@@ -93,6 +93,7 @@ struct RunSetup: Sendable {
                 session.manifest,
                 in: (store, settings.prefix),
                 allowsMissing: options.allowsMissingPaths,
+                expecting: session.freed,
                 BlockingQueue(
                     label: "osssync.paths",
                     width: 1,

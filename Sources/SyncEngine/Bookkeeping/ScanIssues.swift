@@ -42,6 +42,8 @@ final class ScanIssues: Sendable {
         var covers = CoveredKeys()
         /// Directories that are gone, and perhaps were moved to one with a copied tag.
         var originals: [ObjectKey] = []
+        /// Files in such a one.
+        var copiedFiles: [LocalEntry] = []
 
         var pathCount: Int { hidden.count + links.count + lost.count + tagged.count }
 
@@ -229,7 +231,8 @@ final class ScanIssues: Sendable {
     func countCopiedTag(
         in directory: [UInt8],
         _ reason: WalkIssue.Reason,
-        gone: [ObjectKey]
+        gone: [ObjectKey],
+        files: [LocalEntry]
     ) {
         let key = ObjectKey(directory + [UInt8(ascii: "/")])
         guard range.contains(key) else { return }
@@ -237,12 +240,16 @@ final class ScanIssues: Sendable {
             state.notMirrored += 1
             state.kinds.insert(.copiedTag)
             state.originals += gone
+            state.copiedFiles += files
             state.covers.addCopiedTag(WalkIssue(path: directory, reason: reason))
         }
     }
 
     /// Directories that perhaps were moved to one that is left out.
     var originalsOfCopies: [ObjectKey] { state.withLock { $0.originals } }
+
+    /// Files that are left out because of the copy of a tag.
+    var copiedFiles: [LocalEntry] { state.withLock { $0.copiedFiles } }
 
     /// True for a key at or beneath a path that was gone when the walk came to it.
     func isLost(_ key: ObjectKey) -> Bool {

@@ -47,8 +47,8 @@ public struct FreedFiles: Sendable, Hashable {
     public var count = 0
     /// Their bytes.
     public var bytes: Int64 = 0
-    /// Files, and directories with a "/" at the end, as they were freed, safe to print; the first
-    /// 100 of them.
+    /// Files, and directories with a "/" at the end, as they were freed, not safe to print; the
+    /// first 100 of them.
     public var paths: [String] = []
 
     /// Nothing.

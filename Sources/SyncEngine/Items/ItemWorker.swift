@@ -52,19 +52,33 @@ extension ItemWorker {
 
     /// Notes that the file of an entry is not sent, if it may be a renamed one.
     func noteUnsent(_ entry: JoinedEntry) {
-        if let inode = renamedInode(entry) { ledger.noteUnsent(inode: inode, at: entry.key) }
+        guard let file = unsentFile(entry) else { return }
+        ledger.noteUnsent(inode: file.inode, at: entry.key, look(of: file, entry.base))
     }
 
-    /// The same of one that a limit of sizes or ages leaves out.
+    /// The same of one that a limit of sizes or ages, or the copy of a tag, leaves out.
     func noteLeftOut(_ entry: JoinedEntry) {
-        if let inode = renamedInode(entry) { ledger.noteLeftOut(inode: inode, at: entry.key) }
+        guard let file = unsentFile(entry) else { return }
+        ledger.noteLeftOut(inode: file.inode, at: entry.key, look(of: file, entry.base))
     }
 
-    private func renamedInode(_ entry: JoinedEntry) -> UInt64? {
-        guard let inode = entry.local?.identity?.inode, inode != entry.base?.inode else {
-            return nil
+    /// Notes what may be nowhere but in directories that copies of tags leave out.
+    func noteCopies(in issues: ScanIssues) {
+        for name in issues.originalsOfCopies { ledger.countSkippedName(name) }
+        for file in issues.copiedFiles {
+            noteLeftOut(JoinedEntry(key: file.path, base: nil, local: file, remote: nil))
         }
-        return inode
+    }
+
+    private func unsentFile(_ entry: JoinedEntry) -> FileIdentity? {
+        guard let file = entry.local?.identity, file.inode != entry.base?.inode else { return nil }
+        return file
+    }
+
+    /// Nil for the recorded file itself, whose inode may be another one in each mount.
+    private func look(of file: FileIdentity, _ base: ManifestEntry?) -> RunLedger.FileLook? {
+        if let base, file.size == base.size, base.mayHaveTime(of: file) { return nil }
+        return RunLedger.FileLook(size: file.size, modified: file.modified)
     }
 
     /// Runs `body` for each item, as many at once as there are connections; begins no more once the

@@ -52,6 +52,8 @@ struct PlanLoop {
         var unseen: RangeTally
         /// Recorded links and escaped names, which the options of the run leave as they are.
         var held: RangeTally
+        /// Rows of what the run leaves out.
+        var rows = 0
         /// What is selected and no content: of the rows, the listing and the walk.
         var bare: (rows: RangeTally, objects: RangeTally, entries: RangeTally)
 
@@ -143,6 +145,7 @@ struct PlanLoop {
         {
             unselected.entries.add(entry.key)
         }
+        if !isSelected, entry.base != nil { unselected.rows += 1 }
         let isUnseen = isSelected && entry.hasVanishedUnseen
         if isUnseen { unselected.unseen.add(entry.key) }
         // What was found damaged stays, whether its object is in this bucket or in an earlier one.

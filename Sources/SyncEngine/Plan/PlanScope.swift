@@ -89,11 +89,19 @@ struct PlanScope: Sendable {
             judgesInodes: setup.policy.judgesInodes,
             links: setup.options.links,
             names: setup.options.names,
-            freed: FreedScope(setup.session.freed, bringsBack: setup.bringsFreedBack),
+            freed: Self.freed(setup, bringsBack: setup.bringsFreedBack),
             onCostly: onCostly,
             onExcluded: onExcluded,
             onOutside: onOutside
         )
+    }
+
+    /// What was freed, of which a run of this setup lists what no pattern excludes.
+    static func freed(_ setup: RunSetup, bringsBack: Bool) -> FreedScope {
+        let (filter, ranges) = (setup.filter, setup.paths.ranges)
+        return FreedScope(setup.session.freed, bringsBack: bringsBack) { key in
+            ranges.contains(key) && !filter.excludes(key)
+        }
     }
 
     /// What is excluded on disk need not be walked, unless it is to be deleted there.
@@ -131,6 +139,7 @@ struct PlanScope: Sendable {
     /// Why the only entry that was asked about is withheld; nil if it is not.
     var heldReason: String? {
         if freed.seen.count > 0 { return FreedScope.message }
+        if let message = freed.lostMessage { return message }
         return withheldMessage ?? (keptThereCount > 0 ? QuietReason.onlyRemote.message : nil)
     }
 
@@ -223,6 +232,7 @@ struct PlanScope: Sendable {
 
     /// The entry to decide on; nil if the run skips it, also for a file that the walk found.
     func choose(_ entry: JoinedEntry, _ issues: ScanIssues) -> JoinedEntry? {
+        if !freed.paths.isEmpty { freed.look(at: entry) }
         guard !filter.tags.isEmpty, issues.isTagged(entry.key) else { return choose(entry) }
         if entry.base != nil {
             issues.countTagged(entry)

@@ -37,7 +37,7 @@ struct DryRun: RunStep {
             let room = RoomMaking(executor: executor)
             await room.warn(try await room.start())
             let deletions = RunDeletions(executor: executor)
-            let names = try await deletions.namesInDoubt()
+            let names = try await deletions.namesInDoubt(preview.deleted)
             let held = preview.heldBack(by: names)
             let count = executor.context.tracker.summary.deleted - held
             var check = try await deletions.deletionGuard(coverage, rows: rows, deletions: count)

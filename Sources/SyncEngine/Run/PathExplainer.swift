@@ -179,7 +179,8 @@ struct PathExplainer: Sendable {
             onExcluded: { _, rule in left.withLock { $0 = rule } }
         )
         guard let chosen = scope.choose(entry, hidden) else {
-            let rule = scope.freed.seen.count > 0 ? nil : left.withLock(\.self)
+            let seen = scope.freed.seen
+            let rule = seen.count + seen.lost.count > 0 ? nil : left.withLock(\.self)
             let outlook = Explanation.Outlook(
                 action: nil,
                 reason: rule == nil ? scope.heldReason ?? "it is left out" : "excluded",

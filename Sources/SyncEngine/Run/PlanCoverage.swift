@@ -44,8 +44,9 @@ struct PlanCoverage: Sendable {
     var isListingProven = false
     var isScanProven = false
     var listingFailure: (any Error)?
-    /// Freed files that are here again.
+    /// Freed files that are here again, and how many are nowhere.
     var returned: Set<ObjectKey> = []
+    var lostFreed = 0
     /// Of a limited run: what was found of each path.
     var tallies: (listed: RangeTally, walked: RangeTally)?
 
@@ -62,7 +63,7 @@ struct PlanCoverage: Sendable {
 }
 
 extension PlanCoverage {
-    init(_ loop: PlanLoop, _ issues: ScanIssues, returned: Set<ObjectKey> = []) {
+    init(_ loop: PlanLoop, _ issues: ScanIssues, _ freed: FreedScope.Seen = .init()) {
         let unselected = loop.unselected
         self.init(
             hasListing: loop.listedObjects > 0,
@@ -76,7 +77,8 @@ extension PlanCoverage {
                 && loop.join.coversEverything,
             isScanProven: issues.isScanProven && loop.isWalkFinished,
             listingFailure: loop.listingFailure,
-            returned: returned,
+            returned: freed.returned,
+            lostFreed: freed.lost.count,
             tallies: loop.tallies
         )
     }

@@ -113,25 +113,26 @@ struct PlanSource: RunStep {
         while let item = plan.next() { try await give(item) }
         let rest = try await chosen?.finish(isComplete: loop.listingFailure == nil) ?? []
         for item in rest { try await body(item) }
+        if loop.listingFailure == nil { scope.freed.finish() }
         tracker.count { summary in
             summary.excluded = scope.excludedCount + issues.taggedCount
             summary.notMirrored = issues.notMirroredCount + plan.reserved.kept
             summary.notMirroredKinds = issues.notMirroredKinds
             if plan.reserved.kept > 0 { summary.notMirroredKinds.insert(.reservedObject) }
-            summary.skipped += scope.withheldCount
+            summary.skipped += scope.withheldCount + scope.freed.seen.lost.count
             summary.onlyRemote += scope.keptThereCount
             summary.directoryChanged = issues.hasLostNames
         }
         for message in issues.coverMessages { setup.onEvent(.warning(message: message)) }
-        for name in issues.originalsOfCopies { executor.ledger.countSkippedName(name) }
+        executor.noteCopies(in: issues)
         for message in [
             plan.reserved.message, plan.links.message, scope.withheldMessage,
             scope.heldLinksMessage,
-            scope.heldNamesMessage,
+            scope.heldNamesMessage, scope.freed.lostMessage, scope.freed.replacedMessage,
         ] {
             if let message { setup.onEvent(.warning(message: message)) }
         }
-        return PlanCoverage(loop, issues, returned: scope.freed.seen.returned)
+        return PlanCoverage(loop, issues, scope.freed.seen)
     }
 
     /// Lists and walks side by side: every key that the selection leaves goes to `onEntry`,

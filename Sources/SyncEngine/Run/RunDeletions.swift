@@ -41,6 +41,7 @@ struct RunDeletions: RunStep {
             allowsEmpty: options.allowsEmpty,
             limit: options.deletionLimit
         )
+        check.keptRows = coverage.unselected.rows
         check.heldRows = coverage.unselected.held.total
         check.bare = coverage.bare(\.total)
         check.leftOutObjects = coverage.unselected.objects.total
@@ -151,12 +152,13 @@ struct RunDeletions: RunStep {
     /// Names at or beneath which nothing is deleted.
     ///
     /// Those that were skipped, and those of objects whose files are here under other names that
-    /// were not sent: they may be the only copies.
-    func namesInDoubt() async throws -> [ObjectKey] {
+    /// were not sent: they may be the only copies. `planned` are the deletions of a plan that is
+    /// only shown; nil for those that the manifest has.
+    func namesInDoubt(_ planned: Set<ObjectKey>? = nil) async throws -> [ObjectKey] {
         let files = ledger.unsentFiles
-        guard direction != .pull, !files.isEmpty, context.policy.judgesInodes else {
-            return ledger.skippedNames
-        }
+        guard direction != .pull, !files.isEmpty else { return ledger.skippedNames }
+        try await doubtCopies(planned)
+        guard context.policy.judgesInodes else { return ledger.skippedNames }
         let births = await births(of: files, context.disk)
         try await session.manifest.forEachPage(
             inodes: Set(files.keys),
@@ -171,6 +173,26 @@ struct RunDeletions: RunStep {
             }
         }
         return ledger.skippedNames
+    }
+
+    /// Counts names of objects whose files were perhaps moved by a copy and a removal, as it is done
+    /// from one disk to another: a file that was not sent has their size and time.
+    private func doubtCopies(_ planned: Set<ObjectKey>?) async throws {
+        let manifest = context.manifest
+        func doubt(_ key: ObjectKey) async throws {
+            if let row = try await manifest.entry(key), ledger.mayHaveCopy(of: row) {
+                ledger.countSkippedName(key)
+            }
+        }
+        if let planned {
+            for key in planned { try await doubt(key) }
+        } else {
+            let limit = settings.limits.batch
+            let selection = RowSelection.deletions(run: context.run, side: .remote)
+            for try await page in manifest.pages(selection, limit: limit) {
+                for deletion in page { try await doubt(deletion.key) }
+            }
+        }
     }
 
     /// When files of these inodes were made: one may only have the inode of another that is gone.

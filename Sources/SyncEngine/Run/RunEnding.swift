@@ -113,7 +113,8 @@ extension RunEnding {
         let summary = context.tracker.summary
         let isWhole =
             setup.bringsFreedBack && isClean && options.plan == nil
-            && summary.excluded == 0 && summary.skipped == 0 && summary.notMirrored == 0
+            && summary.excluded == 0 && summary.skipped == coverage.lostFreed
+            && summary.notMirrored == 0
         let named = setup.bringsFreedBack ? session.freed.keys.filter { paths.contains($0) } : []
         let directory = session.directory
         let here = await context.disk.run {

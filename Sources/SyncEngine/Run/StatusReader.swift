@@ -57,7 +57,9 @@ struct StatusReader: Sendable {
             }
         )
         await works.finish()
+        for sender in [works.push.executor, works.sync.executor] { sender.noteCopies(in: hidden) }
         if let error = loop.listingFailure { throw error }
+        scope.freed.finish()
         issues.add(scope, hidden)
         let coverage = PlanCoverage(loop, hidden)
         return StatusReport(
@@ -73,7 +75,7 @@ struct StatusReader: Sendable {
             lastSuccess: try await LastSuccess.read(session.manifest),
             issues: issues.texts + [hidden.unnamedMessage].compactMap(\.self),
             warnings: setup.warnings + notes.texts + hidden.coverMessages
-                + [works.sync.reserved.message].compactMap(\.self)
+                + [works.sync.reserved.message, scope.freed.replacedMessage].compactMap(\.self)
         )
     }
 
@@ -94,7 +96,7 @@ struct StatusReader: Sendable {
             judgesInodes: setup.policy.judgesInodes,
             links: setup.options.links,
             names: setup.options.names,
-            freed: FreedScope(setup.session.freed),
+            freed: PlanScope.freed(setup, bringsBack: false),
             onCostly: { issues.add("'\($0.display)': the patterns take too long to match") },
             onExcluded: onExcluded,
             onOutside: { entry in for sender in senders { sender.noteLeftOut(entry) } }
@@ -128,7 +130,8 @@ struct StatusReader: Sendable {
     ) async throws -> PlannedWork {
         guard counter.work.deletions > 0 else { return counter.work }
         let deletions = RunDeletions(executor: counter.executor)
-        var work = counter.work(heldBackBy: try await deletions.namesInDoubt())
+        let names = try await deletions.namesInDoubt(counter.deletedThere)
+        var work = counter.work(heldBackBy: names)
         guard work.deletions > 0 else { return work }
         var check = try await deletions.deletionGuard(
             coverage,
@@ -212,7 +215,9 @@ private final class IssueTexts: Sendable {
 
     /// What leaves open whether something differs.
     func add(_ scope: PlanScope, _ hidden: ScanIssues) {
-        for message in [scope.withheldMessage, scope.heldLinksMessage] {
+        for message in [
+            scope.withheldMessage, scope.heldLinksMessage, scope.freed.lostMessage,
+        ] {
             if let message { add(message) }
         }
         if hidden.hasLostNames {

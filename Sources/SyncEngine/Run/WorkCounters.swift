@@ -73,7 +73,7 @@ struct WorkCounter {
     /// Files that get another name instead of being deleted, as far as ``Preview/limit`` goes.
     private var renamed: Set<ObjectKey> = []
     private var deleted: Set<ObjectKey> = []
-    private var deletedThere: Set<ObjectKey> = []
+    private(set) var deletedThere: Set<ObjectKey> = []
 
     init(
         _ setup: RunSetup,

@@ -63,9 +63,12 @@ struct FreedPaths: Sendable, Hashable {
     }
 
     /// True for what is named itself.
-    func names(_ key: ObjectKey) -> Bool {
+    func names(_ key: ObjectKey) -> Bool { index(of: key) != nil }
+
+    /// Where a key is named itself.
+    func index(of key: ObjectKey) -> Int? {
         let index = place(of: key)
-        return index < keys.count && keys[index] == key
+        return index < keys.count && keys[index] == key ? index : nil
     }
 
     /// True if something beneath a directory is named, or all of it is.
@@ -112,23 +115,117 @@ final class FreedScope: Sendable {
     struct Seen: Sendable {
         var count = 0
         var bytes: Int64 = 0
-        /// Named files that are here.
+        /// Named files that are here, or that nobody expects any more.
         var returned: Set<ObjectKey> = []
+        /// What is neither here nor in the bucket.
+        var lost = Some()
+        /// What has another version in the bucket than the one that was freed.
+        var replaced = Some()
+        /// Which of the named paths were found, by their places; none until one was.
+        fileprivate var isFound: [Bool] = []
+    }
+
+    /// A number of files, and the first of them.
+    struct Some {
+        var count = 0
+        var first: ObjectKey?
+
+        fileprivate mutating func add(_ key: ObjectKey) {
+            count += 1
+            first = first ?? key
+        }
+
+        fileprivate func text(_ one: String, _ more: String) -> String? {
+            guard let first else { return nil }
+            if count == 1 { return "'\(first.display)' was freed, and " + one }
+            return "'\(first.display)' and \(count - 1) other freed "
+                + (count == 2 ? "file " : "files ") + more
+        }
     }
 
     static let message = "freed: it is only in the bucket; 'osssync pull' of it brings it back"
 
     let paths: FreedPaths
     private let bringsBack: Bool
+    private let isExpected: @Sendable (ObjectKey) -> Bool
     private let counted = Mutex(Seen())
 
-    /// With `bringsBack`, what is named is fetched.
-    init(_ paths: FreedPaths = FreedPaths(), bringsBack: Bool = false) {
+    /// With `bringsBack`, what is named is fetched; `isExpected` says what the run looks for in
+    /// the bucket.
+    init(
+        _ paths: FreedPaths = FreedPaths(),
+        bringsBack: Bool = false,
+        isExpected: @escaping @Sendable (ObjectKey) -> Bool = { _ in true }
+    ) {
         self.paths = paths
         self.bringsBack = bringsBack
+        self.isExpected = isExpected
     }
 
     var seen: Seen { counted.withLock { $0 } }
+
+    /// Looks at an entry of the plan, whatever the run makes of it.
+    func look(at entry: JoinedEntry) {
+        guard let place = paths.index(of: entry.key) else { return lookBeneath(entry) }
+        counted.withLock { seen in
+            if seen.isFound.isEmpty {
+                seen.isFound = Array(repeating: false, count: paths.keys.count)
+            }
+            if entry.local != nil || entry.remote != nil { seen.isFound[place] = true }
+        }
+        noteReplaced(entry)
+    }
+
+    /// The same of one that may lie in a directory that is named.
+    private func lookBeneath(_ entry: JoinedEntry) {
+        guard entry.local == nil, entry.base != nil, !entry.key.isDirectoryMarker,
+            paths.contains(entry.key)
+        else { return }
+        if entry.remote != nil { return noteReplaced(entry) }
+        if isExpected(entry.key) { counted.withLock { $0.lost.add(entry.key) } }
+    }
+
+    private func noteReplaced(_ entry: JoinedEntry) {
+        guard holds(entry), let base = entry.base, base.isLeftOut, let object = entry.remote,
+            RemoteChange(of: object, since: base) == .changed
+        else { return }
+        counted.withLock { $0.replaced.add(entry.key) }
+    }
+
+    /// Counts the named files of which the plan had nothing; to be called after a whole listing.
+    func finish() {
+        counted.withLock { seen in
+            for (place, key) in paths.keys.enumerated()
+            where !key.isDirectoryMarker && isExpected(key) {
+                if !seen.isFound.isEmpty, seen.isFound[place] { continue }
+                seen.lost.add(key)
+                if bringsBack, seen.returned.count < Self.returnedLimit {
+                    seen.returned.insert(key)
+                }
+            }
+        }
+    }
+
+    /// What is said of files that are nowhere; nil if there are none.
+    var lostMessage: String? {
+        let lost = seen.lost
+        let place = "in the bucket, which had the only "
+        let advice =
+            bringsBack
+            ? "no later run tells of it"
+            : "'osssync restore --list DIR PATH' shows other versions, 'osssync pull DIR PATH' "
+                + "gives it up"
+        return lost.text("is not \(place)copy; \(advice)", "are not \(place)copies; \(advice)")
+    }
+
+    /// What is said of other versions in the bucket; nil if there are none.
+    var replacedMessage: String? {
+        let advice = "; 'osssync pull DIR PATH' fetches what is there"
+        return seen.replaced.text(
+            "has another version in the bucket by now" + advice,
+            "have other versions in the bucket by now" + advice
+        )
+    }
 
     /// True for what is only in the bucket because it was freed.
     func holds(_ entry: JoinedEntry) -> Bool {
@@ -152,6 +249,11 @@ final class FreedScope: Sendable {
             // It was not deleted.
             let row = base.leftOut(true)
             return JoinedEntry(key: entry.key, base: row, local: nil, remote: entry.remote)
+        }
+        if !bringsBack, entry.local == nil, entry.remote == nil, entry.base != nil,
+            paths.contains(entry.key)
+        {
+            return nil
         }
         if holds(entry) {
             counted.withLock { seen in
@@ -193,6 +295,6 @@ extension FreedFiles {
         let seen = scope.seen
         (count, bytes) = (seen.count, seen.bytes)
         let named = scope.paths.keys.lazy.filter { paths.contains($0) }
-        self.paths = named.prefix(Self.pathLimit).map(\.display)
+        self.paths = named.prefix(Self.pathLimit).map(\.text)
     }
 }

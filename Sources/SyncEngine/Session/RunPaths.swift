@@ -89,6 +89,7 @@ extension RunPaths {
         _ manifest: ManifestStore,
         in bucket: (store: any ObjectReader, prefix: ObjectKey)?,
         allowsMissing: Bool = false,
+        expecting freed: FreedPaths = FreedPaths(),
         _ disk: BlockingQueue
     ) async throws {
         var unknown: [RelativePath] = []
@@ -99,7 +100,7 @@ extension RunPaths {
                 return (try directory.identity(of: path) != .absent, nil)
             }
             if let obstacle { throw SyncError(code: .configuration, message: obstacle) }
-            if isThere || allowsMissing { continue }
+            if isThere || allowsMissing || freed.contains(path.key) { continue }
             if try await Self.isRecorded(path, in: manifest) { continue }
             guard bucket != nil else { throw Self.missing(path, from: "manifest; check") }
             unknown.append(path)

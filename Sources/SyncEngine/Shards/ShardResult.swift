@@ -92,6 +92,7 @@ extension DeletionGuard: JSONObject {
             allowsEmpty: false,
             limit: .percent(0)
         )
+        check.keptRows = try fields("kept_rows", value?.keptRows)
         check.leftOutNames = try fields("left_out", value?.leftOutNames)
         check.leftOutObjects = try fields("left_out_objects", value?.leftOutObjects)
         check.bare.rows = try fields("bare_rows", value?.bare.rows)
@@ -142,6 +143,7 @@ extension DeletionGuard {
             allowsEmpty: allowsEmpty,
             limit: limit
         )
+        sum.keptRows = total(\.keptRows)
         sum.leftOutNames = total(\.leftOutNames)
         sum.leftOutObjects = total(\.leftOutObjects)
         sum.bare = Bare(

@@ -23,6 +23,46 @@ extension EngineRuns {
             (options.deletesKnown, options.deletionLimit) = (true, .percent(100))
         }
 
+        /// Of what the run leaves out, and of what was freed, nothing can be deleted.
+        @Test(arguments: [SyncDirection.pull, .push], ["pattern", "size", "tag", "freed"])
+        func `the limit of deletions is a share of what is selected`(
+            direction: SyncDirection,
+            what: String
+        ) async throws {
+            let fixture = try MirrorFixture()
+            for index in 0..<40 { try fixture.write("a/p/\(index)", MirrorFixture.ramp(2_000)) }
+            for index in 0..<14 { try fixture.write("a/q/\(index)", Data("\(index)".utf8)) }
+            try await fixture.run("a", .push)
+            if what == "tag" { try fixture.write("a/p/.nobackup", Data()) }
+            if what == "freed" {
+                var options = FreeOptions(run: MirrorFixture.options())
+                options.run.paths = ["p"]
+                _ = try await fixture.engine("a").free(options) { _ in }
+            }
+            for index in 0..<12 {
+                if direction == .push { try fixture.remove("a/q/\(index)") }
+                if direction == .pull { try await fixture.deleteObject("q/\(index)") }
+            }
+            var filter = FileFilter()
+            switch what {
+            case "pattern": try filter.exclude("/p/")
+            case "size": filter.bounds.maximumSize = 1_000
+            case "tag": filter.tags.names = [".nobackup"]
+            default: break
+            }
+            let selected = filter
+            for isDryRun in [true, false] {
+                await #expect(throws: SyncError.self) {
+                    _ = try await fixture.run("a", direction) { options in
+                        (options.deletesKnown, options.filter) = (true, selected)
+                        options.isDryRun = isDryRun
+                    }
+                }
+            }
+            let objects = try await fixture.objects()
+            #expect(direction == .pull ? fixture.exists("a/q/0") : objects.contains("q/0"))
+        }
+
         @Test(arguments: SyncDirection.allCases, [false, true])
         func `a link in the place of a directory is named in each run`(
             direction: SyncDirection,

@@ -22,7 +22,8 @@ extension EngineRuns {
         private func mirror() async throws -> MirrorFixture {
             let fixture = try MirrorFixture()
             for name in ["photos/a", "photos/b", "f"] {
-                try fixture.write("a/" + name, MirrorFixture.ramp(100))
+                // Files of one moment are told apart by their sizes.
+                try fixture.write("a/" + name, MirrorFixture.ramp(100 + name.count))
             }
             try await fixture.run("a", .push)
             return fixture
@@ -97,6 +98,53 @@ extension EngineRuns {
             let run = try await fixture.run("a", .sync, EventLog(), Self.recognizing)
             #expect(run.isInStep && run.deleted == 3, "\(run)")
             #expect(try await fixture.objects().contains(name + "/a"))
+        }
+
+        /// The tag itself stays, which `mv photos/*` does not move.
+        @Test(arguments: tags, [true, false])
+        func `hold back what was moved to a directory with a copy of them`(
+            tag: String,
+            keepsTimes: Bool
+        ) async throws {
+            let fixture = try await mirror()
+            try await fixture.put("photos/" + tag, Self.signature)
+            try await fixture.run("a", .sync, EventLog(), Self.recognizing)
+            for name in try fixture.names(in: "a/photos") {
+                let old = "a/photos/" + name
+                let modified = try fixture.modified(old)
+                try fixture.write("a/p2/" + name, try #require(fixture.content(old)))
+                if keepsTimes { try fixture.setModified("a/p2/" + name, modified) }
+                if name != tag { try fixture.remove(old) }
+            }
+            // From elsewhere, with its time.
+            let modified = try fixture.modified("a/f")
+            try fixture.rename("a/f", to: "a/p2/f2")
+            try fixture.setModified("a/p2/f2", modified)
+            let before = try await fixture.objects()
+            let options = MirrorFixture.options(Self.recognizing)
+            let report = try await fixture.engine("a").status(options: options)
+            #expect(report.sync.deletions == 0, "\(report)")
+            for direction in [SyncDirection.push, .sync] {
+                let run = try await fixture.run("a", direction, EventLog(), Self.recognizing)
+                #expect(run.deletionsHeldBack != nil && run.deleted == 0, "\(run)")
+                #expect(run.notMirrored == 1 && !run.isInStep)
+            }
+            #expect(try await fixture.objects() == before)
+        }
+
+        /// Programs write the same tag into each of their caches.
+        @Test(arguments: tags)
+        func `are no originals of what this machine made with the same content`(
+            tag: String
+        ) async throws {
+            let fixture = try await mirror()
+            try await fixture.put("photos/" + tag, Self.signature)
+            try await fixture.run("a", .sync, EventLog(), Self.recognizing)
+            try fixture.write("a/cache/" + tag, Self.signature)
+            try fixture.write("a/cache/entry", Data([1]))
+            try fixture.remove("a/photos/a")
+            let run = try await fixture.run("a", .sync, EventLog(), Self.recognizing)
+            #expect(run.notMirrored == 0 && run.isInStep && run.deleted == 1, "\(run)")
         }
 
         @Test(arguments: tags)

@@ -161,6 +161,38 @@ struct UnsentRenameTests {
         }
     }
 
+    /// As `mv` does from one disk to another, and programs that keep whole seconds only.
+    private func move(_ old: String, to new: String, wholeSeconds: Bool = false) throws {
+        let content = try #require(fixture.content(old))
+        var modified = try fixture.modified(old)
+        if wholeSeconds {
+            modified = Date(timeIntervalSince1970: modified.timeIntervalSince1970.rounded(.down))
+        }
+        try fixture.write(new, content)
+        try fixture.setModified(new, modified)
+        try fixture.remove(old)
+    }
+
+    @Test(arguments: [SyncDirection.push, .sync], [true, false])
+    func `keep their objects if they were copied and removed, and an age leaves them out`(
+        _ direction: SyncDirection,
+        wholeSeconds: Bool
+    ) async throws {
+        try fixture.setModified("a/old", Date(timeIntervalSince1970: 1_000_000_000.25))
+        try await fixture.run("a", .push)
+        try move("a/old", to: "a/new", wholeSeconds: wholeSeconds)
+        // Of the same size and another time, which says nothing of the other one.
+        try fixture.write("a/else", Data("gone".utf8))
+        try fixture.setModified("a/else", Date(timeIntervalSince1970: 1_000_000_001))
+        try await keepsOnlyOld(direction, isCounted: true) {
+            $0.filter.bounds.maximumAge = .seconds(86_400)
+        }
+        let all = try await fixture.run("a", direction) { $0.deletesKnown = true }
+        #expect(all.deletionsHeldBack == nil && all.isInStep, "\(all)")
+        #expect(try await fixture.object("new") == content)
+        #expect(try await !fixture.objects().contains("old"))
+    }
+
     @Test func `hold back no deletion of a file whose inode they got`() async throws {
         try fixture.remove("a/old")
         try fixture.write("a/new", Data("here".utf8))
