@@ -165,6 +165,30 @@ struct RestoreTests {
         #expect(tree.content("f") == Self.content("f"))
     }
 
+    /// In a bucket with a trash and without versions.
+    @Test func `a copy of a time has what nobody changed since, and nothing newer`() throws {
+        let trash = ["push", "--trash", "remote", source.path]
+        try #require(try workplace.start(trash).finish().status == 0)
+        let now = Date().formatted(.iso8601)
+        try source.write("d/x", ramp(40, seed: 9))
+        try #require(try workplace.start(trash).finish().status == 0)
+        let there = try workplace.makeDirectory("there")
+        func copy(_ time: String, _ name: String) throws -> ProgramResult {
+            let place = there.path + "/" + name
+            let line = ["restore", "--json", "--at", time, "--to", place, source.path, "d"]
+            return try workplace.start(line).finish()
+        }
+        #expect(try copy(now, "then").status == 0)
+        for name in ["x", "y"] {
+            #expect(there.content("then/" + name) == Self.content("d/" + name), "\(name)")
+        }
+        _ = try copy("2001-01-01", "before")
+        #expect(!there.exists("before/x") && !there.exists("before/y"))
+        let same = try workplace.start(["restore", "--at", now, source.path, "d/y"]).finish()
+        #expect(same.status == 0, "\(same.diagnostics)")
+        #expect(source.content("d/y") == Self.content("d/y"))
+    }
+
     @Test func `what a file excludes is named with its rule`() throws {
         try tree.write(".osssyncignore", Data("f\n".utf8))
         try tree.remove("f")

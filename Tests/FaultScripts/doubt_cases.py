@@ -1,4 +1,4 @@
-"""Rows F282 to F286 and F444: places of the state, directories that are only sent, and doubt that is local."""
+"""Rows F282 to F286, F444 and F468: places of the state, directories that are only sent, and doubt."""
 
 import os
 import shutil
@@ -6,7 +6,7 @@ import stat
 
 import program
 from case_table import case, equal, expect
-from machine import Disk, stranger, under
+from machine import Disk, pretending, stranger, under
 from stage import ramp
 from Support.processes import PATIENCE
 
@@ -231,3 +231,29 @@ def _(place):
     expect("neither side was changed" in str(result.all("conflict")), f"what was said of the conflict: {result.output}")
     equal(place.get("shared/plan"), ramp(200, 1), "the object")
     os.chmod(place.path("closed"), 0o755)
+
+
+@case("F468", "a last success in the future is no fresh one, and doctor tells another endpoint")
+def _(place):
+    clock = os.path.join(place.folder, "clock")
+    if not pretending(place, clock=clock):
+        return
+    place.write("f", ramp(100))
+
+    def tell(seconds):
+        with open(clock, "w", encoding="ascii") as file:
+            file.write(str(seconds))
+
+    tell(400 * 86_400)
+    place.in_step(place.push())
+    tell(0)
+    result = place.start("doctor", place.directory, "--max-age", "26h")
+    equal(result.status, 1, f"{result.output}")
+    expect("in the future" in result.output, result.output)
+    expect("(in the future)" in place.start("status", place.directory).output, "status")
+    place.in_step(place.push())
+    equal(place.start("doctor", place.directory, "--max-age", "26h").status, 0, "doctor after a run")
+    place.endpoint = place.endpoint.replace("127.0.0.1", "localhost")
+    result = place.start("doctor", place.directory)
+    equal(result.status, 1, result.output)
+    expect("for another remote" in result.output, result.output)

@@ -6,6 +6,8 @@ package struct TrashOfRun: Sendable, Hashable {
     private static let shardSuffix = "-shard"
     /// What names the trash of a restoration, after the time.
     private static let restorationSuffix = "-restore"
+    /// What names the trash of damaged files that good content replaced.
+    private static let damageSuffix = "-damaged"
 
     package let name: [UInt8]
 
@@ -35,9 +37,14 @@ package struct TrashOfRun: Sendable, Hashable {
     /// True if it was a run of one shard, of which each has numbers of its own.
     package var isOfShard: Bool { parsed?.isOfShard == true }
 
-    /// True for what a restoration replaced, here or in the bucket.
-    package var isOfRestoration: Bool {
-        time != nil && name.dropFirst(16).starts(with: Self.restorationSuffix.utf8)
+    /// True for what a restoration replaced, here or in the bucket, and for damaged files.
+    package var isOfRestoration: Bool { isOfDamage || hasSuffix(Self.restorationSuffix) }
+
+    /// True for files that were found damaged, which come back only if nothing else is left.
+    package var isOfDamage: Bool { hasSuffix(Self.damageSuffix) }
+
+    private func hasSuffix(_ text: String) -> Bool {
+        time != nil && name.dropFirst(16).starts(with: text.utf8)
     }
 
     /// True if it is older: of one second, what a restoration replaced was there last.
@@ -52,6 +59,9 @@ package struct TrashOfRun: Sendable, Hashable {
     package static func nameOfRestoration(stamp: String) -> String {
         stamp + restorationSuffix
     }
+
+    /// The name for damaged files that a run replaces which began at `stamp`.
+    package static func nameOfDamage(stamp: String) -> String { stamp + damageSuffix }
 
     /// The name for what a restoration replaces that begins now, where these trees are.
     ///

@@ -72,6 +72,11 @@ extension DirectoryMirror {
         try await inspecting(connectionLimit: 1).history.runs(limit: limit)
     }
 
+    /// Throws what would refuse a run: the remote is not that of the last one.
+    func checkRemote() async throws(SyncError) {
+        try await inspecting(connectionLimit: 1).checkRemote()
+    }
+
     /// When the last complete run of each direction ended, and the active run.
     func history() async throws(SyncError) -> (
         lastSuccess: [SyncDirection: StoreTime], running: PastRun?

@@ -146,7 +146,10 @@ extension DirectoryMirror {
         }
         // One that is replaced has an item of its own.
         let conflicts = replaces ? 0 : summary.conflicts
-        report.failed += summary.failed + summary.skipped + conflicts
+        let missing = summary.failed + summary.skipped + conflicts
+        report.failed += missing
+        // Each was told as an object that is there again.
+        report.restored = max(report.directories, report.restored - missing)
         return report
     }
 }

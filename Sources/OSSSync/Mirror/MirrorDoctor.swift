@@ -1,3 +1,4 @@
+internal import OSSTransfer
 internal import ObjectStorage
 internal import SyncEngine
 internal import SyncModel
@@ -76,7 +77,7 @@ public struct MirrorDoctor: Sendable {
                     + "is yours"
             )
             return [linked, credentials, mirror.place] + (await bucket(mirror, checksWrite))
-                + [disk(directory) ?? missing] + (await runs(mirror))
+                + [disk(directory) ?? missing] + (await remote(mirror)) + (await runs(mirror))
         } catch {
             let broken = DoctorFinding(
                 subject: "configuration",
@@ -101,6 +102,17 @@ public struct MirrorDoctor: Sendable {
             return [await Self.credentials(mirror.credentials).finding].filter { $0.state == .bad }
         } catch {
             return [DoctorFinding(subject: "configuration", state: .bad, message: error.message)]
+        }
+    }
+
+    /// What refuses every run: another remote than that of the last one, or another directory.
+    private func remote(_ mirror: DirectoryMirror) async -> [DoctorFinding] {
+        do throws(SyncError) {
+            try await mirror.checkRemote()
+            return []
+        } catch {
+            guard error.code == .refused else { return [] }
+            return [DoctorFinding(subject: "remote", state: .bad, message: error.message)]
         }
     }
 
@@ -130,7 +142,10 @@ public struct MirrorDoctor: Sendable {
                     + "failed"
                 return active + [finding(.warning, none)]
             }
-            return active + [finding(.good, texts.joined(separator: ", "))]
+            let latest = history.lastSuccess.values.max()?.secondsSince1970 ?? 0
+            let isAhead = latest - WallClock.now().seconds > 300
+            let text = texts.joined(separator: ", ") + (isAhead ? ", which is in the future" : "")
+            return active + [finding(isAhead ? .warning : .good, text)]
         } catch {
             return [finding(.warning, error.message)]
         }

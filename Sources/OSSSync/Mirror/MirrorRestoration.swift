@@ -87,14 +87,25 @@ public struct MirrorRestoration: Sendable {
         if try await mirror.keepsVersions() {
             return try await restoreVersions(request, .at(time.timestamp), onFile)
         }
-        let report = try await restoreFromTrash(request, onFile)
+        let collected = RestoredItems()
+        var report = try await restoreFromTrash(request) { collected.add($0, onFile) }
+        // What no run has removed since is in the bucket as it was then.
+        if request.isCopy {
+            var rest = request
+            rest.settledKeys = collected.report.settledKeys
+            let missing = report.missing
+            report.missing = []
+            report.add(try await copy(rest, path, onFile))
+            if report == RestoreReport() { report.missing = missing }
+            return report
+        }
         guard !report.missing.isEmpty, let found = try await look(at: path), !found.isDirectory,
-            found.bringsSomething, let written = found.explanation?.remote?.time, written <= time
+            let written = found.explanation?.remote?.time, written <= time
         else { return report }
-        // It was the object's version then, which no run has removed since.
-        return request.isCopy
-            ? try await copy(request, path, onFile)
-            : try await pull(request, found, isFile: true, onFile)
+        if found.bringsSomething { return try await pull(request, found, isFile: true, onFile) }
+        guard found.explanation?.local != nil else { return report }
+        (report.missing, report.unchanged) = ([], report.unchanged + 1)
+        return report
     }
 
     /// True if the trash here is all that is left to look at.

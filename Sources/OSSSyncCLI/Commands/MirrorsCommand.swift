@@ -15,7 +15,10 @@ struct MirrorsCommand: Sendable {
             rows.append(await row(entry, now))
         }
         let isOld = { (row: Row) in
-            limit.map { row.age.map { Int64($0) } ?? .max > $0.components.seconds } ?? false
+            limit.map { limit in
+                guard let age = row.age, !row.isInFuture else { return true }
+                return age > limit.components.seconds
+            } ?? false
         }
         if context.output.isJSON {
             for row in rows { context.say(row.json(isOld: limit == nil ? nil : isOld(row))) }
@@ -62,6 +65,7 @@ struct MirrorsCommand: Sendable {
         var lastSuccess: StoreTime?
         /// Seconds since then.
         var age: Int64?
+        var isInFuture: Bool { lastSuccess.map(CommandContext.isInFuture) ?? false }
         /// Whether both sides were equal after the last run of the whole mirror.
         var wasInStep: Bool?
         /// What starts runs of it.
@@ -86,7 +90,10 @@ struct MirrorsCommand: Sendable {
         static func table(_ rows: [Row], _ isOld: (Row) -> Bool) -> [String] {
             let titles = ["last run", "complete", "in step", "timer", "directory"]
             let lines = rows.map { row in
-                let age = row.age.map { roughText($0) + " ago" + (isOld(row) ? " (old)" : "") }
+                let age = row.age.map { age in
+                    (row.isInFuture ? "in the future" : roughText(max(age, 0)) + " ago")
+                        + (isOld(row) ? " (old)" : "")
+                }
                 let timer = row.timers.map { timer in
                     timer.direction.rawValue + (timer.problem == nil ? "" : " (off)")
                 }

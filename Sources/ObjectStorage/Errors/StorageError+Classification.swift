@@ -153,7 +153,10 @@ extension StorageError {
         if isNotImplemented { return true }
         guard case .service(let status, let code) = kind else { return false }
         return status == 405
-            || status == 400 && ["MethodNotAllowed", "MalformedXML"].contains(code)
+            || status == 400
+                && ["MethodNotAllowed", "MalformedXML", "InvalidRequest"].contains(code)
+            // To a request for the bucket, which is there.
+            || status == 411 || status == 404 && code != "NoSuchBucket"
     }
 
     /// The service says that it does not support conditional writes.

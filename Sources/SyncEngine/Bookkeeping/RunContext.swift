@@ -106,11 +106,8 @@ final class RunContext: RunStep {
         )
     }
 
-    /// Where damaged files go that good content replaces: as what a restoration replaced, which no
-    /// undo brings back.
-    var damagedTrashName: String {
-        TrashOfRun.nameOfRestoration(stamp: clocks.stamp)
-    }
+    /// Where damaged files go that good content replaces: no undo brings them back.
+    var damagedTrashName: String { TrashOfRun.nameOfDamage(stamp: clocks.stamp) }
 
     /// Where this run's removed objects go; other mirrors may have a run of this number and time,
     /// too.

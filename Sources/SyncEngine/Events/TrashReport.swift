@@ -234,6 +234,9 @@ extension RestoredFile {
         "it changed or came after that time; the version of then is not kept, and --force restores "
         + "this one"
 
+    /// What is said of a version that nobody should take for a good one.
+    static let damagedText = "it was found damaged; nothing else of it is left"
+
     /// Why a file outside of the mirror stays.
     package static let outsideText = "a file is there; --force replaces it"
 

@@ -367,7 +367,7 @@ extension Publication {
         guard expected != .absent else { return nil }
         if case .moveToTrash(let run) = backup {
             let tree = TrashOfRun(name: [UInt8](run.utf8))
-            return tree.isOfRestoration ? .damagedKept : .fileKept
+            return tree.isOfDamage ? .damagedKept : .fileKept
         }
         return .file
     }

@@ -4,6 +4,11 @@ package import ObjectTransfer
 package import SyncModel
 
 extension MirrorEngine {
+    /// Opens the mirror as a run does that changes nothing.
+    package func checkRemote() async throws(SyncError) {
+        _ = try await trash.session(locks: false)
+    }
+
     /// Copies objects back from the trash, where there are none now, or where those that are there
     /// may be replaced.
     ///

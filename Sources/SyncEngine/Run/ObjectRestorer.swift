@@ -146,7 +146,9 @@ struct ObjectRestorer: Sendable {
                     let key = ObjectKey(object.key.bytes.dropFirst(trash.prefix.bytes.count))
                     let isMeant = path.map { key == $0.key || key.hasPrefix($0.beneath) } ?? true
                     let isKnown = RelativePath.isSafe(key) || RelativePath.isEscaped(key)
-                    guard isMeant, isKnown, !RemoteTrash.contains(key) else { return nil }
+                    guard isMeant, isKnown, !RemoteTrash.contains(key), wasThere(object) else {
+                        return nil
+                    }
                     return TrashedObjects.Copy(object: object, run: .init(name: []), key: key)
                 }
                 if !meant.isEmpty { isFound = true }
@@ -164,6 +166,14 @@ struct ObjectRestorer: Sendable {
             }
         }
         return outcome
+    }
+
+    /// False for an object of the bucket as it is that is newer than what is asked for.
+    private func wasThere(_ object: RemoteObject) -> Bool {
+        guard case .bucket = origin, case .at(let time) = request.version,
+            let written = object.lastModified
+        else { return true }
+        return written.seconds <= time.secondsSince1970
     }
 
     /// The copies of what does not come from elsewhere.

@@ -34,6 +34,7 @@ struct TrashRestorer: Sendable {
                     guard !interruption.isRaised else { throw .interrupted }
                     // A name that no mirrored file has was not put there by a run.
                     guard let source = try? RelativePath(path: key) else { return true }
+                    if try isWorse(run, than: source) { return true }
                     for other in better where try directory.trash.holds(source, in: other) {
                         return true
                     }
@@ -69,6 +70,7 @@ struct TrashRestorer: Sendable {
         guard !request.isSettled(path) else { return true }
         var unchanged: RestoreReport?
         for run in chosen.reversed() where try directory.trash.holds(path, in: run) {
+            if try isWorse(run, than: path) { continue }
             guard !interruption.isRaised else { throw .interrupted }
             var one = RestoreReport()
             var said: [RestoredFile] = []
@@ -89,6 +91,15 @@ struct TrashRestorer: Sendable {
         }
         if let unchanged { report.add(unchanged) }
         return unchanged != nil
+    }
+
+    /// True for a damaged version of what is there.
+    private func isWorse(
+        _ run: TrashOfRun,
+        than path: RelativePath
+    ) throws(LocalError) -> Bool {
+        guard run.isOfDamage else { return false }
+        return try directory.identity(of: path) != .absent
     }
 
     /// True if the file changed or came after `time`, as far as the disk knows that.
@@ -228,6 +239,7 @@ struct TrashRestorer: Sendable {
             switch outcome {
             case .restored(let replaced):
                 item.state = replaced ? .replaced : .restored
+                if run.isOfDamage { item.message = RestoredFile.damagedText }
             case .alreadyThere: item.state = .unchanged
             case .occupied:
                 item.state = .kept
@@ -251,7 +263,7 @@ extension TrashVersion {
         _ run: TrashOfRun,
         to other: TrashOfRun
     ) -> Bool {
-        guard let time = run.time, let otherTime = other.time else { return false }
+        guard let time = run.time, let otherTime = other.time, !run.isOfDamage else { return false }
         // Several runs may begin within a second.
         let one = (time, run.number ?? .max)
         let another = (otherTime, other.number ?? .max)
@@ -283,7 +295,7 @@ extension TrashVersion {
         among runs: [TrashOfRun]
     ) -> [TrashOfRun] {
         switch self {
-        case .latest: runs
+        case .latest: runs.filter(\.isOfDamage) + runs.filter { !$0.isOfDamage }
         case .lastRun:
             runs.last { $0.number != nil }.map { last in
                 runs.filter { $0.number == last.number && $0.time == last.time }
@@ -292,7 +304,10 @@ extension TrashVersion {
         case .runOf(let number, let began):
             runs.filter { $0.number == number && $0.time?.seconds == began.secondsSince1970 }
         case .at(let time):
-            runs.filter { $0.time.map { $0.seconds >= time.secondsSince1970 } ?? false }.reversed()
+            runs.filter { run in
+                !run.isOfDamage
+                    && run.time.map { $0.seconds >= time.secondsSince1970 } ?? false
+            }.reversed()
         }
     }
 }

@@ -23,6 +23,8 @@ struct UndoneRun: Sendable {
     /// Directories here.
     private(set) var removed: [ObjectKey] = []
     private(set) var made: [ObjectKey] = []
+    /// True if something could not be done.
+    private var hasFailures = false
 
     /// True if undo would restore or name nothing; new empty directories do not count.
     var isEmpty: Bool {
@@ -71,11 +73,16 @@ struct UndoneRun: Sendable {
         _ trashed: (time: StoreTime, number: Int64)?,
         in manifest: ManifestStore
     ) async throws(ManifestError) -> (time: StoreTime, number: Int64)? {
+        var trashed = trashed
         for run in try await manifest.rows(.runs, limit: RunTraces.runLimit) {
-            if let trashed, RunTraces.isOf(run, trashed.time.timestamp),
-                trashed.number == run.id.value
+            if let found = trashed, RunTraces.isOf(run, found.time.timestamp),
+                found.number == run.id.value
             {
-                return trashed
+                let undone = try await UndoneRun(run, in: manifest)
+                guard undone.isEmpty, undone.hasFailures else { return found }
+                // What it left in a trash is of deletions that failed.
+                trashed = nil
+                continue
             }
             if let trashed, run.started < trashed.time.timestamp { return trashed }
             if try await !UndoneRun(run, in: manifest).isEmpty {
@@ -86,7 +93,10 @@ struct UndoneRun: Sendable {
     }
 
     private mutating func add(_ item: RunItem) {
-        guard item.state == ItemState.done.rawValue else { return }
+        guard item.state == ItemState.done.rawValue else {
+            if item.state == ItemState.failed.rawValue { hasFailures = true }
+            return
+        }
         let lost = LostVersion(item)
         switch ItemAction(rawValue: item.action) {
         case .deleteLocal where RelativePath.isDirectory(item.key): removed.append(item.key)

@@ -53,6 +53,30 @@ struct UndoTests {
         return (said.withLock(\.self), report)
     }
 
+    @Test func `is not of one whose deletions all failed`() async throws {
+        for name in ["f", "g", "h"] { try fixture.write("a/" + name, one) }
+        func push() async throws -> RunSummary {
+            try await fixture.run("a", .push) {
+                ($0.deletesKnown, $0.trash) = (true, .remote)
+            }
+        }
+        _ = try await push()
+        try fixture.remove("a/f")
+        #expect(try await push().deleted == 1)
+        try fixture.remove("a/g")
+        try fixture.setFaults(
+            """
+            [{"match": {"operation": "DeleteMultipleObjects"},
+              "effect": {"fail": {"status": 403, "code": "AccessDenied"}}}]
+            """
+        )
+        #expect(try await push().failed > 0)
+        try fixture.setFaults("[]")
+        let remote = try await fixture.engine("a").trash.lastRun()
+        #expect(remote?.number == 3, "it has copied the object")
+        #expect(try await trash().lastRun(remote: remote)?.number == 2)
+    }
+
     @Test func `is of the last one that took something away, whether there is a trash or not`()
         async throws
     {
