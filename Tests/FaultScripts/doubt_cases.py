@@ -1,4 +1,4 @@
-"""Rows F282 to F286, F444 and F468: places of the state, directories that are only sent, and doubt."""
+"""Rows F282 to F286, F444, F468 and F472: places of the state, directories that are only sent, and doubt."""
 
 import os
 import shutil
@@ -257,3 +257,21 @@ def _(place):
     result = place.start("doctor", place.directory)
     equal(result.status, 1, result.output)
     expect("for another remote" in result.output, result.output)
+
+
+@case("F472", "a file on a mount of its own is not freed, because no pull could bring it back")
+def _(place):
+    if not Disk.is_possible():
+        return
+    disk = Disk(place)
+    place.write("f", ramp(100))
+    disk.memory(place.path("sub"), "size=1m")
+    with disk.inside():
+        place.write("sub/g", ramp(200))
+    place.in_step(disk.run("push"))
+    result = disk.alone("free", "sub", "f", "--json")
+    equal(result.status, 1, result.output)
+    expect("no pull could bring it back" in result.output, result.output)
+    equal(disk.tree(), {"sub/g": ramp(200)}, "the tree")
+    place.in_step(disk.run("pull", "f"))
+    equal(sorted(disk.tree()), ["f", "sub/g"], "the tree after the pull")

@@ -208,11 +208,6 @@ final class MirrorFixture: Sendable {
         )
     }
 
-    func modified(_ path: String) throws -> Date {
-        let attributes = try FileManager.default.attributesOfItem(atPath: directory(path))
-        return attributes[.modificationDate] as? Date ?? .distantPast
-    }
-
     func setMode(_ path: String, _ mode: Int) throws {
         try FileManager.default.setAttributes(
             [.posixPermissions: mode],

@@ -47,8 +47,8 @@ struct DoctorCommand: Sendable {
             let elapsed = WallClock.now().seconds - last.secondsSince1970
             if CommandContext.isInFuture(last) {
                 return finding(
-                    "\(last.localText) (\(CommandContext.zoneText)) is in the future: the clock was "
-                        + "wrong then, or is now; the next complete run settles it"
+                    "\(last.localText) (\(CommandContext.zoneText)) is in the future: the clock "
+                        + "was wrong then, or is now; the next complete run settles it"
                 )
             }
             guard elapsed > age.components.seconds else { return nil }

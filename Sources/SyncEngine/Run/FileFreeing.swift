@@ -87,7 +87,21 @@ struct FileFreeing {
             }
         )
         if let failure = loop.listingFailure { throw failure }
+        keepMounts(&found)
         return found
+    }
+
+    /// Leaves what lies on other mounts, where no pull can put anything.
+    private func keepMounts(_ found: inout Found) {
+        let mounts = (executor.issues.mountPoints ?? []).map { ObjectKey($0 + [UInt8(ascii: "/")]) }
+        guard !mounts.isEmpty else { return }
+        let all = found.candidates
+        found.candidates = all.filter { candidate in
+            guard mounts.contains(where: { candidate.row.key.hasPrefix($0) }) else { return true }
+            let reason = "it is on a different disk or mount, where no pull could bring it back"
+            keep(candidate.row.key, candidate.file, reason, &found.report)
+            return false
+        }
     }
 
     private func add(_ entry: JoinedEntry, _ file: FileIdentity, to found: inout Found) {

@@ -6,6 +6,14 @@ internal import SyncModel
 /// Copies that a restoration makes: of what it replaces, to the trash, and of what is meant, to a
 /// place outside of the directory.
 extension ObjectRestorer {
+    /// False for an object of the bucket as it is that is newer than what is asked for.
+    func wasThere(_ object: RemoteObject) -> Bool {
+        guard case .bucket = origin, case .at(let time) = request.version,
+            let written = object.lastModified
+        else { return true }
+        return written.seconds <= time.secondsSince1970
+    }
+
     /// True if the object of which this is a copy was written after `time`, or its file was changed
     /// after it.
     func isLater(

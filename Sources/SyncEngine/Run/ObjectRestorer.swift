@@ -168,14 +168,6 @@ struct ObjectRestorer: Sendable {
         return outcome
     }
 
-    /// False for an object of the bucket as it is that is newer than what is asked for.
-    private func wasThere(_ object: RemoteObject) -> Bool {
-        guard case .bucket = origin, case .at(let time) = request.version,
-            let written = object.lastModified
-        else { return true }
-        return written.seconds <= time.secondsSince1970
-    }
-
     /// The copies of what does not come from elsewhere.
     private func withoutSettled(_ copies: [TrashedObjects.Copy]) -> [TrashedObjects.Copy] {
         guard !request.settledKeys.isEmpty else { return copies }

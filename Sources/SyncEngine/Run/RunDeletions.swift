@@ -175,8 +175,8 @@ struct RunDeletions: RunStep {
         return ledger.skippedNames
     }
 
-    /// Counts names of objects whose files were perhaps moved by a copy and a removal, as it is done
-    /// from one disk to another: a file that was not sent has their size and time.
+    /// Counts names of objects whose files were perhaps moved by a copy and a removal, as from one
+    /// disk to another: a file that was not sent has their size and time.
     private func doubtCopies(_ planned: Set<ObjectKey>?) async throws {
         let manifest = context.manifest
         func doubt(_ key: ObjectKey) async throws {

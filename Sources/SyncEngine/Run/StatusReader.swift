@@ -225,3 +225,14 @@ private final class IssueTexts: Sendable {
         }
     }
 }
+
+extension FreedFiles {
+    private static let pathLimit = 100
+
+    init(_ scope: FreedScope, _ paths: RunPaths) {
+        let seen = scope.seen
+        (count, bytes) = (seen.count, seen.bytes)
+        let named = scope.paths.keys.lazy.filter { paths.contains($0) }
+        self.paths = named.prefix(Self.pathLimit).map(\.text)
+    }
+}

@@ -113,7 +113,9 @@ extension VirtualTransport {
 
     /// Pages that no listing can have, with the objects of the bucket that the page is of.
     private func broken(
-        _ page: ListingPage, _ call: ServiceCall, isStale: Bool
+        _ page: ListingPage,
+        _ call: ServiceCall,
+        isStale: Bool
     ) -> ServiceAnswer {
         var page = page
         let token = call.text("continuation-token")

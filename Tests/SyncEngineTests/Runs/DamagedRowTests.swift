@@ -147,39 +147,6 @@ struct DamagedRowTests {
         #expect(try await fixture.object("photos/one.jpg") == good.prefix(100))
     }
 
-    /// Neither the newest version that is not there, nor that of a time.
-    @Test func `come back from the trash only if nothing else is left`() async throws {
-        let repaired = try await verify(VerifyOptions(repairs: true))
-        #expect(repaired.repaired == 1)
-        let local = try fixture.engine("a").settings
-        let trash = MirrorTrash(
-            settings: LocalSettings(
-                directory: local.directory,
-                stateDirectory: nil,
-                homeDirectory: nil,
-                environment: local.environment
-            )
-        )
-        func restore(_ version: TrashVersion = .latest) async throws -> RestoreReport {
-            var request = RestoreRequest(
-                paths: ["photos/one.jpg"],
-                version: version,
-                target: nil,
-                replaces: false
-            )
-            request.replacesFiles = true
-            return try await trash.restore(request) { _ in }
-        }
-        for version in [TrashVersion.latest, .at(StoreTime(secondsSince1970: 0))] {
-            let report = try await restore(version)
-            #expect(report.restored == 0 && report.missing.count == 1, "\(report)")
-        }
-        #expect(fixture.content("a/photos/one.jpg") == good)
-        try fixture.remove("a/photos/one.jpg")
-        #expect(try await restore().restored == 1)
-        #expect(fixture.content("a/photos/one.jpg") != good)
-    }
-
     @Test func `are kept beside the good content if somebody wrote them since`() async throws {
         let edit = MirrorFixture.ramp(good.count, 77)
         try fixture.write("a/photos/one.jpg", edit)

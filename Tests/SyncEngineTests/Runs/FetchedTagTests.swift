@@ -243,3 +243,10 @@ extension EngineRuns {
         }
     }
 }
+
+extension MirrorFixture {
+    func modified(_ path: String) throws -> Date {
+        let attributes = try FileManager.default.attributesOfItem(atPath: directory(path))
+        return attributes[.modificationDate] as? Date ?? .distantPast
+    }
+}

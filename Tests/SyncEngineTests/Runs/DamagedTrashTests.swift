@@ -1,0 +1,48 @@
+import StoreFixture
+import SyncModel
+import Testing
+
+@testable import ObjectTransfer
+@testable import SyncEngine
+
+/// Damaged files that good content replaced.
+@Suite("Damaged files in the trash")
+struct DamagedTrashTests {
+    /// Neither the newest version that is not there, nor that of a time.
+    @Test func `come back from the trash only if nothing else is left`() async throws {
+        let fixture = try MirrorFixture()
+        let good = MirrorFixture.ramp(3_000, 1)
+        try fixture.write("a/photos/one.jpg", good)
+        try await fixture.run("a", .push)
+        try await fixture.damage("photos/one.jpg")
+        let repaired = try await fixture.engine("a").verify(VerifyOptions(repairs: true)) { _ in }
+        #expect(repaired.repaired == 1)
+        let local = try fixture.engine("a").settings
+        let trash = MirrorTrash(
+            settings: LocalSettings(
+                directory: local.directory,
+                stateDirectory: nil,
+                homeDirectory: nil,
+                environment: local.environment
+            )
+        )
+        func restore(_ version: TrashVersion = .latest) async throws -> RestoreReport {
+            var request = RestoreRequest(
+                paths: ["photos/one.jpg"],
+                version: version,
+                target: nil,
+                replaces: false
+            )
+            request.replacesFiles = true
+            return try await trash.restore(request) { _ in }
+        }
+        for version in [TrashVersion.latest, .at(StoreTime(secondsSince1970: 0))] {
+            let report = try await restore(version)
+            #expect(report.restored == 0 && report.missing.count == 1, "\(report)")
+        }
+        #expect(fixture.content("a/photos/one.jpg") == good)
+        try fixture.remove("a/photos/one.jpg")
+        #expect(try await restore().restored == 1)
+        #expect(fixture.content("a/photos/one.jpg") != good)
+    }
+}

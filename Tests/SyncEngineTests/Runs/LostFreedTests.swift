@@ -1,0 +1,94 @@
+import Foundation
+import LocalStorage
+import ManifestStore
+import SyncModel
+import Testing
+
+@testable import ObjectTransfer
+@testable import SyncEngine
+
+extension EngineRuns {
+    /// What the bucket had of them is gone, or another bucket is asked.
+    @Suite("Freed files that are not in the bucket")
+    struct LostFreedTests {
+        private func mirror() async throws -> MirrorFixture {
+            let fixture = try MirrorFixture()
+            for name in ["films/a", "films/b", "other/c", "other/d"] {
+                try fixture.write("a/" + name, MirrorFixture.ramp(100))
+            }
+            try await fixture.run("a", .push)
+            return fixture
+        }
+
+        private static func deleting(_ options: inout RunOptions) {
+            (options.deletesKnown, options.deletionLimit) = (true, .percent(100))
+            options.deletesExtra = true
+        }
+
+        private func free(_ fixture: MirrorFixture, _ paths: [String]) async throws {
+            var options = FreeOptions(run: MirrorFixture.options())
+            options.run.paths = paths
+            _ = try await fixture.engine("a").free(options) { _ in }
+        }
+
+        /// Named as a directory and as a file.
+        @Test(arguments: SyncDirection.allCases)
+        func `that are gone from the bucket are named until the user gives them up`(
+            direction: SyncDirection
+        ) async throws {
+            let fixture = try await mirror()
+            try await free(fixture, ["films", "other/c"])
+            for name in ["films/a", "other/c"] { try await fixture.deleteObject(name) }
+            try await fixture.put("films/b", MirrorFixture.ramp(50))
+            for _ in 1...2 {
+                let log = EventLog()
+                let run = try await fixture.run("a", direction, log) { Self.deleting(&$0) }
+                #expect(run.skipped == 2 && run.deleted == 0 && !run.isInStep, "\(run)")
+                #expect(log.warnings.contains { $0.contains("'films/a' and 1 other freed file") })
+                #expect(log.warnings.contains { $0.contains("'films/b' was freed") })
+            }
+            let engine = try fixture.engine("a")
+            let status = try await engine.status(options: MirrorFixture.options())
+            #expect(!status.isInStep && status.issues.contains { $0.contains("'films/a'") })
+            let verified = try await engine.verify(VerifyOptions(checksRemote: true)) { _ in }
+            #expect(verified.remoteMissing == 2, "\(verified)")
+            let outlook = try await engine.explain(path: "films/a", of: [:]).outlooks[.push]
+            #expect(outlook?.reason.contains("is not in the bucket") == true)
+            let given = try await fixture.run("a", .pull) { $0.paths = ["films", "other/c"] }
+            #expect(given.skipped == 2 && fixture.exists("a/films/b"), "\(given)")
+            #expect(!fixture.exists("a/.osssync/freed"))
+            let after = try await fixture.run("a", direction) { Self.deleting(&$0) }
+            #expect(after.isInStep, "\(after)")
+        }
+
+        @Test func `that the bucket of another state does not have are named`() async throws {
+            let fixture = try await mirror()
+            try await free(fixture, ["films/a", "films/b"])
+            try await fixture.deleteObject("films/a")
+            var engine = try fixture.engine("a")
+            engine.settings.stateDirectory = fixture.directory("state")
+            let options = MirrorFixture.options { options in
+                Self.deleting(&options)
+                options.allowsRebinding = true
+            }
+            let run = try await engine.run(.push, options: options) { _ in }
+            #expect(run.skipped == 1 && !run.isInStep, "\(run)")
+            var filter = FileFilter()
+            try filter.exclude("/films/")
+            let excluding = try await engine.run(
+                .push,
+                options: MirrorFixture.options { $0.filter = filter }
+            ) { _ in }
+            #expect(excluding.skipped == 0, "\(excluding)")
+        }
+
+        @Test func `have the names that they have, which are not for a terminal`() async throws {
+            let fixture = try await mirror()
+            try fixture.write("a/films/a\tb", MirrorFixture.ramp(100))
+            try await fixture.run("a", .push)
+            try await free(fixture, ["films/a\tb"])
+            let status = try await fixture.engine("a").status(options: MirrorFixture.options())
+            #expect(status.freed.paths == ["films/a\tb"])
+        }
+    }
+}
