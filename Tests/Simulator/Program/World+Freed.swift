@@ -80,8 +80,9 @@ extension World {
 
     /// At the end, what was freed comes back by its name.
     func bringFreedBack() {
+        // No argument of a program has a NUL byte.
         let paths = wide.freed.keys.filter { path in
-            service.bucket.objects[Self.whole(path)] != nil && isValidUTF8(path.bytes)
+            !path.bytes.contains(0) && service.bucket.objects[Self.whole(path)] != nil && isValidUTF8(path.bytes)
         }
         guard !paths.isEmpty, violations.isEmpty else { return }
         var options = quietOptions(isForced: false)
