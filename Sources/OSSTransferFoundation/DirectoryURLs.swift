@@ -2,8 +2,10 @@ public import Foundation
 public import OSSTransfer
 
 extension TransferManager {
-    /// Reads what an earlier process left in the directory of a URL; as
-    /// `TransferManager.init(directory:limit:base:providerLimit:provider:)` with its path.
+    /// Reads what an earlier process left in the directory of a URL.
+    ///
+    /// As `TransferManager.init(directory:limit:base:providerLimit:reconnects:provider:)` with its
+    /// path.
     ///
     /// - Parameters:
     ///   - directory: A file URL: where records are kept. It is made if it is missing; its parent
@@ -12,6 +14,7 @@ extension TransferManager {
     ///   - base: A file URL: a directory above the files that may be moved together with them, such
     ///     as an app's container.
     ///   - providerLimit: How long the provider may take, at most a day.
+    ///   - reconnects: How often the provider is asked again whose server can't be reached.
     ///   - provider: Says what a transfer moves.
     /// - Throws: `SyncError` as that, and of code `configuration` for what is no file URL.
     public init(
@@ -19,6 +22,7 @@ extension TransferManager {
         limit: Int = 3,
         base: URL? = nil,
         providerLimit: Duration = .seconds(60),
+        reconnects: ReconnectPolicy? = .standard,
         provider: @escaping Provider
     ) async throws(SyncError) {
         try await self.init(
@@ -26,6 +30,7 @@ extension TransferManager {
             limit: limit,
             base: try optionalPath(of: base),
             providerLimit: providerLimit,
+            reconnects: reconnects,
             provider: provider
         )
     }

@@ -28,6 +28,7 @@ extension ItemFailure {
     }
 
     fileprivate static func cause(_ error: StorageError) -> StorageCause {
+        if let code = error.appCode { return .app(code) }
         if error.isExpired { return .expired }
         if error.isAccessDenied { return error.refusesCredentials ? .permission : .forbidden }
         if error.isMisconfigured { return .usage }
@@ -179,6 +180,7 @@ extension SyncError.Code {
     init(_ cause: ItemFailure.StorageCause) {
         self =
             switch cause {
+            case .app(let name): SyncError.Code(named: name) ?? .credentials
             case .permission: .credentials
             case .forbidden: .forbidden
             case .expired: .expired

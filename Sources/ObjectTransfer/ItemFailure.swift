@@ -89,6 +89,8 @@ package enum ItemFailure: Error, Sendable, Hashable {
         /// The connection could not be made, was lost or stalled, or the service was too busy: a
         /// later attempt may go through.
         case passing
+        /// What the app's own closure said: the name of its code.
+        case app(String)
         /// The credentials were refused, or there are none.
         case permission
         /// What the credentials or the signed address do not allow.

@@ -5,7 +5,7 @@
 public struct SyncError: Error, Sendable {
     /// A kind of failure; the set can grow.
     public struct Code: Sendable, Hashable, CustomStringConvertible {
-        private enum Value: Sendable, Hashable {
+        private enum Value: String, Sendable, Hashable {
             case configuration, refused, credentials, localState, remoteUnreachable, locked
             case cancelled, conflict, notFound, alreadyExists, objectChanged, needsRestore
             case cannotResume, corrupt
@@ -14,7 +14,17 @@ public struct SyncError: Error, Sendable {
         private let value: Value
 
         /// The code's name, such as `notFound`.
-        public var description: String { String(describing: value) }
+        public var description: String { value.rawValue }
+
+        private init(value: Value) {
+            self.value = value
+        }
+
+        /// Nil for what is the name of none.
+        package init?(named name: String) {
+            guard let value = Value(rawValue: name) else { return nil }
+            self.value = value
+        }
 
         /// The arguments, a configuration file or the link of a directory is unusable.
         public static let configuration = Code(value: .configuration)

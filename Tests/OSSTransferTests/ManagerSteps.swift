@@ -68,6 +68,7 @@ extension StoreFixture {
     /// The manager of the next process, once that of the last one is gone.
     func nextManager(
         limit: Int = 3,
+        reconnects: ReconnectPolicy? = nil,
         provider: @escaping TransferManager.Provider
     ) async throws -> TransferManager {
         while true {
@@ -75,6 +76,7 @@ extension StoreFixture {
                 return try await TransferManager(
                     directory: path("transfers"),
                     limit: limit,
+                    reconnects: reconnects,
                     provider: provider
                 )
             } catch {

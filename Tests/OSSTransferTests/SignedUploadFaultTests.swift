@@ -22,19 +22,18 @@ struct SignedUploadFaultTests {
 
     @Test func `that is not signed ends with what the signer said`() async throws {
         try fixture.write("file", Self.content)
-        for error in [Refusal(), SyncError(code: .refused, message: "Refusal()")] as [any Error] {
+        let own = SyncError(code: .refused, message: "Refusal()")
+        for (error, code) in [(Refusal(), .credentials), (own, .refused)]
+            as [(any Error, SyncError.Code)]
+        {
             let signer = try SigningServer(fixture)
             signer.setAnswer { request, signed in
                 if request.partNumber == 3 { throw error }
                 return signed
             }
             let upload = try fixture.signedUpload(signer, Self.options())
-            let thrown = await expectError(.credentials) { try await upload.run() }
-            #expect(
-                thrown?.message.hasSuffix(
-                    "the app's signer refuses the request: Refusal()"
-                ) == true
-            )
+            let thrown = await expectError(code) { try await upload.run() }
+            #expect(thrown?.message.hasSuffix("the app's signer: Refusal()") == true)
             #expect(signer.asked(.uploadPart).count { $0.partNumber == 3 } == 1)
         }
     }

@@ -147,7 +147,8 @@ struct TransferManagerFaultTests {
         let (answering, answers) = AsyncStream.makeStream(of: Void.self)
         let manager = try await TransferManager(
             directory: fixture.path("transfers"),
-            providerLimit: .milliseconds(20)
+            providerLimit: .milliseconds(20),
+            reconnects: nil
         ) { name in
             let isFirst = asked.withLock { count in
                 count += 1

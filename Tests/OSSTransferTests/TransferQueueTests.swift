@@ -110,7 +110,7 @@ struct TransferQueueTests {
         let (client, path) = (try fixture.client(), fixture.path("file"))
         try await client.put(Self.content, to: "object")
         let isOnline = Atomic(false)
-        let manager = try await TransferManager(directory: fixture.path("transfers")) { id in
+        let manager = try await fixture.nextManager { id in
             guard id != "gone" else { throw SyncError(code: .notFound, message: "no such job") }
             guard isOnline.load(ordering: .relaxed) else {
                 let text = "the app's server was not reached"
@@ -135,7 +135,7 @@ struct TransferQueueTests {
     @Test func `so is that of one that failed in an earlier process`() async throws {
         for name in ["a", "b"] { try await fixture.client().put(Self.content, to: name) }
         func firstProcess() async throws {
-            let manager = try await TransferManager(directory: fixture.path("transfers")) { id in
+            let manager = try await fixture.nextManager { id in
                 throw SyncError(code: .remoteUnreachable, message: "no", isRetryable: id == "a")
             }
             for name in ["a", "b"] {

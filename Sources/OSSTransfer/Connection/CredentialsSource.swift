@@ -53,8 +53,11 @@ public struct CredentialsSource: Sendable {
     /// Keys that end and are asked for again: those of STS, handed out by an app's own server.
     ///
     /// `ask` is called once for all requests that wait, when there is no key yet, shortly before
-    /// the last one ends, and after the service has refused it. What it throws ends the requests
-    /// with `SyncError` of code `credentials`, whose message has the error's text.
+    /// the last one ends, and after the service has refused it. If the app's server can't be
+    /// reached (a `SyncError` whose `isRetryable` is true or whose `status` is 5xx, a `URLError` of
+    /// connection, time or resolution), the requests wait as for a lost connection and ask again.
+    /// Anything else that it throws ends them with `SyncError` of that error's code, `credentials`
+    /// for errors of other types, whose message has the error's text.
     public static func provider(
         _ ask: @escaping @Sendable () async throws -> AccessKey
     ) -> CredentialsSource {
@@ -68,14 +71,7 @@ private struct KeyProvider: CredentialsProvider {
     let ask: @Sendable () async throws -> AccessKey
 
     func credentials() async throws(CredentialsError) -> Credentials {
-        let key: AccessKey
-        do {
-            key = try await ask()
-        } catch is CancellationError {
-            throw .cancelled
-        } catch {
-            throw .requestFailed(source: name, reason: String(describing: error))
-        }
+        let key = try await AppQuestion(source: name).ask(ask)
         return try Credentials(
             source: name,
             id: key.id,

@@ -74,8 +74,11 @@ public struct DownloadSource: Sendable {
     ///   - connection: How the host is reached.
     ///   - renewal: Asked for new URLs of the same object when the host refuses these, which have
     ///     most likely expired; once for all requests that wait. Nil: that is an error of code
-    ///     `expired`, `forbidden` or `credentials`. What it throws ends the download with the last
-    ///     of these and the error's text.
+    ///     `expired`, `forbidden` or `credentials`. If the app's server can't be reached (a
+    ///     `SyncError` whose `isRetryable` is true or whose `status` is 5xx, a `URLError` of
+    ///     connection, time or resolution), the download waits as for a lost connection and asks
+    ///     again. Anything else that it throws ends the download with that error's code and text,
+    ///     and code `credentials` for errors of other types.
     /// - Returns: A source; no request is made.
     /// - Throws: `SyncError` of code `configuration` for settings that no connection can have, for
     ///   what is no URL of a host, for two hosts, for plain http to another machine unless the
@@ -89,8 +92,15 @@ public struct DownloadSource: Sendable {
         let first = try pair(urls, connection)
         try ResolvedConnection.checkAuthorities(connection.caFile)
         var renew: PresignedURLSource.Renewal?
-        if let renewal { renew = { try pair(try await renewal(), connection) } }
-        let source = PresignedURLSource(first, renewal: renew)
+        let name = "the app's source of signed addresses"
+        if let renewal {
+            renew = { () async throws(CredentialsError) in
+                try await AppQuestion(source: name).ask {
+                    try pair(try await renewal(), connection)
+                }
+            }
+        }
+        let source = PresignedURLSource(first, name: name, renewal: renew)
         let network = connection.network
         let makeStore: @Sendable () throws(SyncError) -> any ObjectReader = {
             () throws(SyncError) -> any ObjectReader in

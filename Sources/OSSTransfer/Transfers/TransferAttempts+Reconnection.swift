@@ -33,15 +33,26 @@ extension TransferAttempts {
     private func waking(after version: Int) -> EngineEnvironment {
         let (network, sleep) = (network, environment.sleep)
         var waking = environment
-        waking.sleep = { duration in
-            try await withThrowingTaskGroup(of: Void.self) { group in
-                group.addTask { try await sleep(duration) }
-                group.addTask { await network.wait(after: version) }
-                try await group.next()
-                group.cancelAll()
-            }
-            try Task.checkCancellation()
-        }
+        waking.sleep = { try await network.wait(after: version, atMost: $0, sleep) }
         return waking
+    }
+}
+
+extension Condition {
+    /// Waits until it is raised, or for a time.
+    ///
+    /// - Throws: If the task is cancelled.
+    func wait(
+        after version: Int,
+        atMost duration: Duration,
+        _ sleep: @escaping @Sendable (Duration) async throws -> Void
+    ) async throws {
+        try await withThrowingTaskGroup(of: Void.self) { group in
+            group.addTask { try await sleep(duration) }
+            group.addTask { await self.wait(after: version) }
+            try await group.next()
+            group.cancelAll()
+        }
+        try Task.checkCancellation()
     }
 }

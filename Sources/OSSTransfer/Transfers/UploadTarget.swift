@@ -49,9 +49,11 @@ public struct UploadTarget: Sendable {
     /// - Parameters:
     ///   - object: The object; its bucket must be the one that is signed for.
     ///   - connection: How the host is reached.
-    ///   - sign: Asked for each request, from several tasks at once. If it throws a `SyncError`
-    ///     whose `isRetryable` is true, it is asked again after a pause, as after a lost
-    ///     connection. Any other error ends the upload, with code `credentials` and its text.
+    ///   - sign: Asked for each request, from several tasks at once. If the app's server can't be
+    ///     reached (a `SyncError` whose `isRetryable` is true or whose `status` is 5xx, a
+    ///     `URLError` of connection, time or resolution), the upload waits as for a lost connection
+    ///     and asks again. Anything else that it throws ends the upload with that error's code and
+    ///     text, and code `credentials` for errors of other types.
     /// - Returns: A target; nothing is signed and no request is made.
     /// - Throws: `SyncError` of code `configuration` for settings that no connection can have, and
     ///   for certificate authorities that can't be read.
@@ -68,8 +70,10 @@ public struct UploadTarget: Sendable {
         let place = "\(object.bucket)/\(object.key)"
         let makeStore: @Sendable () throws(SyncError) -> any ObjectStore = {
             () throws(SyncError) -> any ObjectStore in
-            let signing = RequestSigning { request in
-                try await address(of: request, sign, allowsInsecureHTTP)
+            let signing = RequestSigning { (request) async throws(CredentialsError) in
+                try await AppQuestion(source: "the app's signer").ask {
+                    try await address(of: request, sign, allowsInsecureHTTP)
+                }
             }
             do throws(StorageError) {
                 let store = try StorageClient(
@@ -98,25 +102,19 @@ public struct UploadTarget: Sendable {
         _ sign: Signer,
         _ allowsInsecureHTTP: Bool
     ) async throws -> SignedAddress {
-        guard let asked = UploadRequest(request) else {
-            throw SigningFailure.refused("it belongs to no upload")
+        func refusal(_ message: String) -> SyncError {
+            SyncError(code: .credentials, message: message)
         }
-        let signed: SignedRequest
-        do {
-            signed = try await sign(asked)
-        } catch let error as SyncError where error.isRetryable {
-            throw SigningFailure.unreachable(error.message)
-        } catch let error as SyncError {
-            throw SigningFailure.refused(error.message)
-        }
+        guard let asked = UploadRequest(request) else { throw refusal("it belongs to no upload") }
+        let signed = try await sign(asked)
         let url: PresignedURL
         do throws(EndpointError) {
             url = try PresignedURL(parsing: signed.url)
         } catch {
-            throw SigningFailure.refused("not a signed URL: \(error.message)")
+            throw refusal("not a signed URL: \(error.message)")
         }
         guard url.endpoint.isSafe(allowsInsecureHTTP) else {
-            throw SigningFailure.refused(url.endpoint.plainHTTPWarning)
+            throw refusal(url.endpoint.plainHTTPWarning)
         }
         let headers = signed.headers.sorted { $0.key < $1.key }
             .map { ($0.key.lowercased(), $0.value) }

@@ -256,7 +256,7 @@ extension StorageClient {
                 // The next attempt is signed anew.
                 context.isRefused = true
             } else {
-                try await refreshCredentials(after: error, context)
+                try await refreshOnceReached(after: error, &context)
             }
         case .changeRegion(let region):
             guard let used = context.endpoint, used.region != region else { throw error }
@@ -284,6 +284,20 @@ extension StorageClient {
         return isRefused ? .refreshCredentials : error.retryClass
     }
 
+    /// Waits as a request does while whoever is asked can't be reached.
+    private func refreshOnceReached(
+        after error: StorageError,
+        _ context: inout AttemptContext
+    ) async throws(StorageError) {
+        while true {
+            do throws(StorageError) {
+                return try await refreshCredentials(after: error, context)
+            } catch {
+                guard try await waitForConnection(after: error, &context) else { throw error }
+            }
+        }
+    }
+
     private func refreshCredentials(
         after error: StorageError,
         _ context: AttemptContext
@@ -297,10 +311,7 @@ extension StorageClient {
                     fresh = nil
                 }
             } catch {
-                throw StorageError(
-                    kind: Task.isCancelled ? .cancelled : .credentials(error.message),
-                    operation: "renew the signed address"
-                )
+                throw StorageError(error, operation: "renew the signed address")
             }
             guard fresh != nil else { throw error }
             return
@@ -310,10 +321,7 @@ extension StorageClient {
         do throws(CredentialsError) {
             fresh = try await credentials.refresh(rejected: rejected)
         } catch {
-            throw StorageError(
-                kind: Task.isCancelled ? .cancelled : .credentials(error.message),
-                operation: "refresh credentials"
-            )
+            throw StorageError(error, operation: "refresh credentials")
         }
         guard let fresh, fresh != rejected else { throw error }
     }

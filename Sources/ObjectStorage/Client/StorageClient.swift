@@ -277,7 +277,7 @@ extension StorageClient {
         do throws(CredentialsError) {
             return try await credentials.credentials()
         } catch {
-            throw request.failure(Task.isCancelled ? .cancelled : .credentials(error.message))
+            throw request.failure(error)
         }
     }
 

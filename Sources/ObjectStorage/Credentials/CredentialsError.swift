@@ -24,6 +24,8 @@ package enum CredentialsError: Error, Sendable, Hashable {
     case unsupportedSetting(source: String, profile: String, setting: String)
     case processFailed(reason: String)
     case requestFailed(source: String, reason: String)
+    /// What a closure of the app answered.
+    case app(source: String, AppFailure)
     case cancelled
 
     package var message: String {
@@ -53,6 +55,8 @@ package enum CredentialsError: Error, Sendable, Hashable {
                 + "profile with: credential_process = \(exporting) --profile \(displayed(profile))"
         case .processFailed(let reason): "the credentials process \(displayed(reason))"
         case .requestFailed(let source, let reason): "\(displayed(source)): \(displayed(reason))"
+        case .app(let source, .passing(let reason)): "to \(displayed(source)): \(reason)"
+        case .app(let source, .refused(let reason, _)): "\(displayed(source)): \(reason)"
         case .cancelled: "cancelled while credentials were fetched"
         }
     }

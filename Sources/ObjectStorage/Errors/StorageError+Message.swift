@@ -73,6 +73,7 @@ extension StorageError {
 
     /// What the user can do, where that is known.
     private var advice: String? {
+        if isOfApp { return nil }
         if let regionHint, status.map({ $0 < 404 }) == true {
             return "The bucket is in the region '\(displayText(regionHint.utf8))'"
         }

@@ -47,6 +47,10 @@ package struct StorageError: Error, Sendable, Hashable {
     package internal(set) var isSignedURL = false
     /// True if the request was signed elsewhere, so that no key of this machine is at fault.
     package internal(set) var isSignedElsewhere = false
+    /// True if a closure of the app failed, and not the store.
+    package internal(set) var isOfApp = false
+    /// The code of the app's own error.
+    package internal(set) var appCode: String?
     /// Which key signed a request that was refused, from where and for which place; no secret.
     package internal(set) var signer: String?
     /// The host that could not be reached.

@@ -99,14 +99,19 @@ package struct PresignedURL: Sendable, Hashable, CustomStringConvertible {
 
 /// The addresses of one download, of which new ones are asked for when they have expired.
 package actor PresignedURLSource {
-    package typealias Renewal = @Sendable () async throws -> PresignedPair
+    package typealias Renewal = @Sendable () async throws(CredentialsError) -> PresignedPair
 
     private var current: PresignedPair
     private let renewal: Renewal?
     private let flight = SingleFlight()
 
-    package init(_ first: PresignedPair, renewal: Renewal?) {
+    /// - Parameters:
+    ///   - first: The addresses to begin with.
+    ///   - name: What messages call the source of others.
+    ///   - renewal: Asked for others; nil if there are none.
+    package init(_ first: PresignedPair, name: String, renewal: Renewal?) {
         current = first
+        self.name = name
         self.renewal = renewal
     }
 
@@ -124,24 +129,17 @@ package actor PresignedURLSource {
             await flight.ended()
         }
         defer { flight.end() }
-        let fresh: PresignedPair
-        do {
-            fresh = try await renewal()
-        } catch is CancellationError {
-            throw .cancelled
-        } catch {
-            throw .requestFailed(source: Self.name, reason: String(describing: error))
-        }
+        let fresh = try await renewal()
         // What was begun at one host is not continued at another.
         let isSamePlace =
             fresh.get.endpoint == current.get.endpoint
             && (fresh.head.map { $0.endpoint == current.get.endpoint } ?? true)
         guard isSamePlace else {
-            throw .invalid(source: Self.name, reason: "the new address has a different host")
+            throw .invalid(source: name, reason: "the new address has a different host")
         }
         current = fresh
         return fresh
     }
 
-    private static let name = "the app's source of signed addresses"
+    private let name: String
 }

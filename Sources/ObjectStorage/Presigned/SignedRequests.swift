@@ -26,19 +26,12 @@ package struct SignedAddress: Sendable {
     }
 }
 
-/// Why a request was not signed; the texts are safe to print.
-package enum SigningFailure: Error, Sendable {
-    /// The signer could not be reached: later it may be.
-    case unreachable(String)
-    /// It does not sign this request.
-    case refused(String)
-}
-
 /// Has each request of an upload signed elsewhere, so that this machine needs no key.
 ///
 /// All requests go to the host of the first one.
 package final class RequestSigning: Sendable {
-    package typealias Sign = @Sendable (RequestToSign) async throws -> SignedAddress
+    package typealias Sign =
+        @Sendable (RequestToSign) async throws(CredentialsError) -> SignedAddress
 
     private let sign: Sign
     private let endpoint = Mutex<Endpoint?>(nil)
@@ -64,12 +57,10 @@ package final class RequestSigning: Sendable {
             isRenewal: isRenewal
         )
         let address: SignedAddress
-        do {
+        do throws(CredentialsError) {
             address = try await sign(asked)
         } catch {
-            var failure = request.failure(Self.kind(of: error))
-            failure.reachedServer = false
-            throw failure
+            throw request.failure(error)
         }
         let known = endpoint.withLock { endpoint in
             if endpoint == nil { endpoint = address.url.endpoint }
@@ -81,22 +72,6 @@ package final class RequestSigning: Sendable {
             )
         }
         return address
-    }
-
-    private static func kind(of error: any Error) -> StorageError.Kind {
-        switch error {
-        case is CancellationError: .cancelled
-        case _ where Task.isCancelled: .cancelled
-        case SigningFailure.unreachable(let reason):
-            .transport(.connectFailed(reason: "to the app's signer: \(reason)"))
-        case SigningFailure.refused(let reason):
-            .credentials("the app's signer refuses the request: \(reason)")
-        default:
-            .credentials(
-                "the app's signer refuses the request: "
-                    + displayText(String(describing: error).utf8)
-            )
-        }
     }
 }
 

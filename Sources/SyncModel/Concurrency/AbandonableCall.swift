@@ -29,17 +29,23 @@ package final class AbandonableCall<Value: Sendable>: Sendable {
         sleep: @escaping @Sendable (Duration) async throws -> Void,
         _ body: @escaping @Sendable () async throws -> Value
     ) async -> Ending {
+        let stopClock = starting {
+            // A sleep that is cut short belongs to a wait that is over.
+            guard (try? await sleep(limit)) != nil else { return }
+            self.end(.timedOut)
+        }
+        defer { stopClock() }
+        return await run(body)
+    }
+
+    /// The same without a limit.
+    package func run(_ body: @escaping @Sendable () async throws -> Value) async -> Ending {
         let stopBody = starting {
             do {
                 self.end(.returned(.success(try await body())))
             } catch {
                 self.end(.returned(.failure(error)))
             }
-        }
-        let stopClock = starting {
-            // A sleep that is cut short belongs to a wait that is over.
-            guard (try? await sleep(limit)) != nil else { return }
-            self.end(.timedOut)
         }
         let ending = await withTaskCancellationHandler {
             await withCheckedContinuation { waiter in
@@ -53,7 +59,6 @@ package final class AbandonableCall<Value: Sendable>: Sendable {
             abandon()
         }
         stopBody()
-        stopClock()
         return ending
     }
 

@@ -65,6 +65,8 @@ extension World {
         guard wide.freed.removeValue(forKey: path) != nil, run.options.paths == nil,
             !wide.lostFreedList
         else { return }
+        // A second conflict of the same second takes the name of a copy that is not here any more.
+        if model.tree.keys.contains(where: { Model.isNameOfConflict(path, of: $0) }) { return }
         report(.freed, "'\(path.display)' was freed, and came back unasked")
     }
 
@@ -82,7 +84,8 @@ extension World {
     func bringFreedBack() {
         // No argument of a program has a NUL byte.
         let paths = wide.freed.keys.filter { path in
-            !path.bytes.contains(0) && service.bucket.objects[Self.whole(path)] != nil && isValidUTF8(path.bytes)
+            !path.bytes.contains(0) && service.bucket.objects[Self.whole(path)] != nil
+                && isValidUTF8(path.bytes)
         }
         guard !paths.isEmpty, violations.isEmpty else { return }
         var options = quietOptions(isForced: false)

@@ -1,3 +1,4 @@
+internal import ObjectStorage
 internal import ObjectTransfer
 internal import SyncModel
 
@@ -200,7 +201,7 @@ extension TransferManager {
             let question = AbandonableCall<TransferJob>()
             entries[key]?.question = question
             defer { entries[key]?.question = nil }
-            guard let answer = try await ask(id, question) else { return nil }
+            guard let answer = try await ask(key, of: id, question) else { return nil }
             job = answer
             entries[key]?.isAsked = true
         }
@@ -224,34 +225,83 @@ extension TransferManager {
         }
     }
 
-    /// Asks the provider, for as long as it may take; nil if the wait was ended before.
+    /// Asks the provider, and again while it can't reach its server; nil if the wait was ended
+    /// before.
     func ask(
-        _ id: String,
+        _ key: ObjectKey,
+        of id: String,
         _ question: AbandonableCall<TransferJob>
     ) async throws(SyncError) -> TransferJob? {
-        let provider = provider
-        let ending = await question.run(limit: providerLimit, sleep: environment.sleep) {
+        let (provider, limit) = (ProviderQuestion(id, provider, providerLimit), reconnects)
+        let (environment, network) = (environment, reachable)
+        let ending = await question.run {
+            var failures = 0
+            while true {
+                let version = network.version
+                do {
+                    return try await provider.ask(environment)
+                } catch let error as SyncError where error.isRetryable {
+                    guard let limit, failures < limit.attempts else { throw error }
+                    let pause = limit.pause(after: failures)
+                    failures += 1
+                    await self.notify(.notice(.waiting(pause: pause, message: error.message)), key)
+                    try await network.wait(after: version, atMost: pause, environment.sleep)
+                }
+            }
+        }
+        switch ending {
+        case .returned(.success(let job)): return job
+        case .returned(.failure(let error as SyncError)): throw error
+        case .returned(.failure), .timedOut, .abandoned: return nil
+        }
+    }
+}
+
+/// Asks the provider of a manager once.
+struct ProviderQuestion: Sendable {
+    private let id: String
+    private let provider: TransferManager.Provider
+    private let limit: Duration
+
+    init(_ id: String, _ provider: @escaping TransferManager.Provider, _ limit: Duration) {
+        self.id = id
+        self.provider = provider
+        self.limit = limit
+    }
+
+    /// - Throws: `SyncError`, or that the wait was ended.
+    func ask(_ environment: EngineEnvironment) async throws -> TransferJob {
+        let (id, provider, question) = (id, provider, AbandonableCall<TransferJob>())
+        let ending = await question.run(limit: limit, sleep: environment.sleep) {
             try await provider(id)
         }
         let name = "'\(displayText(id))'"
         switch ending {
         case .returned(.success(let job)): return job
-        case .returned(.failure(let error as SyncError)): throw error
         case .returned(.failure(let error)):
-            let text = displayText(String(describing: error))
-            throw SyncError(
-                code: .credentials,
-                message: "\(name): the provider returned no transfer for this ID: \(text)",
-                underlying: error
-            )
+            if error is CancellationError { throw error }
+            switch AppFailure(error) {
+            case .passing(let reason):
+                throw SyncError(
+                    code: .remoteUnreachable,
+                    message: "\(name): to the provider: \(reason)",
+                    underlying: error
+                )
+            case .refused(let reason, let code):
+                throw SyncError(
+                    code: code.flatMap(SyncError.Code.init(named:)) ?? .credentials,
+                    message: "\(name): the provider returned no transfer for this ID: \(reason)",
+                    underlying: error,
+                    isRetryable: false
+                )
+            }
         case .timedOut:
             // Most likely it waits for a server: the network is what may come back.
             throw SyncError(
                 code: .remoteUnreachable,
-                message: "\(name): the provider returned no transfer for this ID within "
-                    + "\(providerLimit); resume the transfer to ask again"
+                message: "\(name): the provider returned no transfer for this ID within \(limit)"
             )
-        case .abandoned: return nil
+        case .abandoned: throw CancellationError()
         }
     }
 }

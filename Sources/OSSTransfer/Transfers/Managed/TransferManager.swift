@@ -30,6 +30,9 @@ public actor TransferManager {
     nonisolated let broadcaster = EventBroadcaster()
     let provider: Provider
     let providerLimit: Duration
+    let reconnects: ReconnectPolicy?
+    /// Raised when the provider may reach its server again.
+    let reachable = Condition()
     let environment = SystemClocks.engine(hostName: "")
     let index: TransferIndex
     let disk: BlockingQueue
@@ -56,13 +59,18 @@ public actor TransferManager {
     ///   - base: A directory above the files that may be moved together with them, such as an app's
     ///     container: paths below it are stored relative to it. A download whose options name no
     ///     ``DownloadOptions/base`` has this one.
-    ///   - providerLimit: How long the provider may take, at most a day; then the attempt fails
-    ///     with code `remoteUnreachable`, which is retryable: ``networkChanged()`` starts the
-    ///     transfer again. The provider's task is cancelled, and not waited for.
+    ///   - providerLimit: How long the provider may take, at most a day; its task is then
+    ///     cancelled, and not waited for, and it counts as out of reach.
+    ///   - reconnects: How often, and after which pauses, the provider is asked again whose server
+    ///     can't be reached (it was too slow, or threw a `SyncError` whose `isRetryable` is true or
+    ///     whose `status` is 5xx, or a `URLError` of connection, time or resolution). The transfer
+    ///     waits meanwhile, which a notice tells; ``networkChanged()`` ends the pause. Then, or at
+    ///     once if this is nil, it fails with code `remoteUnreachable`, which is retryable:
+    ///     ``networkChanged()`` starts the transfer again.
     ///   - provider: Says what a transfer moves; asked once in each process for a transfer that
     ///     was added without a job, and for one that an earlier process had added, and again for
-    ///     the attempt that follows a failure. What it throws ends the attempt, with code
-    ///     `credentials` unless it is a `SyncError` itself.
+    ///     the attempt that follows a failure. Any other error ends the attempt, with the error's
+    ///     code, and `credentials` for errors of other types than `SyncError`.
     /// - Throws: `SyncError`: `locked` if another manager has the directory, `localState` if it
     ///   can't be used, `configuration` for a limit of none or a provider's limit out of bounds.
     public init(
@@ -70,11 +78,14 @@ public actor TransferManager {
         limit: Int = 3,
         base: String? = nil,
         providerLimit: Duration = .seconds(60),
+        reconnects: ReconnectPolicy? = .standard,
         provider: @escaping Provider
     ) async throws(SyncError) {
         try SettingBounds.check(limit, "limit", 1...Int.max)
         try SettingBounds.check(providerLimit, "providerLimit", SettingBounds.wait)
+        try reconnects?.check()
         self.providerLimit = providerLimit
+        self.reconnects = reconnects
         self.directory = directory
         self.limit = limit
         self.provider = provider

@@ -1,0 +1,58 @@
+internal import ObjectStorage
+internal import ObjectTransfer
+internal import SyncModel
+
+/// What the library asks a closure of the app for.
+///
+/// One rule for keys, signed addresses, signed requests and what a transfer of a manager moves: a
+/// passing error is a lost connection, which the caller waits for; any other one ends what was
+/// asked for, with its own code and text. Whoever is cancelled waits no longer for an answer,
+/// whether the closure minds that or not.
+struct AppQuestion: Sendable {
+    /// What messages call the closure.
+    let source: String
+
+    func ask<Value: Sendable>(
+        _ body: @escaping @Sendable () async throws -> Value
+    ) async throws(CredentialsError) -> Value {
+        switch await AbandonableCall<Value>().run(body) {
+        case .returned(.success(let value)): return value
+        case .returned(.failure(is CancellationError)), .abandoned, .timedOut: throw .cancelled
+        case .returned(.failure(let error)): throw .app(source: source, AppFailure(error))
+        }
+    }
+}
+
+extension AppFailure {
+    /// What an error of the app's own means.
+    init(_ error: any Error) {
+        switch error {
+        case let error as SyncError where error.isPassingForApps:
+            self = .passing(displayText(error.message))
+        case let error as SyncError:
+            self = .refused(displayText(error.message), code: error.code.description)
+        case _ where Self.isLostConnection(error):
+            self = .passing("no connection (\(error._domain) \(error._code))")
+        default: self = .refused(displayText(String(describing: error)), code: nil)
+        }
+    }
+
+    /// What `URLSession` throws where there is no network, no host or no answer in time.
+    ///
+    /// Known by number: this module imports no Foundation.
+    private static func isLostConnection(_ error: any Error) -> Bool {
+        guard error._domain == "NSURLErrorDomain" else { return false }
+        return switch error._code {
+        // Timed out; host not found, not reached, connection lost, name not resolved; offline.
+        case -1001, -1003, -1004, -1005, -1006, -1009: true
+        // Roaming is off, a call is active, no data is allowed, only the cache was asked.
+        case -1018, -1019, -1020, -2000: true
+        default: false
+        }
+    }
+}
+
+extension SyncError {
+    /// An app tells by a status, too, that its server has a fault of the moment.
+    var isPassingForApps: Bool { isRetryable || status.map { $0 / 100 == 5 } == true }
+}
