@@ -13,8 +13,8 @@ public struct ObjectProperties: Sendable, Hashable {
     /// The object's type; nil leaves it to the key's ending or, where that says nothing, to the
     /// store.
     public var contentType: String?
-    /// Headers of HTTP that are stored with the object, by names in lower case: `cache-control`,
-    /// `content-disposition`, `content-encoding`, `content-language`, `expires`.
+    /// Headers of HTTP that are stored with the object: `Cache-Control`, `Content-Disposition`,
+    /// `Content-Encoding`, `Content-Language`, `Expires`, in capitals or not.
     public var contentHeaders: [String: String] = [:]
     /// The user's metadata, by names without `x-oss-meta-`.
     ///

@@ -44,6 +44,26 @@ struct TransferEndTests {
         #expect(fixture.storedParts.count == (deletes ? 15 : 10))
     }
 
+    @Test func `is not waited for by a task that is cancelled`() async throws {
+        try await fixture.client().put(Self.content, to: "key")
+        let download = try fixture.resumable(.object(fixture.client(), key: "key"))
+        // Of one that was never started, too.
+        let early = Task { try await download.transfer.value }
+        early.cancel()
+        let refusal = await #expect(throws: SyncError.self) { _ = try await early.value }
+        #expect(refusal?.code == .cancelled)
+        try fixture.hold("GetObject")
+        download.start()
+        await fixture.server.untilHeld(1)
+        let waiting = Task { try await download.transfer.value }
+        waiting.cancel()
+        let error = await #expect(throws: SyncError.self) { _ = try await waiting.value }
+        #expect(error?.code == .cancelled)
+        #expect(download.transfer.state == .running)
+        try fixture.setFaults("[]")
+        #expect(try await download.transfer.value.file != nil)
+    }
+
     @Test func `whose store cannot be made ends its progress, and is a failure`() async throws {
         let refusal = SyncError(code: .configuration, message: "no store")
         let download = try ResumableDownload(

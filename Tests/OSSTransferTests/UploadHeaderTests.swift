@@ -11,7 +11,7 @@ struct UploadHeaderTests {
         var properties = ObjectProperties.none
         properties.contentType = "text/x"
         properties.contentHeaders = [
-            "cache-control": "max-age=60", "content-disposition": "attachment; filename=\"a.txt\"",
+            "Cache-Control": "max-age=60", "content-disposition": "attachment; filename=\"a.txt\"",
         ]
         properties.metadata = ["owner": "me"]
         properties.tags = ["kind": "a b", "ü/1": "x=1&y", "empty": ""]

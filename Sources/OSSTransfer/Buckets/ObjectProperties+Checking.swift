@@ -68,7 +68,8 @@ extension ObjectProperties {
                 throw Self.failure("osssync itself writes the metadata '\(shown)'")
             }
         }
-        for name in contentHeaders.keys where !StorageDialect.contentHeaders.contains(name) {
+        for name in contentHeaders.keys
+        where !StorageDialect.contentHeaders.contains(name.lowercased()) {
             throw Self.failure(
                 "'\(displayText(name))' is not stored with an object: expected one of "
                     + StorageDialect.contentHeaders.joined(separator: ", ")

@@ -40,7 +40,9 @@ public final class Transfer<Outcome: Sendable>: Sendable {
         var gate: PauseGate?
         /// Of the last time that it stopped.
         var result: Result<Outcome, SyncError>?
-        var waiters: [Waiter] = []
+        /// By tickets, because one of them may give up.
+        var waiters: [UInt64: Waiter] = [:]
+        var lastTicket: UInt64 = 0
     }
 
     private let work: any TransferWork<Outcome>
@@ -58,11 +60,24 @@ public final class Transfer<Outcome: Sendable>: Sendable {
 
     /// How the transfer ended when it stopped: waits while it runs, or until it was started.
     ///
-    /// Cancelling the task that waits has no effect on the transfer, or on the wait.
+    /// Cancelling the task that waits ends the wait, and has no effect on the transfer.
     ///
-    /// - Throws: `SyncError` if the transfer failed; ``resume()`` tries again.
+    /// - Throws: `SyncError` if the transfer failed; ``resume()`` tries again. Of code `cancelled`
+    ///   if the task that waits was cancelled before.
     public var value: Outcome {
-        get async throws(SyncError) { try await result().get() }
+        get async throws(SyncError) {
+            let (ticket, subject) = (nextTicket(), attempts.subject)
+            let cancelled: @Sendable () -> Result<Outcome, SyncError> = {
+                .failure(SyncError(ItemFailure.cancelled, of: subject))
+            }
+            let result = await withTaskCancellationHandler {
+                await self.result(ticket) { Task.isCancelled ? cancelled() : nil }
+            } onCancel: {
+                lock.withLock { $0.waiters.removeValue(forKey: ticket) }?
+                    .resume(returning: cancelled())
+            }
+            return try result.get()
+        }
     }
 
     /// Stops the transfer so that it can be resumed, also by another process.
@@ -102,7 +117,7 @@ public final class Transfer<Outcome: Sendable>: Sendable {
     /// Waits for the result; cancelling the task cancels the transfer and keeps its parts.
     func ending() async throws(SyncError) -> Outcome {
         let result = await withTaskCancellationHandler {
-            await self.result()
+            await self.result(nextTicket()) { nil }
         } onCancel: {
             cancel(keepingParts: true)
         }
@@ -115,11 +130,23 @@ public final class Transfer<Outcome: Sendable>: Sendable {
     /// How far it is.
     var snapshot: ProgressState.Snapshot { attempts.progressState.snapshot }
 
-    private func result() async -> Result<Outcome, SyncError> {
+    private func nextTicket() -> UInt64 {
+        lock.withLock { state in
+            state.lastTicket += 1
+            return state.lastTicket
+        }
+    }
+
+    private func result(
+        _ ticket: UInt64,
+        unless isCancelled: @escaping @Sendable () -> Result<Outcome, SyncError>?
+    ) async -> Result<Outcome, SyncError> {
         await withCheckedContinuation { continuation in
-            let result = lock.withLock { state in
-                if !state.intent.isActive, let result = state.result { return Optional(result) }
-                state.waiters.append(continuation)
+            let result = lock.withLock { state -> Result<Outcome, SyncError>? in
+                if !state.intent.isActive, let result = state.result { return result }
+                // A cancellation from here on finds the waiter.
+                if let cancelled = isCancelled() { return cancelled }
+                state.waiters[ticket] = continuation
                 return nil
             }
             if let result { continuation.resume(returning: result) }
@@ -147,17 +174,17 @@ extension Transfer {
     private func carryOut() async {
         while let (step, gate) = nextStep() {
             let result = await carryOut(step, gate)
-            let waiters = lock.withLock { state -> [Waiter]? in
+            let waiters = lock.withLock { state -> [UInt64: Waiter]? in
                 state.gate = nil
                 guard state.intent.ended(Self.ending(step, result)) else { return nil }
                 attempts.progressState.end()
                 state.result = result
-                defer { state.waiters = [] }
+                defer { state.waiters = [:] }
                 return state.waiters
             }
             guard let waiters else { continue }
             // From here on the next command has a task of its own.
-            for waiter in waiters { waiter.resume(returning: result) }
+            for waiter in waiters.values { waiter.resume(returning: result) }
             return
         }
     }

@@ -12,7 +12,7 @@ extension PutRequest {
         accessControl = properties.accessControl
         tags = properties.sortedTags
         contentHeaders = properties.contentHeaders.sorted { $0.key < $1.key }
-            .map { (name: $0.key, value: $0.value) }
+            .map { (name: $0.key.lowercased(), value: $0.value) }
     }
 }
 
