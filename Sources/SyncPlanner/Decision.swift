@@ -277,7 +277,6 @@ private struct FileTable {
         if policy.replacesLocalChanges { return changed(base, remote) }
         return switch (remote, policy.direction) {
         case (.same, _): .skip(.damaged(isObjectThere: true))
-        case (.absent, .pull) where policy.deletes: changed(base, remote)
         // There may be a good copy elsewhere, under the name that another machine gave it.
         case (.absent, _): .skip(.damaged(isObjectThere: false))
         case (.changed, _):

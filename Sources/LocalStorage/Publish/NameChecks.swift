@@ -28,6 +28,8 @@ package final class NameChecks: Sendable {
     private let knownNames = Mutex(KnownNames())
     private let ownNames = Mutex(OwnNames())
     private let otherSpellings = Mutex(OtherSpellings())
+    /// Nil until a link was tried.
+    private let refusesLinks = Mutex<Bool?>(nil)
 
     init(in root: OpenDirectory, path: String, _ partials: PartialFiles) {
         (self.root, self.path, self.partials) = (root, path, partials)
@@ -44,6 +46,7 @@ package final class NameChecks: Sendable {
         for name in path.bytes.split(separator: UInt8(ascii: "/")) {
             try requireName(name, path)
         }
+        if path.isLink { try requireLinks(path) }
         let place = try place(path.parent)
         if let refusal = place.refusal { throw refusal.naming(path) }
         guard replaces, !path.isLink,
@@ -80,6 +83,7 @@ package final class NameChecks: Sendable {
 
     /// True if ``require(_:replaces:)`` has nothing to ask for a new file.
     package func isKnown(_ path: RelativePath) -> Bool {
+        guard !path.isLink || refusesLinks.withLock({ $0 }) == false else { return false }
         let isKnown = place.withLock { place in
             guard let place else { return false }
             return place.path == path.parent && place.refusal == nil
@@ -138,6 +142,30 @@ package final class NameChecks: Sendable {
             isShared: status.permissions & 0o1000 != 0 && status.owner != user,
             isFixed: status.isFixed
         )
+    }
+
+    /// Fails on a disk without symbolic links, of which one is tried once.
+    private func requireLinks(_ path: RelativePath) throws(LocalError) {
+        let refuses: Bool
+        if let known = refusesLinks.withLock({ $0 }) {
+            refuses = known
+        } else {
+            refuses = try refusesLink()
+            refusesLinks.withLock { $0 = refuses }
+        }
+        if refuses { throw .nameRefused(path, reason: "it has no symbolic links") }
+    }
+
+    private func refusesLink() throws(LocalError) -> Bool {
+        let directory = try partials.directory.descriptor
+        let temporary = partials.fileName(partials.newName())
+        do throws(LocalError) {
+            try root.calls.makeLink(PathBytes([UInt8(ascii: ".")]), at: directory, temporary)
+        } catch {
+            return [EPERM, ENOSYS, EOPNOTSUPP].contains(error.errno)
+        }
+        try root.calls.unlink(at: directory, temporary)
+        return false
     }
 
     /// Tries a name of a kind that was not tried before, with an empty temporary file.

@@ -209,7 +209,7 @@ final class FreedScope: Sendable {
     /// What is said of files that are nowhere; nil if there are none.
     var lostMessage: String? {
         let lost = seen.lost
-        let place = "in the bucket, which had the only "
+        let place = "in the bucket, which should have the only "
         let advice =
             bringsBack
             ? "no later run tells of it"

@@ -8,6 +8,22 @@ import Testing
 /// Damaged files that good content replaced.
 @Suite("Damaged files in the trash")
 struct DamagedTrashTests {
+    @Test(arguments: [SyncDirection.pull, .sync])
+    func `are named as such if their objects are gone, too`(
+        _ direction: SyncDirection
+    ) async throws {
+        let fixture = try MirrorFixture()
+        for name in ["one.jpg", "two"] { try fixture.write("a/" + name, MirrorFixture.ramp(3_000)) }
+        try await fixture.run("a", .push)
+        try await fixture.damage("one.jpg")
+        _ = try await fixture.engine("a").verify(VerifyOptions()) { _ in }
+        try await fixture.deleteObject("one.jpg")
+        for _ in 0..<2 {
+            let run = try await fixture.run("a", direction) { $0.deletesKnown = true }
+            #expect((run.damaged, run.conflicts, run.deleted) == (1, 0, 0), "\(run)")
+        }
+    }
+
     /// Neither the newest version that is not there, nor that of a time.
     @Test func `come back from the trash only if nothing else is left`() async throws {
         let fixture = try MirrorFixture()

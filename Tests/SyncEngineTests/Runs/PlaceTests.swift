@@ -36,6 +36,29 @@ extension EngineRuns {
             }
         }
 
+        /// One is tried before anything is fetched.
+        @Test(arguments: [EPERM, ENOSYS])
+        func `links on a disk without any hold back only themselves`(errno: Int32) async throws {
+            let fixture = try MirrorFixture()
+            for name in ["f", "gone"] { try await fixture.put(name, ramp(10)) }
+            try await fixture.run("b", .pull)
+            try await fixture.put("deep/l.rclonelink", Data("../f".utf8))
+            try await fixture.deleteObject("gone")
+            let faults = SystemCallFaults(.fail(errno: errno), at: 1, of: ["symlinkat"])
+            let calls = SystemCalls(usesOpenat2: true, faults: faults)
+            fixture.server.clearRequestLog()
+            let log = EventLog()
+            let run = try await fixture.engine("b", calls: calls).run(
+                .pull,
+                options: MirrorFixture.options { ($0.deletesKnown, $0.links) = (true, .store) },
+                onEvent: { log.add($0) }
+            )
+            #expect((run.skipped, run.failed, run.deleted) == (1, 0, 1), "\(run)")
+            let fetched = fixture.server.requestLog.filter { $0.operation == "GetObject" }
+            #expect(fetched.isEmpty, "\(fetched)")
+            #expect(log.items.contains { $0.message?.contains("no symbolic links") == true })
+        }
+
         @Test func `a file becomes a directory and a file again`() async throws {
             let fixture = try MirrorFixture()
             try await fixture.put("a", ramp(10))

@@ -53,6 +53,18 @@ struct UndoTests {
         return (said.withLock(\.self), report)
     }
 
+    @Test func `a link in the way keeps only what was beneath it`() async throws {
+        for name in ["k", "m/z", "q/x"] { try await fixture.put(name, one) }
+        try await fixture.run("a", .pull)
+        for name in ["k", "m/z", "q/x"] { try await fixture.deleteObject(name) }
+        try await fixture.run("a", .pull) { ($0.deletesKnown, $0.allowsEmpty) = (true, true) }
+        try? fixture.remove("a/q")
+        try fixture.link("a/q", to: "/tmp")
+        let said = try await undo(2).said
+        #expect(said.contains("restored k") && said.contains("restored m/z"), "\(said)")
+        #expect(fixture.content("a/k") == one && fixture.content("a/m/z") == one)
+    }
+
     @Test func `is not of one whose deletions all failed`() async throws {
         for name in ["f", "g", "h"] { try fixture.write("a/" + name, one) }
         func push() async throws -> RunSummary {
