@@ -94,6 +94,7 @@ let package = Package(
         systemLibrary("CSQLite", pkgConfig: "sqlite3", apt: "libsqlite3-dev", brew: "sqlite"),
         systemLibrary("CCrypto", pkgConfig: "libcrypto", apt: "libssl-dev", brew: "openssl"),
         systemLibrary("CISAL", pkgConfig: "libisal", apt: "libisal-dev", brew: "isa-l"),
+        systemLibrary("CSodium", pkgConfig: "libsodium", apt: "libsodium-dev", brew: "libsodium"),
         systemLibrary("CExpat", pkgConfig: "expat", apt: "libexpat1-dev", brew: "expat"),
         systemLibrary(
             "CMicrohttpd",
@@ -108,7 +109,7 @@ let package = Package(
         library("SyncPlanner", ["SyncModel"]),
         library(
             "ObjectStorage",
-            ["SyncModel", system("CCurl"), crypto, system("CExpat")]
+            ["SyncModel", system("CCurl"), crypto, system("CExpat"), system("CSodium")]
         ),
         library("LocalStorage", ["SyncModel", "CSystem"]),
         library("ManifestStore", ["SyncModel", "CSQLite"]),

@@ -36,6 +36,7 @@ extension ItemFailure {
         switch (error.kind, error.retryClass) {
         case (.integrity(.rangeIgnored), _): return .rangesIgnored
         case (.integrity(.unpacked), _): return .unsupported
+        case (.integrity(.sealed(.damaged)), _): return .undecryptable
         case (.integrity, _): return .corrupt
         case (.unsupported, _): return .unsupported
         case (.transport(.tlsFailed), _), (.transport(.proxyFailed), _): return .other
@@ -185,7 +186,7 @@ extension SyncError.Code {
             case .forbidden: .forbidden
             case .expired: .expired
             case .usage: .configuration
-            case .corrupt: .corrupt
+            case .corrupt, .undecryptable: .corrupt
             case .parts: .cannotResume
             case .rangesIgnored, .unsupported: .unsupportedServer
             case .passing, .other: .remoteUnreachable

@@ -18,11 +18,13 @@ package final class FailureStreaks: Sendable {
         case connection
         /// This disk has no room.
         case diskFull
+        /// Nothing that was read was encrypted with the password.
+        case password
 
         /// How the run ends.
         package var code: SyncError.Code {
             switch self {
-            case .refused: .credentials
+            case .refused, .password: .credentials
             case .unavailable, .connection: .remoteUnreachable
             case .diskFull: .localState
             }
@@ -31,6 +33,7 @@ package final class FailureStreaks: Sendable {
         fileprivate func isEnded(by operation: String) -> Bool {
             switch self {
             case .refused(operation, _, _), .unavailable(operation, _, _), .connection: true
+            case .password: operation == "GetObject"
             case .refused, .unavailable, .diskFull: false
             }
         }
@@ -75,6 +78,7 @@ extension ItemFailure {
         switch self {
         case .diskFull: return .diskFull
         case .storage(_, let answer, _, let cause):
+            if cause == .undecryptable { return .password }
             guard let status = answer?.status, let operation = answer?.operation else {
                 return cause == .passing ? .connection : nil
             }
@@ -101,8 +105,10 @@ extension SyncError {
     /// Ends a run after so many failures of one cause.
     package init(_ failure: ItemFailure, repeated cause: FailureStreaks.Cause) {
         var message = "\(FailureStreaks.limit) failures in a row have one cause: \(failure.message)"
-        if case .refused = cause {
-            message += ". If that concerns a few names only, exclude them"
+        switch cause {
+        case .refused: message += ". If that concerns a few names only, exclude them"
+        case .password: message += ". Most likely the password does not fit"
+        case .unavailable, .connection, .diskFull: break
         }
         self.init(
             code: cause.code,

@@ -101,6 +101,8 @@ package enum ItemFailure: Error, Sendable, Hashable {
         case usage
         /// What arrived is not what was sent.
         case corrupt
+        /// What arrived was not encrypted with the password, or is not what was.
+        case undecryptable
         /// The parts of an upload make no object.
         case parts
         /// The server sends whole objects only.

@@ -30,6 +30,7 @@ package struct LimitedStore: ObjectStore {
     }
 
     package var dialect: StorageDialect { store.dialect }
+    package var cipher: ContentCipher? { store.cipher }
 
     package func read<Answer>(
         _ call: StoreCall<any ObjectReader, Answer>

@@ -49,6 +49,8 @@ package enum ObjectKind: String, Sendable, Hashable {
     case multipart = "Multipart"
     case appendable = "Appendable"
     case symlink = "Symlink"
+    /// Not of an encrypted mirror's own: its size is none that an encrypted object has.
+    case notEncrypted = "NotEncrypted"
 }
 
 /// A storage class by the service's own name; unknown names are kept as they are.

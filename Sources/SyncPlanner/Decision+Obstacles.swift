@@ -15,6 +15,7 @@ func impossibility(
     _ links: LinkPolicy,
     isEscaped: Bool
 ) -> SkipReason? {
+    if entry.remote?.kind == .notEncrypted { return .notEncrypted }
     if isEscaped {
         guard let size = entry.remote?.size, size > RemoteObject.largestSize else { return nil }
         return .impossibleSize(size)

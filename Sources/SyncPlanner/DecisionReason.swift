@@ -129,6 +129,10 @@ package enum SkipReason: Sendable, Hashable {
     /// Continues what is said of a key that fits no file name.
     package static let escapeAdvice = "; --names escape stores it under another name"
 
+    private static let notEncryptedMessage =
+        "the object is not encrypted, and the mirror is; neither side was changed. Copy the object "
+        + "elsewhere and delete it, or exclude the key"
+
     case unsafeName(UnsafeKey)
     case notUTF8
     /// The key ends in "/" and the object has content, which a directory cannot hold.
@@ -151,6 +155,8 @@ package enum SkipReason: Sendable, Hashable {
     case fileTooLarge(size: Int64)
     /// No store can hold what the listing says.
     case impossibleSize(Int64)
+    /// The mirror's contents are encrypted, and the object's is not.
+    case notEncrypted
     /// The key makes a directory of the ignore file, or is another spelling of its name.
     case beneathIgnoreFile
     /// Something that the walk could not look at is in its place.
@@ -194,7 +200,7 @@ package enum SkipReason: Sendable, Hashable {
     /// True for what throws doubt on the whole listing, or what may have another object's content.
     package var isOfStore: Bool {
         switch self {
-        case .needsRestore, .impossibleSize: true
+        case .needsRestore, .impossibleSize, .notEncrypted: true
         default: false
         }
     }
@@ -262,6 +268,7 @@ package enum SkipReason: Sendable, Hashable {
                 + "\(PartLayout.maximumObjectSize)"
         case .impossibleSize(let size):
             "the store says that the object has \(size) bytes, which no object can have"
+        case .notEncrypted: Self.notEncryptedMessage
         case .hidden:
             "a link, a special file or something unreadable exists at this path; both it and "
                 + "the object are skipped"

@@ -105,6 +105,42 @@ class Tools:
         self.run("rclone", "purge", "peer:rclone-bucket/tree")
         equal(self.run("rclone", "lsf", "-R", "peer:rclone-bucket").split(), ["moved"])
 
+    def test_crypt_of_rclone(self):
+        """Each of the two reads what the other has encrypted, of every size around a block's border."""
+        up, down, back = (self.path("crypt-" + name) for name in ("up", "down", "back"))
+        sizes = sorted({0, 1, 2, 15, 16, 17, 32, 48, 5 * MIB, 11 * MIB + 3}
+                       | {block * 65_536 + rest for block in (1, 2, 3)
+                          for rest in (-17, -16, -1, 0, 1, 15, 16, 17)})
+        for size in sizes:
+            write_below(up, f"osssync/{size}", ramp(size), 1_600_000_000_000_000_000 + size)
+            write_below(back, f"rclone/{size}", ramp(size + 1)[1:], 1_600_000_000_000_000_000 + size)
+        key = self.path("crypt.key")
+        program = os.path.join(self.programs, "osssync")
+        self.run(program, "keygen", key)
+        with open(key, encoding="utf-8") as file:
+            secrets = [self.run("rclone", "obscure", line.strip()).strip() for line in file]
+        remote = ("--encrypt", "--encryption-password-file", key)
+        crypt = [f":crypt,remote='peer:rclone-bucket/crypt',filename_encryption=off,suffix=none,"
+                 f"directory_name_encryption=false,password={secrets[0]},password2={secrets[1]}:"]
+        for folder in (up, down):
+            os.makedirs(folder, exist_ok=True)
+            self.run(program, "init", *remote, "--endpoint", self.url, "--region", REGION, folder,
+                     "s3://rclone-bucket/crypt")
+        self.osssync("push", up)
+        read = self.path("crypt-read")
+        self.run("rclone", "copy", *crypt, read)
+        equal(tree(read), {name: digest for name, digest in tree(up).items()
+                           if not name.startswith(".osssync/")})
+        self.run("rclone", "copy", back, *crypt, "--s3-upload-cutoff", "6M", "--s3-chunk-size", "5M")
+        self.osssync("pull", down)
+        found = {name: digest for name, digest in tree(down).items()
+                 if not name.startswith(".osssync/")}
+        equal(found, {**tree(read), **tree(back)})
+        self.requests()
+        self.osssync("push", down)
+        equal(self.transfers(), [])
+        self.run("rclone", "purge", "peer:rclone-bucket/crypt")
+
     def test_links_of_rclone(self):
         """Each of the two makes links of what the other stored, with their times."""
         up, down, back = (self.path("links-" + name) for name in ("up", "down", "back"))

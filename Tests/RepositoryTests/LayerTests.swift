@@ -4,7 +4,7 @@ import Testing
 private let allowedImports: [String: Set<String>] = [
     "SyncModel": ["CISAL", "CChecksums"],
     "SyncPlanner": ["SyncModel"],
-    "ObjectStorage": ["SyncModel", "CCurl", "CCrypto", "CExpat", "libc"],
+    "ObjectStorage": ["SyncModel", "CCurl", "CCrypto", "CExpat", "CSodium", "libc"],
     "LocalStorage": ["SyncModel", "CSystem", "libc"],
     "ManifestStore": ["SyncModel", "CSQLite", "libc"],
     "ObjectTransfer": ["SyncModel", "ObjectStorage", "LocalStorage", "CChecksums"],
@@ -39,6 +39,7 @@ private let allowedEverywhere: Set<String> = ["Synchronization", "Dispatch"]
 private let homes: [(target: String, module: String, folder: String)] = [
     ("ObjectStorage", "CCurl", "HTTP"), ("ObjectStorage", "CCrypto", "Crypto"),
     ("ObjectStorage", "CExpat", "XML"),
+    ("ObjectStorage", "CSodium", "Sealing"),
     ("ManifestStore", "CSQLite", "SQLite"), ("ObjectTransfer", "CChecksums", "Verification"),
     ("OSSSyncCLI", "CSystem", "Process"),
 ]

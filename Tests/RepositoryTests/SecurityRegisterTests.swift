@@ -10,7 +10,7 @@ struct SecurityRegisterTests {
     }
 
     @Test func `each item stands in the register once`() {
-        let wanted = (1...35).map { $0 < 10 ? "C0\($0)" : "C\($0)" }
+        let wanted = (1...36).map { $0 < 10 ? "C0\($0)" : "C\($0)" }
         #expect(register.rows.map(\.number) == wanted)
     }
 

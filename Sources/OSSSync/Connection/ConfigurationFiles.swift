@@ -95,6 +95,12 @@ struct ConfigurationFiles: Sendable {
         }
     }
 
+    /// Throws unless only the user can change osssync's own file: before a command of it is run.
+    func requireIntegrityOfOwn() throws(CredentialsError) {
+        guard let path = ownPath else { return }
+        try ConfigurationFile(path: path)?.requireIntegrity()
+    }
+
     /// What each file says of the bucket's place, the first first.
     func locations(bucket: String) throws(SyncError) -> [LocationSettings] {
         var locations: [LocationSettings] = []

@@ -25,6 +25,12 @@ public struct ConnectionOptions: Sendable, Hashable {
     public var allowsInsecureHTTP = false
     /// Where the state is instead of `DIR/.osssync`.
     public var stateDirectory: String?
+    /// Encrypts the contents of a mirror that is linked.
+    public var encryptsContents = false
+    /// A file with the passwords of encrypted contents, which only its owner can read.
+    public var encryptionPasswordFile: String?
+    /// A command that prints the passwords of encrypted contents; started without a shell.
+    public var encryptionPasswordCommand: String?
     /// The longest time in which nothing moves before a request is given up; nil: 30 s.
     public var timeout: Duration?
     /// How often a request is repeated at most; nil: 7 times.

@@ -119,7 +119,8 @@ extension DirectoryMirror {
         onFinding: @escaping @Sendable (VerifyFinding) -> Void,
         onProgress: (@Sendable (RunProgress) -> Void)? = nil
     ) async throws(SyncError) -> VerifyReport {
-        try await inspecting(connectionLimit: RunOptions.standard.connectionLimit)
+        if options.checksRemote { try requirePlain("'verify --remote'") }
+        return try await inspecting(connectionLimit: RunOptions.standard.connectionLimit)
             .verify(options, onFinding: onFinding, onProgress: onProgress)
     }
 
@@ -139,7 +140,8 @@ extension DirectoryMirror {
         _ options: FreeOptions,
         onFile: @escaping @Sendable (FreedFile) -> Void
     ) async throws(SyncError) -> FreeReport {
-        try await inspecting(connectionLimit: options.run.connectionLimit)
+        try requirePlain("'free', which needs a checksum of the content from the bucket,")
+        return try await inspecting(connectionLimit: options.run.connectionLimit)
             .free(options, onFile: onFile)
     }
 

@@ -31,6 +31,8 @@ public struct DirectoryMirror: Sendable {
     let stateDirectory: String?
     private let deviceName: String
     let connection: ResolvedConnection
+    /// Nil for contents that are stored as they are.
+    let encryption: MirrorEncryption?
 
     /// Uses an app's configuration: reads neither the environment nor any file.
     ///
@@ -62,6 +64,7 @@ public struct DirectoryMirror: Sendable {
         linkContent = nil
         sources = nil
         mayRebind = false
+        encryption = nil
         connection = try ResolvedConnection(remote.bucket, remote.dialect, configuration)
     }
 
@@ -106,6 +109,14 @@ public struct DirectoryMirror: Sendable {
                         + "purpose, use --rebind"
                 )
             }
+            if link?.encryption != nil, !sources.options.encryptsContents {
+                throw SyncError(
+                    code: .refused,
+                    message: "the contents of '\(shown)' are encrypted, and would not be in "
+                        + "'\(remote.display)'; nothing was changed. Use 'osssync init --rebind "
+                        + "--encrypt', or end the link first (osssync init --unlink)"
+                )
+            }
             link = nil
         }
         guard let chosen = remote ?? linked else {
@@ -125,6 +136,12 @@ public struct DirectoryMirror: Sendable {
         stateDirectory = state
         deviceName = sources.hostName
         connection = try ResolvedConnection(chosen, link: link, sources: sources)
+        encryption = try MirrorEncryption(
+            link,
+            sources,
+            chosen.dialect,
+            directory: directory
+        )
     }
 
     /// Makes the directory have what the remote has; as ``run(_:options:onEvent:)``.
@@ -179,7 +196,11 @@ public struct DirectoryMirror: Sendable {
             if direction == .push || isLinked { try MirrorLink.require(directory: directory) }
             try options.properties.check(for: remote.dialect)
         }
-        if let time = options.asOf { try await checkPast(time) }
+        if let time = options.asOf {
+            try requirePlain("--as-of")
+            try await checkPast(time)
+        }
+        try requirePassword()
         if sources != nil, !isLinked, !options.isDryRun {
             // A misspelt remote must not become the one that later runs are held to.
             let client = try bucketClient()
@@ -238,6 +259,7 @@ public struct DirectoryMirror: Sendable {
         _ options: CutOptions,
         onWarning: @escaping @Sendable (String) -> Void
     ) async throws(SyncError) -> [ShardReport] {
+        try requirePlain("a division into shards")
         if !options.isDryRun { try linkIfConfigured() }
         return try await engine(connectionLimit: options.connectionLimit, asOf: nil)
             .cut(options, onWarning: onWarning)
@@ -337,17 +359,19 @@ public struct DirectoryMirror: Sendable {
             connectionLimit: connectionLimit,
             observe: { storeObserver.observe($0) }
         )
+        let reader = asOf.map { time -> any ObjectReader in
+            PastStore(store, .at(time.timestamp))
+        }
+        let cipher = try encryption?.cipher()
         return MirrorEngine(
             settings: MirrorSettings(
                 directory: directory,
                 stateDirectory: stateDirectory,
                 homeDirectory: sources?.homeDirectory,
                 prefix: remote.prefixKey,
-                identity: identity(asOf: asOf),
+                identity: try identity(asOf: asOf),
                 displayRemote: remote.display,
-                store: asOf.map { time -> any ObjectReader in
-                    PastStore(store, .at(time.timestamp))
-                } ?? store,
+                store: cipher.map { SealedStore(reader ?? store, $0) } ?? reader ?? store,
                 storeObserver: storeObserver,
                 environment: SystemClocks.engine(hostName: deviceName)
             )
@@ -355,13 +379,14 @@ public struct DirectoryMirror: Sendable {
     }
 
     /// What a state is held to.
-    func identity(asOf: StoreTime? = nil) -> RemoteIdentity {
+    func identity(asOf: StoreTime? = nil) throws(SyncError) -> RemoteIdentity {
         RemoteIdentity(
             dialect: remote.dialect.rawValue,
             endpointHost: connection.endpoint.host,
             endpointPort: connection.endpoint.port,
             bucket: remote.bucket,
             prefix: remote.prefix,
+            encryption: try encryption?.cipher().check,
             asOf: asOf
         )
     }

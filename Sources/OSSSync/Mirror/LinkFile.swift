@@ -10,6 +10,7 @@ struct LinkFile: Sendable, Hashable {
     /// What is read here; all else are defaults of options.
     static let keys = [
         "remote", "profile", "region", "endpoint", "addressing", "provider", "signature",
+        "encryption", "encryption-password-file",
     ]
     /// Keys that may stand more than once in a section.
     static let repeatable: Set<String> = [
@@ -23,6 +24,9 @@ struct LinkFile: Sendable, Hashable {
     var addressing: String?
     var provider: String?
     var signature: String?
+    /// `contents`; nil for contents that are stored as they are.
+    var encryption: String?
+    var encryptionPasswordFile: String?
 
     /// What the options leave open stays as `previous` has it.
     init(remote: BucketLocation, options: ConnectionOptions, previous: LinkFile?) {
@@ -33,6 +37,9 @@ struct LinkFile: Sendable, Hashable {
         addressing = options.addressing ?? previous?.addressing
         provider = options.provider ?? previous?.provider
         signature = options.signature ?? previous?.signature
+        encryption = options.encryptsContents ? MirrorEncryption.contents : previous?.encryption
+        encryptionPasswordFile =
+            options.encryptionPasswordFile ?? previous?.encryptionPasswordFile
     }
 
     /// Records where the bucket was found, whichever source said so: a later run may have another
@@ -56,6 +63,8 @@ struct LinkFile: Sendable, Hashable {
         addressing = section["addressing"]
         provider = section["provider"]
         signature = section["signature"]
+        encryption = section["encryption"]
+        encryptionPasswordFile = section["encryption-password-file"]
     }
 
     static func document(_ content: [UInt8], path: String) throws(SyncError) -> INIDocument {
@@ -74,6 +83,7 @@ struct LinkFile: Sendable, Hashable {
         let values: [(String, String?)] = [
             ("remote", remote), ("profile", profile), ("region", region), ("endpoint", endpoint),
             ("addressing", addressing), ("provider", provider), ("signature", signature),
+            ("encryption", encryption), ("encryption-password-file", encryptionPasswordFile),
         ]
         let title = [UInt8]("# Written by osssync init; see osssync help configuration.\n".utf8)
         let start = title + [UInt8]("[\(Self.section)]\n".utf8)
@@ -120,7 +130,7 @@ extension DirectoryMirror {
         file.record(connection.used)
         if confirms {
             try MirrorLink.confirm(
-                identity(),
+                try identity(),
                 mayRebind: mayRebind,
                 directory: directory,
                 stateDirectory: stateDirectory,

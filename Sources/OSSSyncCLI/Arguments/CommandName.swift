@@ -25,6 +25,7 @@ enum CommandName: String, CaseIterable, Sendable {
     case doctor
     case mirrors
     case schedule
+    case keygen
     case completions
     case help
 }
@@ -44,7 +45,12 @@ extension [CommandName] {
 
     /// All that can make requests.
     static var connected: Self {
-        CommandName.allCases.filter { ![.completions, .help, .mirrors].contains($0) }
+        CommandName.allCases.filter { ![.completions, .help, .mirrors, .keygen].contains($0) }
+    }
+
+    /// All that open a mirror with its remote.
+    static var mirroring: Self {
+        connected(except: .get, .put, .presign, .uploads, .ls, .apply, .schedule)
     }
 
     static func connected(except others: CommandName...) -> Self {

@@ -4,7 +4,7 @@ enum CommandTable {
         initialize, pull, push, sync, apply, watch, shard, finish, status, explain, list, get, put,
         presign,
         uploads, cancel, free, trash, restore, undo, verify, log, doctor, mirrors, schedule,
-        completions,
+        keygen, completions,
         help,
     ]
 
@@ -52,6 +52,11 @@ enum CommandTable {
                 + "come from the environment (AWS_ACCESS_KEY_ID, AWS_SECRET_ACCESS_KEY, "
                 + "AWS_SESSION_TOKEN), from such a profile, or from ~/.aws/credentials and "
                 + "~/.aws/config.",
+            "With --encrypt, the contents of files are encrypted before they are sent, with the "
+                + "password of --encryption-password-file or --encryption-password-command; "
+                + "'osssync keygen' makes one. Names, sizes and times stay readable. Later "
+                + "commands find the path of that file, not the password, in DIR/.osssync/config. "
+                + "Encryption is never switched on or off for a mirror that has objects.",
         ],
         examples: [
             (
@@ -233,6 +238,21 @@ enum CommandTable {
             .maximumAge: "fail if the last complete run of one of them ended longer ago, such as "
                 + "26h"
         ]
+    )
+
+    private static let keygen = CommandSpecification(
+        name: .keygen,
+        arguments: ["FILE"],
+        summary: "make passwords for a mirror with encrypted contents",
+        discussion: [
+            "Writes two strong random passwords to FILE, which must not exist yet and which only "
+                + "its owner can read. 'osssync init --encrypt' links a directory whose files are "
+                + "encrypted with them; rclone takes them as password and password2 of a crypt "
+                + "remote. Makes no request.",
+            "Without the passwords nobody can read what was encrypted with them, and nothing can "
+                + "replace them: keep copies where a loss of this machine does not take them.",
+        ],
+        examples: [("osssync keygen ~/photos.key", "make the passwords")]
     )
 
     private static let completions = CommandSpecification(

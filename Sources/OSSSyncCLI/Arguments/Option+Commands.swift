@@ -16,7 +16,8 @@ extension Option {
     static let ofMostCommands: [Option] = [
         .progress, .color, .json, .jsonInterval, .quiet, .verbose, .logFile, .metricsFile, .html,
         .notifyURL, .notifyOn, .profile, .config, .region, .endpoint, .addressing, .provider,
-        .signature, .stateDirectory, .caFile, .insecureHTTP, .timeout, .retries, .retryWait, .help,
+        .signature, .encrypt, .encryptionPasswordFile, .encryptionPasswordCommand,
+        .stateDirectory, .caFile, .insecureHTTP, .timeout, .retries, .retryWait, .help,
     ]
 
     // MARK: - What earlier runs did
@@ -320,6 +321,35 @@ extension Option {
         .of(.connected)
         .help("the version of the request signatures for oss:// (default v4)")
         .connection(.text(\.signature))
+    static let encrypt = Option("encrypt", .connection, .typed)
+        .of([.`init`])
+        .help(
+            "encrypt the contents of files before they are sent, in the format of rclone's crypt; "
+                + "names, sizes and times stay readable"
+        )
+        .connection(.flag(\.encryptsContents))
+    static let encryptionPasswordFile = Option(
+        "encryption-password-file",
+        "FILE",
+        .connection,
+        .typed
+    )
+    .of(.mirroring)
+    .help(
+        "read the password of encrypted contents from the first line of FILE, and a second "
+            + "password, if there is one, from the second line; only its owner may be able to "
+            + "read FILE"
+    )
+    .connection(.text(\.encryptionPasswordFile))
+    static let encryptionPasswordCommand = Option(
+        "encryption-password-command",
+        "COMMAND",
+        .connection,
+        .typed
+    )
+    .of(.mirroring)
+    .help("read these passwords from what COMMAND prints; it is started without a shell")
+    .connection(.text(\.encryptionPasswordCommand))
     static let stateDirectory = Option("state-dir", "PATH", .other, .kept, .typed)
         .of(.connected(except: .apply, .presign, .uploads))
         .help(
@@ -359,7 +389,7 @@ extension Option {
         )
         .connection(.optional(\.retryWait, .seconds(from: "0", "20, 90s or 2m")))
     static let help = Option("help", letter: "h", .other)
-        .of(.connected, [.completions, .mirrors])
+        .of(.connected, [.completions, .mirrors, .keygen])
         .daily("show this help")
         .help("show a short help; 'osssync help COMMAND' shows all")
 }

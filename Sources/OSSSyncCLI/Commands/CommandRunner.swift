@@ -85,6 +85,7 @@ enum CommandRunner {
         case .schedule:
             try await ScheduleCommand(context: context, environment: context.sources.environment)
                 .run()
+        case .keygen: try KeygenCommand(context: context).run()
         case .completions: try await CompletionsCommand(context: context).run()
         // The first is the run of its plan.
         case .apply, .help: .success

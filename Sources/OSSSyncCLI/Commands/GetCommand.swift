@@ -126,6 +126,7 @@ struct GetCommand: Sendable {
             )
         }
         let object = try context.object(text)
+        try context.requirePlain(object)
         let client = try BucketClient(
             object.bucket,
             dialect: object.dialect,

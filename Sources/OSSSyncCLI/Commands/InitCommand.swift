@@ -7,6 +7,8 @@ struct InitCommand: Sendable {
     func run() async throws -> ExitCode {
         if context.arguments.has(.unlink) { return try unlink() }
         let mirror = try context.mirror()
+        try context.requirePlain(mirror)
+        try mirror.requirePassword()
         let client = try mirror.bucketClient()
         try await client.checkAccess(prefix: mirror.remote.prefix)
         try await mirror.requirePrefix()

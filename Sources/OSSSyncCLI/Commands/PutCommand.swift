@@ -24,6 +24,7 @@ struct PutCommand: Sendable {
         options.put.ifExists = arguments.replaces ? .replace : .fail
         options.put.callback = try callback()
         let (file, object) = try places()
+        try context.requirePlain(object)
         try options.put.properties.check(for: object.dialect)
         let client = try BucketClient(
             object.bucket,

@@ -71,6 +71,7 @@ struct RunCommand: Sendable {
     ) async throws -> RunSummary {
         if options.shard != nil { try DirectoryMirror.requireMirror(in: context.directory()) }
         let mirror = try context.mirror()
+        try context.requirePlain(mirror)
         let reporter = context.reporter
         reporter.startTicking()
         defer { reporter.finish() }

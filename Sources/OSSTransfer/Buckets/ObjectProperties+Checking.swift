@@ -6,6 +6,7 @@ extension ObjectProperties {
     /// Metadata that osssync itself writes.
     public static let reservedMetadata: Set<String> = [
         "mtime", "mode", StorageDialect.checksumMetadataName, StorageDialect.tokenMetadataName,
+        StorageDialect.encryptionMetadataName,
     ]
 
     /// Those of them without which an upload would not know its own object.

@@ -10,7 +10,8 @@ extension StorageDialect {
 
     /// Metadata that say something of one content only, or of the upload that made it.
     private static let metadataOfContent: Set<String> = [
-        tokenMetadataName, checksumMetadataName, "mtime", "mode", "md5", "md5chksum", "sha1",
+        tokenMetadataName, checksumMetadataName, encryptionMetadataName, "mtime", "mode", "md5",
+        "md5chksum", "sha1",
         "sha256", "s3cmd-attrs",
     ]
 

@@ -7,6 +7,8 @@ package import SyncModel
 package protocol ObjectReader: Sendable {
     /// What the service can do and allows.
     var dialect: StorageDialect { get }
+    /// What encrypts the contents of files; nil where they are stored as they are.
+    var cipher: ContentCipher? { get }
 
     func list(_ request: ListRequest) async throws(StorageError) -> ListPage
     func head(_ key: ObjectKey, versionID: VersionID?) async throws(StorageError) -> ObjectMetadata
@@ -81,6 +83,13 @@ package protocol ObjectStore: ObjectReader {
 }
 
 extension ObjectReader {
+    package var cipher: ContentCipher? { nil }
+
+    /// Bytes of the object of a file.
+    package func storedSize(of size: Int64) -> Int64 {
+        cipher == nil ? size : SealedFormat.storedSize(of: size)
+    }
+
     /// The same store, to be written to.
     ///
     /// - Throws: `invalidRequest` for one that can only be read, like a bucket as it was.

@@ -104,6 +104,8 @@ package struct StorageDialect: Sendable, Hashable {
     package static let checksumMetadataName = "osssync-crc64"
     /// Metadata with a token that no other upload has.
     package static let tokenMetadataName = "osssync-upload"
+    /// Metadata of an object whose content is encrypted, for what knows no password.
+    package static let encryptionMetadataName = "osssync-encryption"
 
     func header(_ name: String) -> String { headerPrefix + name }
 

@@ -58,19 +58,23 @@ package struct CredentialsProcess: CredentialsProvider {
         let flag = Atomic(false)
     }
 
+    /// What the program prints; blocks until it has ended.
+    func output(isCancelled: () -> Bool) throws(CredentialsError) -> [UInt8] {
+        var child = try ChildProcess(words: words, environment: environment)
+        return try child.output(
+            timeLimit: timeLimit,
+            limit: Self.maximumOutput,
+            isCancelled: isCancelled
+        )
+    }
+
     /// Waits on a thread of its own: the cooperative ones must not.
     private func run(_ cancellation: Cancellation) async -> Result<[UInt8], CredentialsError> {
-        let (words, environment, timeLimit) = (words, environment, timeLimit)
-        return await withCheckedContinuation { continuation in
+        await withCheckedContinuation { continuation in
             do throws(TransportError) {
                 try startThread {
                     let result = Result { () throws(CredentialsError) in
-                        var child = try ChildProcess(words: words, environment: environment)
-                        return try child.output(
-                            timeLimit: timeLimit,
-                            limit: Self.maximumOutput,
-                            isCancelled: { cancellation.flag.load(ordering: .relaxed) }
-                        )
+                        try output { cancellation.flag.load(ordering: .relaxed) }
                     }
                     continuation.resume(returning: result)
                 }

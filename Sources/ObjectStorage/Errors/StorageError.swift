@@ -115,9 +115,17 @@ package enum IntegrityFailure: Sendable, Hashable {
     case wrongChecksum(sent: CRC64, received: CRC64)
     /// The file changed while it was sent.
     case sourceChanged
+    /// The object is not one that was encrypted with the mirror's password.
+    case sealed(SealedFailure)
 
     package var message: String {
         switch self {
+        case .sealed(.notEncrypted):
+            "the object is not encrypted, and the mirror is; nothing was changed. Copy the object "
+                + "elsewhere and delete it, or exclude the key"
+        case .sealed(.damaged(let block)):
+            "the object cannot be decrypted: from byte \(block * SealedFormat.blockSize) of the "
+                + "content it is damaged, or encrypted with another password; nothing was changed"
         case .rangeIgnored: "the server ignored the requested range and sent the whole object"
         case .unpacked:
             "the store unpacks the object, which is stored with a Content-Encoding, and does not "

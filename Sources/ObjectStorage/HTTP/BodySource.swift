@@ -12,6 +12,7 @@ struct BodySource: ~Copyable {
     private(set) var position: Int64 = 0
     private var checksum = CRC64()
     private var md5: StreamingDigest?
+    private var sealed: SealedPass?
 
     init(_ body: RequestBody, computesMD5: Bool) {
         self.body = body
@@ -37,15 +38,32 @@ struct BodySource: ~Copyable {
             count = wanted
         case .file(let region):
             count = unsafe try Self.read(region, at: position, into: base, count: wanted)
+        case .sealed(let body):
+            let pass = sealed ?? SealedPass(body)
+            sealed = pass
+            let wished = unsafe UnsafeMutableRawBufferPointer(rebasing: buffer[..<wanted])
+            count = try unsafe pass.read(at: position, into: wished)
         }
         let filled = unsafe UnsafeRawBufferPointer(start: base, count: count)
         unsafe checksum.update(filled)
         unsafe md5?.update(filled)
         position += Int64(count)
-        if isAtEnd, case .file(let region) = body, region.isUnchanged?(checksum) == false {
-            throw .sourceChanged
-        }
+        if isAtEnd, !isUnchanged { throw .sourceChanged }
         return count
+    }
+
+    /// False if the file is not what was sent of it.
+    private var isUnchanged: Bool {
+        switch body {
+        case .none, .bytes: true
+        case .file(let region): region.isUnchanged?(checksum) ?? true
+        case .sealed(let body):
+            if case .file(let region) = body.source, let sealed {
+                region.isUnchanged?(sealed.checksum) ?? true
+            } else {
+                true
+            }
+        }
     }
 
     static func read(
@@ -68,6 +86,7 @@ struct BodySource: ~Copyable {
         let taken = position
         position = 0
         checksum = CRC64()
+        sealed = nil
         md5?.restart()
         return taken
     }

@@ -7,22 +7,6 @@ internal import Glibc
 internal import Darwin
 #endif
 
-/// Whether a sink may write its file, which another machine may have come to own meanwhile.
-package struct WritePermission: Sendable {
-    /// True if a write may begin at this instant; called on the transport's thread.
-    let isGiven: @Sendable () -> Bool
-    /// Finds out whether it is given again, and calls back once, on another thread.
-    let ask: @Sendable (_ answer: @escaping @Sendable (_ isGiven: Bool) -> Void) -> Void
-
-    /// Both closures return at once.
-    package init(
-        isGiven: @escaping @Sendable () -> Bool,
-        ask: @escaping @Sendable (_ answer: @escaping @Sendable (_ isGiven: Bool) -> Void) -> Void
-    ) {
-        (self.isGiven, self.ask) = (isGiven, ask)
-    }
-}
-
 /// Where the bytes of a GET go: written at `fileOffset` plus what was received, with the CRC-64
 /// continued; or held in memory, for a small object.
 ///
@@ -71,6 +55,8 @@ package final class FileSink: Sendable {
     private let stage: WriteStage
     /// What was received, for a sink that writes nothing.
     private let held: HeldBody?
+    /// What opens the body, for a sink that hands it on to another one.
+    private let opener: BlockOpener?
 
     /// Files are written up to multiples of this offset.
     package static let blockSize = Int64(WriteStage.blockSize)
@@ -111,17 +97,27 @@ package final class FileSink: Sendable {
         self.permission = permission
         state = Mutex(State(expectedLength, initialChecksum))
         stage = WriteStage(descriptor: descriptor)
-        held = nil
+        (held, opener) = (nil, nil)
     }
 
     /// Makes a sink that holds the whole of a small object.
     ///
     /// The closure is called on the transport's thread and must not block.
-    package init(
+    package convenience init(
         holding length: Int64,
         onProgress: @escaping @Sendable (_ newBytes: Int) -> Void
     ) {
         precondition((0...Int64(64 << 20)).contains(length), "what is held is small")
+        self.init(length, HeldBody(capacity: Int(length)), nil, onProgress)
+    }
+
+    /// One that writes nothing itself.
+    private init(
+        _ length: Int64,
+        _ held: HeldBody?,
+        _ opener: BlockOpener?,
+        _ onProgress: @escaping @Sendable (_ newBytes: Int) -> Void
+    ) {
         descriptor = -1
         fileOffset = 0
         checkpointInterval = .max
@@ -132,7 +128,12 @@ package final class FileSink: Sendable {
         permission = nil
         state = Mutex(State(length, CRC64()))
         stage = WriteStage(descriptor: -1)
-        held = HeldBody(capacity: Int(length))
+        (self.held, self.opener) = (held, opener)
+    }
+
+    /// Makes a sink for bytes as they are stored, whose content goes to another sink.
+    convenience init(opening opener: BlockOpener, expectedLength: Int64) {
+        self.init(expectedLength, nil, opener) { _ in }
     }
 
     /// Hands out what a sink holds once no exchange feeds it any more; empty for one that writes.
@@ -148,6 +149,9 @@ package final class FileSink: Sendable {
 
     /// Bytes written by this sink so far, over all attempts.
     package var received: Int64 { state.withLock { $0.received } }
+
+    /// These, and those that are not written yet.
+    var taken: Int64 { state.withLock { $0.received + Int64($0.staged) } }
 
     /// Of the bytes of the initial checksum and the received ones.
     package var checksum: CRC64 { state.withLock { $0.checksum } }
@@ -191,7 +195,10 @@ package final class FileSink: Sendable {
         return resume != nil
     }
 
-    var endsWhenDry: Bool { state.withLock { $0.endsWhenDry } }
+    var endsWhenDry: Bool {
+        if let opener { return opener.sink.endsWhenDry }
+        return state.withLock { $0.endsWhenDry }
+    }
 
     private func isFull(_ state: borrowing State) -> Bool {
         let unacknowledged = state.received - state.acknowledged
@@ -215,6 +222,7 @@ extension FileSink {
 
     /// An exchange begins to feed the sink.
     func begin(resume: @escaping @Sendable () -> Void) {
+        if let opener { return opener.sink.begin(resume: resume) }
         let endsWhenDry = state.withLock { state in
             state.resume = resume
             state.isPaused = false
@@ -230,6 +238,23 @@ extension FileSink {
     /// the one thread that feeds the sink calls this, so that nobody else moves `received`; the
     /// lock is not held while the file is written.
     func write(_ buffer: UnsafeRawBufferPointer) -> Outcome {
+        if let opener { return unsafe open(buffer, by: opener) }
+        return unsafe pause() ?? accept(buffer)
+    }
+
+    /// Takes bytes as they are stored, unless the sink of their content waits.
+    private func open(_ buffer: UnsafeRawBufferPointer, by opener: BlockOpener) -> Outcome {
+        if let pause = opener.sink.pause() { return pause }
+        let isTooLong = state.withLock { state in
+            let isTooLong = Int64(buffer.count) > state.wanted - state.received
+            if !isTooLong { state.received += Int64(buffer.count) }
+            return isTooLong
+        }
+        return isTooLong ? .tooLong : unsafe opener.take(buffer)
+    }
+
+    /// Why nothing is taken now; nil if something is.
+    private func pause() -> Outcome? {
         if let permission, !permission.isGiven() { return wait(for: permission) }
         let isFull = state.withLock { state in
             state.isPaused = self.isFull(state)
@@ -242,6 +267,11 @@ extension FileSink {
             let staysFull = state.withLock { $0.isPaused }
             if staysFull { return .paused }
         }
+        return nil
+    }
+
+    /// Takes all of `buffer`, also of one for which a sink would wait.
+    func accept(_ buffer: UnsafeRawBufferPointer) -> Outcome {
         let (start, missing, isShortened) = state.withLock { state in
             let missing = state.wanted - state.received - Int64(state.staged)
             state.arrived = state.wanted - max(0, missing - Int64(buffer.count))
@@ -311,6 +341,7 @@ extension FileSink {
     /// The exchange has ended, well or not: what is there is written and reported, and nothing is
     /// touched any more.
     func end() {
+        if let opener { return opener.sink.end() }
         // What cannot be written now was not received: the next attempt asks for it again.
         _ = flush()
         stage.free()

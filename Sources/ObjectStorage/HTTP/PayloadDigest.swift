@@ -10,10 +10,10 @@ extension RequestBody {
         switch self {
         case .none: return hexadecimalText(Digest.sha256([]))
         case .bytes(let bytes): return hexadecimalText(Digest.sha256(bytes))
-        case .file(let region):
-            return try await Self.reading(region) { (region) throws(TransportError) in
+        case .file, .sealed:
+            return try await reading { (body) throws(TransportError) in
                 var digest = StreamingDigest(.sha256)
-                try unsafe Self.read(region) { unsafe digest.update($0) }
+                try unsafe body.read { unsafe digest.update($0) }
                 return hexadecimalText(digest.finish())
             }
         }
@@ -24,10 +24,10 @@ extension RequestBody {
         switch self {
         case .none: return Digest.md5([])
         case .bytes(let bytes): return Digest.md5(bytes)
-        case .file(let region):
-            return try await Self.reading(region) { (region) throws(TransportError) in
+        case .file, .sealed:
+            return try await reading { (body) throws(TransportError) in
                 var digest = StreamingDigest(.md5)
-                try unsafe Self.read(region) { unsafe digest.update($0) }
+                try unsafe body.read { unsafe digest.update($0) }
                 return digest.finish()
             }
         }
@@ -38,10 +38,10 @@ extension RequestBody {
         switch self {
         case .none: return CRC64()
         case .bytes(let bytes): return CRC64(of: bytes)
-        case .file(let region):
-            return try await Self.reading(region) { (region) throws(TransportError) in
+        case .file, .sealed:
+            return try await reading { (body) throws(TransportError) in
                 var checksum = CRC64()
-                try unsafe Self.read(region) { unsafe checksum.update($0) }
+                try unsafe body.read { unsafe checksum.update($0) }
                 return checksum
             }
         }
@@ -55,32 +55,40 @@ extension RequestBody {
             var checksum = CRC32(.castagnoli)
             unsafe checksum.update(bytes.span.bytes)
             return checksum.value
-        case .file(let region):
-            return try await Self.reading(region) { (region) throws(TransportError) in
+        case .file, .sealed:
+            return try await reading { (body) throws(TransportError) in
                 var checksum = CRC32(.castagnoli)
-                try unsafe Self.read(region) { unsafe checksum.update($0) }
+                try unsafe body.read { unsafe checksum.update($0) }
                 return checksum.value
             }
         }
     }
 
-    /// Runs `body`, for a large region on a thread of its own.
-    private static func reading<Value: Sendable>(
-        _ region: FileRegion,
-        _ body: @escaping @Sendable (FileRegion) throws(TransportError) -> Value
+    /// Runs `work`, for a large body on a thread of its own.
+    private func reading<Value: Sendable>(
+        _ work: @escaping @Sendable (RequestBody) throws(TransportError) -> Value
     ) async throws(TransportError) -> Value {
-        guard region.range.length > largestInline else { return try body(region) }
+        guard length > Self.largestInline else { return try work(self) }
         return try await withCheckedContinuation { continuation in
             do throws(TransportError) {
                 try startThread {
                     continuation.resume(
-                        returning: Result { () throws(TransportError) in try body(region) }
+                        returning: Result { () throws(TransportError) in try work(self) }
                     )
                 }
             } catch {
                 continuation.resume(returning: Result.failure(error))
             }
         }.get()
+    }
+
+    /// Hands out all of what is sent of a file.
+    private func read(_ take: (UnsafeRawBufferPointer) -> Void) throws(TransportError) {
+        switch self {
+        case .none, .bytes: break
+        case .file(let region): try unsafe Self.read(region, take)
+        case .sealed(let body): try unsafe body.read(take)
+        }
     }
 
     private static func read(

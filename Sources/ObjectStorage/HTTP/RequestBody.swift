@@ -6,13 +6,19 @@ package enum RequestBody: Sendable {
     case bytes([UInt8])
     /// Read while it is sent; the descriptor stays open until the call returns.
     case file(FileRegion)
+    /// Read and encrypted while it is sent.
+    case sealed(SealedBody)
 
     /// Up to this size, a body in memory leaves in one piece with the head of its request: two
     /// packets for each of many small files cost more than all that is computed of them.
     package static let largestSentAtOnce: Int64 = 32 << 10
 
     var isSentAtOnce: Bool {
-        if case .file = self { return false }
+        switch self {
+        case .file: return false
+        case .sealed(let body): if case .file = body.source { return false }
+        case .none, .bytes: break
+        }
         return length <= Self.largestSentAtOnce
     }
 
@@ -22,6 +28,7 @@ package enum RequestBody: Sendable {
         case .none: 0
         case .bytes(let bytes): Int64(bytes.count)
         case .file(let region): region.range.length
+        case .sealed(let body): body.range.length
         }
     }
 }

@@ -18,6 +18,8 @@ package struct ObjectMetadata: Sendable, Hashable {
     package var partSize: Int64?
     /// True if the content was encrypted so that the ETag can't be its MD5.
     package var isEncrypted: Bool
+    /// Set for an encrypted object that is described by its content: what the store has of it.
+    package var sealed: SealedContent?
     package var lastModified: Timestamp?
     package var kind: ObjectKind
     package var storageClass: StorageClass
@@ -66,6 +68,13 @@ package struct ObjectMetadata: Sendable, Hashable {
         self.userMetadata = userMetadata
         self.requestID = requestID
     }
+}
+
+/// What a store has of an object whose content is encrypted.
+package struct SealedContent: Sendable, Hashable {
+    package let size: Int64
+    /// Of what is stored.
+    package let crc64: CRC64?
 }
 
 /// What is asked of an object's headers, and under which conditions.

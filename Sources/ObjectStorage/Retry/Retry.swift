@@ -117,7 +117,7 @@ extension IntegrityFailure {
         case .wrongContentRange, .wrongLength, .unexpectedEncoding: .limited(retries: 2)
         case .wrongDigest, .wrongPartChecksum, .wrongChecksum: .limited(retries: 2)
         case .objectChanged, .otherSize: .objectChanged
-        case .sourceChanged, .unpacked: .never
+        case .sourceChanged, .unpacked, .sealed: .never
         }
     }
 }

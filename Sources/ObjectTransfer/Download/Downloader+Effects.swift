@@ -295,12 +295,25 @@ extension Downloader {
         try await context.head(key)
     }
 
+    private static let encrypted = ItemFailure.storage(
+        message: "the content is encrypted; 'osssync init --encrypt DIR REMOTE' links a directory "
+            + "in which it is decrypted",
+        cause: .unsupported
+    )
+
     private func finish(
         _ object: PinnedObject,
         _ checksum: CRC64,
         _ state: inout DownloadState,
         _ attempt: inout Attempt
     ) async -> [DownloadState.Effect] {
+        let isEncrypted =
+            attempt.metadata?.userMetadata[StorageDialect.encryptionMetadataName] != nil
+        if isEncrypted, context.store.cipher == nil {
+            await leave(attempt, keepsCheckpoint: false)
+            attempt.result = .failure(Self.encrypted)
+            return []
+        }
         // An object from before the service computed checksums has none there either.
         let isCompared = context.store.dialect.computesChecksum && object.crc64 != nil
         let isJudged = !isCompared && object.size > 0

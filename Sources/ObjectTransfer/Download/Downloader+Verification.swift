@@ -12,6 +12,8 @@ extension Downloader {
         _ checksum: CRC64,
         _ attempt: inout Attempt
     ) async throws(ItemFailure) -> Bool {
+        // Each block of an encrypted object was proven before it was written.
+        if attempt.metadata?.sealed != nil { return true }
         // Only the answer to a HEAD has every checksum that the store knows.
         let isUnproven = attempt.metadata.map(isUnproven(_:)) ?? true
         if isUnproven, !attempt.proving.isDescribed,

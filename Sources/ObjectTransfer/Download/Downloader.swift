@@ -182,7 +182,10 @@ package struct Downloader: Sendable {
             let crc64 = context.store.dialect.computesChecksum ? metadata.crc64 : nil
             if let crc64 { attempt.effects += state.learned(crc64) }
             attempt.effects += state.finishedRange(index, checksum: checksum)
-            if isFirst { attempt.proving.asks = metadata.crc64 == nil && !state.ranges.isEmpty }
+            if isFirst {
+                attempt.proving.asks =
+                    metadata.crc64 == nil && metadata.sealed == nil && !state.ranges.isEmpty
+            }
             attempt.proving.arrivals += 1
             attempt.proving.jobs += attempt.proving.progress?.arrived(index) ?? []
         case .failed(let index, let failure):

@@ -54,6 +54,9 @@ extension Uploader {
                 metadata.append((FileMode.metadataName, FileMode.text(permissions)))
             }
         }
+        if attempt.sealing != nil {
+            metadata.append((StorageDialect.encryptionMetadataName, "contents"))
+        }
         var request = details.beginning(
             of: context.objectKey(key),
             metadata,
@@ -67,7 +70,8 @@ extension Uploader {
 
     /// Reads the file for what its object's metadata must say before the first byte is sent.
     private func declareChecksum(_ attempt: inout Attempt) async throws(ItemFailure) {
-        guard !context.store.dialect.computesChecksum else { return }
+        // Of an encrypted content it would tell too much.
+        guard !context.store.dialect.computesChecksum, attempt.sealing == nil else { return }
         if let content = attempt.opened.content {
             attempt.declaredChecksum = CRC64(of: content)
             return
@@ -99,21 +103,25 @@ extension Uploader {
         var request = request(attempt)
         request.callback = details.callback
         let (file, source) = (attempt.opened.file, attempt.opened.source)
+        let isUnchanged: @Sendable (CRC64) -> Bool = { Self.isKept(file, source, $0) }
+        let sealed = attempt.sealing.map { $0.body($0.whole, isUnchanged: isUnchanged) }
         let body =
-            attempt.opened.content.map { RequestBody.bytes($0) }
+            sealed.map { RequestBody.sealed($0) }
+            ?? attempt.opened.content.map { RequestBody.bytes($0) }
             ?? .file(
                 FileRegion(
                     descriptor: file.descriptor,
                     range: range,
-                    isUnchanged: { Self.isKept(file, source, $0) }
+                    isUnchanged: isUnchanged
                 )
             )
         do throws(StorageError) {
             let result = try await store.put(
                 request,
                 body: body,
-                onProgress: { transfer.add($0) }
+                onProgress: SealedUpload.counting(transfer, sealed)
             )
+            if let sealed { attempt.sealing?.add(sealed) }
             record(result, &attempt)
             if let declaredChecksum = attempt.declaredChecksum, let sent = result.sentChecksum,
                 sent != declaredChecksum
@@ -131,11 +139,17 @@ extension Uploader {
         _ layout: PartLayout,
         _ attempt: inout Attempt
     ) async -> [UploadState.Effect] {
-        if attempt.hasBegun { context.observer.startedOver(.uploadVanished) }
+        let startsOver = attempt.hasBegun
+        if startsOver { context.observer.startedOver(.uploadVanished) }
         attempt.hasBegun = true
         transfer.startOver()
         context.observer.began(transfer, false)
         do {
+            if startsOver, attempt.sealing != nil {
+                // What an earlier upload encrypted may have been another content.
+                attempt.token = try await context.uploadToken(key, attempt.opened.source.size)
+                seal(&attempt)
+            }
             try await declareChecksum(&attempt)
             let checkpoint = UploadCheckpoint(
                 key: key,
@@ -246,7 +260,7 @@ extension Uploader {
         _ attempt: Attempt
     ) -> Bool {
         guard !context.store.dialect.computesChecksum else { return true }
-        guard attempt.declaredChecksum != nil else { return false }
+        guard attempt.declaredChecksum != nil || attempt.sealing != nil else { return false }
         return ETag(wire: etag.text.lowercased()) == MultipartETag.tag(ofParts: parts.map(\.etag))
     }
 
@@ -265,9 +279,14 @@ extension Uploader {
             var isOurs =
                 metadata.userMetadata[StorageDialect.tokenMetadataName] == attempt.token
                 && metadata.size == attempt.opened.source.size
-            if isOurs, let found = metadata.crc64, context.store.dialect.computesChecksum {
-                var sent = expected
-                if sent == nil { sent = try await fileChecksum(attempt) }
+            var sent = expected
+            var found = metadata.sealed == nil ? metadata.crc64 : metadata.sealed?.crc64
+            if !context.store.dialect.computesChecksum { found = nil }
+            // Of an encrypted object only this tells the checksum of the content, too.
+            if isOurs, sent == nil, found != nil || metadata.sealed != nil {
+                sent = try await fileChecksum(attempt)
+            }
+            if isOurs, let found {
                 isOurs = found == sent
             } else if isOurs {
                 isOurs = try await matches(metadata, layout, attempt)
@@ -316,8 +335,11 @@ extension Uploader {
         return digests.isEmpty
     }
 
-    /// Of what was sent, if it was held, or else of the whole file.
+    /// Of what was sent, if it was held, or else of the whole file, as it is stored.
     private func fileChecksum(_ attempt: Attempt) async throws -> CRC64 {
+        if let sealing = attempt.sealing {
+            return try await context.reading { _ in try sealing.checksum(of: sealing.whole) }
+        }
         if let content = attempt.opened.content { return CRC64(of: content) }
         let file = attempt.opened.file
         let range = ByteRange(offset: 0, length: attempt.opened.source.size)
@@ -334,7 +356,7 @@ extension Uploader {
         attempt.result = .success(
             FinishedUpload(
                 etag: confirmed.etag,
-                checksum: checksum,
+                checksum: attempt.sealing.map(\.plainChecksum) ?? checksum,
                 lastModified: confirmed.lastModified,
                 source: attempt.opened.source,
                 permissions: attempt.opened.permissions,

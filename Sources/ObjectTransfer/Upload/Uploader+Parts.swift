@@ -7,19 +7,22 @@ extension Uploader {
         _ upload: UploadID,
         _ number: PartNumber,
         _ range: ByteRange,
-        of file: OpenFile,
-        _ source: FileIdentity
+        of opened: Opened,
+        _ sealing: SealedUpload?
     ) async -> PartEnd {
+        let (file, source) = (opened.file, opened.source)
         guard Self.isKept(file, source) else { return .failed(.sourceChanged) }
         let transfer = transfer
+        let sealed = sealing?.body(range)
         let part: UploadedPart
         do {
             part = try await context.store.uploadPart(
                 context.objectKey(key),
                 upload,
                 number,
-                body: .file(FileRegion(descriptor: file.descriptor, range: range)),
-                onProgress: { transfer.add($0) }
+                body: sealed.map { .sealed($0) }
+                    ?? .file(FileRegion(descriptor: file.descriptor, range: range)),
+                onProgress: SealedUpload.counting(transfer, sealed)
             )
         } catch {
             if error.isNoSuchUpload { return .failed(.noSuchUpload(error.answer)) }
@@ -33,6 +36,7 @@ extension Uploader {
         guard Self.isKept(file, source), part.crc64 != nil else {
             return .failed(.sourceChanged)
         }
+        if let sealed { sealing?.add(sealed) }
         do {
             try await context.records.savePart(key, part, uploadID: upload)
         } catch {
@@ -70,7 +74,8 @@ extension Uploader {
         } while marker != nil
         // Later listings are of parts that this run has sent.
         if transfer.bytesMoved == 0 {
-            let resumed = known.reduce(0) { $0 + $1.size }
+            var resumed = known.reduce(0) { $0 + $1.size }
+            if attempt.sealing != nil { resumed = SealedFormat.plainLength(inFirst: resumed) }
             transfer.setResumed(resumed)
             context.observer.began(transfer, true)
         }
@@ -88,7 +93,9 @@ extension Uploader {
         let range = layout.range(ofPartAt: part.number.index)
         guard part.size == range.length else { return nil }
         let recorded = attempt.recorded[part.number]
-        if !attempt.doubtsRecordedParts, let recorded, recorded.etag == part.etag,
+        // The checksum of the file's own content is in no record of an encrypted part.
+        if !attempt.doubtsRecordedParts, attempt.sealing == nil, let recorded,
+            recorded.etag == part.etag,
             let checksum = recorded.crc64, part.crc64 == nil || part.crc64 == checksum
         {
             part.crc64 = checksum
@@ -100,8 +107,10 @@ extension Uploader {
         // says whether it is the same. Not every listing has checksums.
         guard let theirs = part.crc64 ?? recorded?.crc64 else { return nil }
         let file = attempt.opened.file
+        let sealing = attempt.sealing
         let ours = try? await context.reading { interruption in
-            try file.checksum(of: range, unless: interruption)
+            try sealing?.checksum(of: range)
+                ?? file.checksum(of: range, unless: interruption)
         }
         guard ours == theirs else { return nil }
         part.crc64 = theirs

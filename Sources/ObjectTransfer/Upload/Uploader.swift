@@ -78,6 +78,8 @@ package struct Uploader: Sendable {
         /// When this run began to read the file.
         let start: Timestamp
         var token: String
+        /// Nil for content that is stored as it is.
+        var sealing: SealedUpload?
         /// Of the whole file, where the object's metadata must hold it because the service
         /// computes none; nil for an upload that an earlier run began.
         var declaredChecksum: CRC64?
@@ -110,16 +112,18 @@ package struct Uploader: Sendable {
         let opened = try await open()
         let source = opened.source
         let dialect = context.store.dialect
+        let size = context.store.storedSize(of: source.size)
         let layout = PartLayout(
-            objectSize: source.size,
+            objectSize: size,
             preferredPartSize: context.partSize,
             minimumPartSize: dialect.minimumPartSize
         )
-        guard let layout, source.size <= dialect.maximumObjectSize else {
+        guard let layout, size <= dialect.maximumObjectSize else {
             throw .tooLarge(size: source.size, limit: dialect.maximumObjectSize)
         }
         let token = try await context.uploadToken(key, source.size)
         var attempt = Attempt(opened: opened, start: start, token: token)
+        seal(&attempt)
         var state: UploadState
         do {
             (state, attempt.effects) = try await begin(layout, &attempt)
@@ -131,6 +135,19 @@ package struct Uploader: Sendable {
         }
         guard let result = attempt.result else { throw .cancelled }
         return try result.get()
+    }
+
+    /// Begins anew with what follows from the token.
+    func seal(_ attempt: inout Attempt) {
+        guard let cipher = context.store.cipher else { return }
+        let opened = attempt.opened
+        attempt.sealing = SealedUpload(
+            cipher,
+            token: attempt.token,
+            opened.file,
+            size: opened.source.size,
+            content: opened.content
+        )
     }
 
     /// The file, as it is sent.
@@ -207,10 +224,8 @@ package struct Uploader: Sendable {
                     let effect = attempt.effects.removeFirst()
                     switch effect {
                     case .upload(let upload, let number, let range):
-                        let (file, source) = (attempt.opened.file, attempt.opened.source)
-                        group.addTask {
-                            await send(upload, number, range, of: file, source)
-                        }
+                        let (opened, sealing) = (attempt.opened, attempt.sealing)
+                        group.addTask { await send(upload, number, range, of: opened, sealing) }
                     case .cancelParts:
                         group.cancelAll()
                         while await group.next() != nil {}
@@ -244,7 +259,7 @@ extension Uploader {
         let mayHaveRecord = context.hasRecords || isMultipart
         if mayHaveRecord, let checkpoint = try await context.records.upload(key) {
             let recorded = PartLayout(
-                objectSize: attempt.opened.source.size,
+                objectSize: layout.objectSize,
                 recordedPartSize: checkpoint.partSize
             )
             let mayHide = RecordedTime.mayHide(
@@ -260,6 +275,7 @@ extension Uploader {
                 attempt.hasCheckpoint = true
                 attempt.doubtsRecordedParts = mayHide || checkpoint.source != attempt.opened.source
                 attempt.token = checkpoint.token
+                seal(&attempt)
                 for part in checkpoint.parts { attempt.recorded[part.number] = part }
                 attempt.hasBegun = true
                 var state = UploadState(

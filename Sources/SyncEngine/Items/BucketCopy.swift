@@ -39,7 +39,9 @@ struct BucketCopy: Sendable {
 
     /// Makes the object, if the key has none, or the version that is to be replaced.
     func make(at copy: ObjectKey) async throws -> PutResult {
-        guard size > store.dialect.maximumCopySize else { return try await copyWhole(to: copy) }
+        guard store.storedSize(of: size) > store.dialect.maximumCopySize else {
+            return try await copyWhole(to: copy)
+        }
         return try await copyParts(to: copy)
     }
 
@@ -61,7 +63,10 @@ struct BucketCopy: Sendable {
     }
 
     private func copyParts(to copy: ObjectKey) async throws -> PutResult {
-        let layout = PartLayout(objectSize: size, preferredPartSize: Self.preferredPartSize)
+        let layout = PartLayout(
+            objectSize: store.storedSize(of: size),
+            preferredPartSize: Self.preferredPartSize
+        )
         guard let layout else {
             throw StorageError(
                 kind: .invalidRequest("it is too large for a copy"),

@@ -196,7 +196,9 @@ struct RemoteCopier: Sendable {
                 metadata.append((name: FileMode.metadataName, value: mode))
             }
         }
-        if !context.store.dialect.computesChecksum, let checksum = row.crc64 {
+        if context.store.cipher != nil {
+            metadata.append((name: StorageDialect.encryptionMetadataName, value: "contents"))
+        } else if !context.store.dialect.computesChecksum, let checksum = row.crc64 {
             let name = StorageDialect.checksumMetadataName
             metadata.append((name: name, value: String(checksum.value)))
         }
@@ -225,7 +227,10 @@ struct RemoteCopier: Sendable {
             && properties == .none
         // The copy keeps its source's metadata where they are right already. One in parts would
         // have the token of another upload, too.
-        if isRight, row.size <= context.store.dialect.maximumCopySize { return copying }
+        if isRight, context.store.storedSize(of: row.size) <= context.store.dialect.maximumCopySize
+        {
+            return copying
+        }
         copying.metadata = .init(
             userMetadata: metadata(row, original, notes),
             contentType: ContentType.guess(for: key)

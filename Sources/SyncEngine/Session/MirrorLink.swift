@@ -66,6 +66,16 @@ package enum MirrorLink {
                 guard let kept = StateIdentity(content: content) else { return }
                 identity = kept
             }
+            if let known = identity.remote, known.bucket == remote.bucket,
+                known.prefix == remote.prefix,
+                let refusal = RemoteIdentity.refusal(
+                    ofEncryption: remote.dialect,
+                    after: known.dialect,
+                    directory: directory
+                )
+            {
+                throw refusal
+            }
             if !mayRebind, let known = identity.remote, known.isAnother(than: remote) {
                 throw SyncError(
                     code: .refused,

@@ -6,8 +6,10 @@ package import SyncModel
 /// Which remote a manifest was made with; another one is refused.
 package struct RemoteIdentity: Sendable, Hashable {
     private static let past = " as of "
+    private static let encrypted = " encrypted "
 
-    /// `oss` or `s3`; with the time behind ``past``, for a bucket as it was.
+    /// `oss` or `s3`; with the check value of the password behind ``encrypted``, for encrypted
+    /// contents; with the time behind ``past``, for a bucket as it was.
     package let dialect: String
     package let endpointHost: String
     /// The number, or ``defaultPort``; nil in a state that was recorded without one.
@@ -18,20 +20,22 @@ package struct RemoteIdentity: Sendable, Hashable {
     /// Where https and http answer: one store, by whichever of them it is asked.
     private static let defaultPort = "default"
 
-    /// `asOf` is the time of a bucket as it was.
+    /// `encryption` is by what a password is known to be another one; `asOf` is the time of a
+    /// bucket as it was.
     package init(
         dialect: String,
         endpointHost: String,
         endpointPort: Int? = nil,
         bucket: String,
         prefix: String,
+        encryption: String? = nil,
         asOf: StoreTime? = nil
     ) {
         let time = asOf.map { time in
             let text = time.text
             return Self.past + text.prefix { $0 != "." } + "Z"
         }
-        self.dialect = dialect + (time ?? "")
+        self.dialect = dialect + (encryption.map { Self.encrypted + $0 } ?? "") + (time ?? "")
         self.endpointHost = endpointHost
         self.endpointPort =
             endpointPort.flatMap { [443, 80].contains($0) ? nil : String($0) } ?? Self.defaultPort
@@ -50,7 +54,7 @@ package struct RemoteIdentity: Sendable, Hashable {
 
     /// Where it is, for messages.
     var display: String {
-        displayText("'\(dialect)://\(bucket)/\(prefix)' at '\(endpoint)'".utf8)
+        displayText("'\(dialect.prefix { $0 != " " })://\(bucket)/\(prefix)' at '\(endpoint)'".utf8)
     }
 
     /// What a state has recorded.
@@ -74,6 +78,36 @@ package struct RemoteIdentity: Sendable, Hashable {
         let host =
             endpointHost.utf8.contains(UInt8(ascii: ":")) ? "[\(endpointHost)]" : endpointHost
         return host + ":" + endpointPort
+    }
+
+    /// The check value of the password, as ``dialect`` has it; nil for contents that are stored as
+    /// they are.
+    static func encryption(_ dialect: String) -> Substring? {
+        guard let start = dialect.utf8.firstIndex(ofBytes: encrypted.utf8) else { return nil }
+        return dialect[start...].dropFirst(encrypted.count).prefix { $0 != " " }
+    }
+
+    /// Why objects that were written with the dialect `recorded` are not read with this one: their
+    /// password is another one, or one of both has none; nil if it is the same.
+    static func refusal(
+        ofEncryption dialect: String,
+        after recorded: String,
+        directory: String
+    ) -> SyncError? {
+        let (known, found) = (encryption(recorded), encryption(dialect))
+        guard known != found else { return nil }
+        let difference =
+            switch (known, found) {
+            case (_?, _?): "was encrypted with another password"
+            case (nil, _): "is a mirror whose contents are not encrypted"
+            case (_, nil): "is a mirror whose contents are encrypted"
+            }
+        return SyncError(
+            code: .refused,
+            message: "'\(displayText(directory.utf8))' \(difference); nothing was changed. Objects "
+                + "are not encrypted, decrypted or encrypted anew in place: link the directory "
+                + "with an empty prefix instead (osssync init --rebind DIR REMOTE)"
+        )
     }
 
     /// The time of a bucket as it was, as ``dialect`` has it.

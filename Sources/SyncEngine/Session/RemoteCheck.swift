@@ -77,6 +77,17 @@ struct RemoteCheck {
         {
             throw refusal(ofTime: known)
         }
+        if let other = changed.first(where: { $0.name == Setting.dialect }),
+            !changed.contains(where: { $0.name == Setting.prefix || $0.name == Setting.bucket }),
+            let known = recorded[other.name],
+            let refusal = RemoteIdentity.refusal(
+                ofEncryption: other.value,
+                after: known,
+                directory: settings.directory
+            )
+        {
+            throw refusal
+        }
         if let first = changed.first, !allowsRebinding,
             StateIdentity.confirmed(in: directory) != settings.identity
         {

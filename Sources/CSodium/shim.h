@@ -1,0 +1,6 @@
+#ifndef OSSSYNC_CSODIUM_SHIM_H
+#define OSSSYNC_CSODIUM_SHIM_H
+
+#include <sodium.h>
+
+#endif

@@ -1,0 +1,157 @@
+internal import OSSTransfer
+internal import ObjectStorage
+internal import Synchronization
+
+/// How the contents of a mirror are encrypted before they leave this machine.
+///
+/// The passwords are read when the key is first needed, and the key is kept in memory from then
+/// on. A command that prints them is taken from the command line or the user's own file of
+/// profiles only: the configuration of a directory may be somebody else's.
+final class MirrorEncryption: Sendable {
+    /// What the configuration says of a mirror whose contents are encrypted.
+    static let contents = "contents"
+    private static let fileKey = "encryption-password-file"
+    private static let commandKey = "encryption-password-command"
+    /// Somebody may have to type something, or to touch a key.
+    private static let timeLimit = Duration.seconds(120)
+
+    private let directory: String
+    private let files: ConfigurationFiles
+    private let made = Mutex<ContentCipher?>(nil)
+
+    /// Nil for contents that are stored as they are.
+    ///
+    /// - Throws: `SyncError` of code `configuration`.
+    init?(
+        _ link: LinkFile?,
+        _ sources: ConfigurationSources,
+        _ dialect: StoreDialect,
+        directory: String
+    ) throws(SyncError) {
+        let options = sources.options
+        if let value = link?.encryption, value != Self.contents {
+            throw SyncError(
+                code: .configuration,
+                message: "'encryption = \(displayText(value))' in the configuration of "
+                    + "'\(displayText(directory))' is unknown; it is 'contents', or left out"
+            )
+        }
+        guard options.encryptsContents || link?.encryption != nil else {
+            let isGiven =
+                options.encryptionPasswordFile != nil || options.encryptionPasswordCommand != nil
+            guard !isGiven else {
+                throw SyncError(
+                    code: .configuration,
+                    message: "the contents of '\(displayText(directory))' are not encrypted, so "
+                        + "no password is needed; 'osssync init --encrypt DIR REMOTE' links a "
+                        + "directory with an empty prefix for encrypted contents"
+                )
+            }
+            return nil
+        }
+        self.directory = directory
+        files = ConfigurationFiles(sources, link: link, dialect: dialect)
+    }
+
+    /// Reads the passwords, if that was not done; blocks.
+    ///
+    /// - Throws: `SyncError` of code `configuration`.
+    func cipher() throws(SyncError) -> ContentCipher {
+        if let known = made.withLock(\.self) { return known }
+        let cipher: ContentCipher
+        let password = try password()
+        do throws(CredentialsError) {
+            cipher = try ContentCipher(password)
+        } catch {
+            throw Self.unusable(error)
+        }
+        made.withLock { $0 = cipher }
+        return cipher
+    }
+
+    private func password() throws(SyncError) -> EncryptionPassword {
+        let options = files.sources.options
+        do throws(CredentialsError) {
+            if let command = options.encryptionPasswordCommand { return try password(by: command) }
+            if let path = options.encryptionPasswordFile ?? linkedFile {
+                return try EncryptionPassword(file: path)
+            }
+        } catch {
+            throw Self.unusable(error)
+        }
+        let (file, command) = (
+            try files.ownSetting(Self.fileKey), try files.ownSetting(Self.commandKey)
+        )
+        do throws(CredentialsError) {
+            if let file { return try EncryptionPassword(file: file) }
+            if let command {
+                try files.requireIntegrityOfOwn()
+                return try password(by: command)
+            }
+        } catch {
+            throw Self.unusable(error)
+        }
+        throw SyncError(
+            code: .configuration,
+            message: "the contents of '\(displayText(directory))' are encrypted; specify the "
+                + "password with --\(Self.fileKey) or --\(Self.commandKey)"
+        )
+    }
+
+    private var linkedFile: String? {
+        files.link?.encryptionPasswordFile.map { path in
+            path.utf8.first == UInt8(ascii: "/") ? path : directory + "/" + path
+        }
+    }
+
+    private func password(by command: String) throws(CredentialsError) -> EncryptionPassword {
+        try EncryptionPassword(
+            command: command,
+            environment: files.sources.environment,
+            timeLimit: Self.timeLimit
+        )
+    }
+
+    private static func unusable(_ error: CredentialsError) -> SyncError {
+        SyncError(code: .configuration, message: error.message, underlying: error)
+    }
+}
+
+/// Makes the passwords of encrypted contents.
+public enum EncryptionPasswords {
+    /// Two lines, each with as much chance as the key itself.
+    ///
+    /// - Throws: `SyncError` of code `localState` if the system has no random numbers.
+    public static func random() throws(SyncError) -> String {
+        do throws(CredentialsError) {
+            return try ContentCipher.randomPassword() + "\n" + ContentCipher.randomPassword() + "\n"
+        } catch {
+            throw SyncError(code: .localState, message: error.message, underlying: error)
+        }
+    }
+}
+
+extension DirectoryMirror {
+    /// True if the contents are encrypted before they are sent.
+    public var isEncrypted: Bool { encryption != nil }
+
+    /// Refuses what would send, or take for a file, what is not decrypted.
+    ///
+    /// - Parameter what: A clause, such as "'restore --at' in a bucket with versions".
+    /// - Throws: `SyncError` of code `configuration`.
+    func requirePlain(_ what: String) throws(SyncError) {
+        guard encryption != nil else { return }
+        throw SyncError(
+            code: .configuration,
+            message: "\(what) is not supported for a mirror with encrypted contents; nothing was "
+                + "changed"
+        )
+    }
+
+    /// Reads the passwords, and refuses others than those that the state was made with.
+    ///
+    /// - Throws: `SyncError`.
+    public func requirePassword() throws(SyncError) {
+        _ = try encryption?.cipher()
+    }
+}

@@ -1,0 +1,226 @@
+internal import SyncModel
+internal import Synchronization
+
+/// A bucket whose contents are encrypted, as it is without that: listings and headers have the
+/// sizes of the files, and reads give their bytes.
+///
+/// What is written is not changed on its way: who writes content makes a ``SealedBody``, because
+/// the nonce belongs to the upload. Directory markers and links of the store are stored as they
+/// are. The store's checksums are of what it has, so none is told of the content; that what was
+/// read is what was written follows from each block's own proof.
+///
+/// Not guaranteed: that the end is there. Whoever may write the bucket can cut an object where a
+/// block ends.
+package struct SealedStore: ObjectStore {
+    private let reader: SealedReader
+
+    package init(_ store: any ObjectReader, _ cipher: ContentCipher) {
+        reader = SealedReader(store: store, key: cipher)
+    }
+
+    package var dialect: StorageDialect { reader.dialect }
+    package var cipher: ContentCipher? { reader.key }
+
+    package func read<Answer>(
+        _ call: StoreCall<any ObjectReader, Answer>
+    ) async throws(StorageError) -> Answer {
+        try await call.body(reader)
+    }
+
+    package func write<Answer>(
+        _ call: StoreCall<StorageClient, Answer>
+    ) async throws(StorageError) -> Answer {
+        try await reader.store.writable(for: call).write(call)
+    }
+}
+
+private struct SealedReader: ObjectReader {
+    let store: any ObjectReader
+    let key: ContentCipher
+    private let nonces = KnownNonces()
+
+    init(store: any ObjectReader, key: ContentCipher) {
+        (self.store, self.key) = (store, key)
+    }
+
+    var dialect: StorageDialect { store.dialect }
+
+    func list(_ request: ListRequest) async throws(StorageError) -> ListPage {
+        var page = try await store.list(request)
+        page.objects = page.objects.map(opened(_:))
+        return page
+    }
+
+    private func opened(_ object: RemoteObject) -> RemoteObject {
+        guard object.kind != .symlink, !isMarker(object.key, object.size) else { return object }
+        let size = SealedFormat.plainSize(of: object.size)
+        return RemoteObject(
+            key: object.key,
+            size: size ?? object.size,
+            etag: object.etag,
+            lastModified: object.lastModified,
+            storageClass: object.storageClass,
+            kind: size == nil ? .notEncrypted : object.kind,
+            restoreState: object.restoreState,
+            isThroughLink: object.isThroughLink
+        )
+    }
+
+    /// True for an object that stands for a directory.
+    private func isMarker(_ key: ObjectKey, _ size: Int64) -> Bool {
+        size == 0 && key.isDirectoryMarker
+    }
+
+    func head(
+        _ key: ObjectKey,
+        versionID: VersionID?
+    ) async throws(StorageError) -> ObjectMetadata {
+        let found = try await store.head(key, versionID: versionID)
+        guard found.kind != .symlink, !isMarker(key, found.size) else { return found }
+        guard let size = SealedFormat.plainSize(of: found.size) else {
+            throw failure(.notEncrypted, key, "HeadObject")
+        }
+        // No read of the content shows whose it is.
+        if size == 0 {
+            _ = try await nonce(
+                of: GetRequest(key: key, ifMatch: found.etag, versionID: versionID),
+                storedSize: found.size
+            )
+        }
+        return described(found, size)
+    }
+
+    private func described(_ found: ObjectMetadata, _ size: Int64) -> ObjectMetadata {
+        var metadata = found
+        metadata.sealed = SealedContent(size: found.size, crc64: found.crc64)
+        metadata.size = size
+        (metadata.crc64, metadata.contentMD5, metadata.partSize) = (nil, nil, nil)
+        (metadata.checksums, metadata.partChecksums) = ([:], [:])
+        metadata.userMetadata["md5chksum"] = nil
+        metadata.isEncrypted = true
+        return metadata
+    }
+
+    func partSize(
+        _ key: ObjectKey,
+        of etag: ETag,
+        versionID: VersionID?
+    ) async throws(StorageError) -> Int64? {
+        nil
+    }
+
+    func get(
+        _ request: GetRequest,
+        into sink: FileSink
+    ) async throws(StorageError) -> ObjectMetadata {
+        let whole = ByteRange(offset: 0, length: sink.expectedLength)
+        let plain = request.range ?? whole
+        guard let size = request.range == nil ? sink.expectedLength : request.totalSize,
+            size > 0, plain.length == sink.expectedLength, !plain.isEmpty, plain.end <= size
+        else {
+            throw StorageError(
+                kind: .invalidRequest("a range of an encrypted object is within its known size"),
+                operation: "GetObject",
+                key: request.key
+            )
+        }
+        let storedSize = SealedFormat.storedSize(of: size)
+        let first = plain.offset / SealedFormat.blockSize
+        let last = (plain.end - 1) / SealedFormat.blockSize
+        let start = first == 0 ? 0 : SealedFormat.offset(ofBlock: first)
+        let end = min(SealedFormat.offset(ofBlock: last + 1), storedSize)
+        let opener = BlockOpener(
+            into: sink,
+            plain,
+            storedSize: storedSize,
+            cipher: key,
+            nonce: first == 0 ? nil : try await nonce(of: request, storedSize: storedSize)
+        )
+        var wire = request
+        if request.range != nil { wire.range = ByteRange(offset: start, length: end - start) }
+        wire.totalSize = storedSize
+        let stored = FileSink(opening: opener, expectedLength: end - start)
+        do throws(StorageError) {
+            let found = try await store.get(wire, into: stored)
+            if let nonce = opener.foundNonce { nonces.remember(nonce, request) }
+            return described(found, size)
+        } catch {
+            guard let failure = opener.failure else { throw error }
+            throw self.failure(failure, request.key, "GetObject")
+        }
+    }
+
+    /// What an object begins with, of which only a later part is read.
+    private func nonce(
+        of request: GetRequest,
+        storedSize: Int64
+    ) async throws(StorageError) -> SealedNonce {
+        if let known = nonces.nonce(of: request) { return known }
+        var header = request
+        header.range = ByteRange(offset: 0, length: SealedFormat.headerLength)
+        header.totalSize = storedSize
+        let sink = FileSink(holding: SealedFormat.headerLength) { _ in }
+        _ = try await store.get(header, into: sink)
+        let nonce = sink.withHeldBytes { bytes in
+            unsafe bytes.withUnsafeBytes { unsafe SealedNonce(header: $0) }
+        }
+        guard let nonce else { throw failure(.notEncrypted, request.key, "GetObject") }
+        nonces.remember(nonce, request)
+        return nonce
+    }
+
+    private func failure(
+        _ failure: SealedFailure,
+        _ key: ObjectKey,
+        _ operation: String
+    ) -> StorageError {
+        StorageError(kind: .integrity(.sealed(failure)), operation: operation, key: key)
+    }
+
+    func open(
+        _ request: GetRequest,
+        into makeSink: @escaping @Sendable (OpenedObject) async -> FileSink?
+    ) async throws(StorageError) -> ObjectMetadata {
+        throw StorageError(
+            kind: .unsupported("an encrypted object is read in a mirror only"),
+            operation: "GetObject",
+            key: request.key
+        )
+    }
+
+    func symlinkTarget(_ key: ObjectKey) async throws(StorageError) -> ObjectKey {
+        try await store.symlinkTarget(key)
+    }
+}
+
+/// The nonces of objects that are read in several ranges.
+private final class KnownNonces: Sendable {
+    private struct Version: Hashable {
+        let key: ObjectKey
+        let etag: ETag
+        let id: VersionID?
+    }
+
+    /// More large objects than this are never read at once.
+    private static let limit = 256
+    private let known = Mutex<[Version: SealedNonce]>([:])
+
+    /// Nil for what may be another version the next time.
+    private func version(_ request: GetRequest) -> Version? {
+        guard let etag = request.ifMatch else { return nil }
+        return Version(key: request.key, etag: etag, id: request.versionID)
+    }
+
+    func nonce(of request: GetRequest) -> SealedNonce? {
+        guard let version = version(request) else { return nil }
+        return known.withLock { $0[version] }
+    }
+
+    func remember(_ nonce: SealedNonce, _ request: GetRequest) {
+        guard let version = version(request), request.range != nil else { return }
+        known.withLock { known in
+            if known.count >= Self.limit { known = [:] }
+            known[version] = nonce
+        }
+    }
+}

@@ -1,0 +1,250 @@
+import SyncModel
+import SyncTestSupport
+import Synchronization
+import Testing
+
+@testable import ObjectStorage
+
+@Suite("Encrypted contents", .timeLimit(.minutes(10)), .enabled(if: usesLibcurl))
+struct SealedTests {
+    private static let cipher = cipher("correct horse\nbattery\n")
+
+    private static func cipher(_ passwords: String) -> ContentCipher? {
+        let password = try? EncryptionPassword([UInt8](passwords.utf8), source: "test")
+        return password.flatMap { try? ContentCipher($0) }
+    }
+
+    private var cipher: ContentCipher {
+        get throws { try #require(Self.cipher) }
+    }
+
+    private static let borders: [Int64] = [
+        0, 1, 65_535, 65_536, 65_537, 131_072, 131_073, 200_000,
+    ]
+
+    /// What an upload sends of a range of the object.
+    private func sealed(
+        _ content: [UInt8],
+        _ range: ByteRange? = nil,
+        token: String = "token"
+    ) throws -> [UInt8] {
+        let size = Int64(content.count)
+        let whole = ByteRange(offset: 0, length: SealedFormat.storedSize(of: size))
+        let body = SealedBody(
+            .bytes(content),
+            plainSize: size,
+            range: range ?? whole,
+            cipher: try cipher,
+            nonce: try cipher.nonce(of: token)
+        )
+        var bytes: [UInt8] = []
+        try unsafe body.read { unsafe bytes.append(contentsOf: $0) }
+        #expect(Int64(bytes.count) == body.range.length)
+        return bytes
+    }
+
+    /// What a mirror reads of an object that is `stored`.
+    private func read(
+        _ stored: [UInt8],
+        _ range: ByteRange? = nil,
+        size: Int64,
+        breaks: Int = 0,
+        cipher: ContentCipher? = nil
+    ) async throws -> [UInt8] {
+        let fixture = try ClientFixture(attempts: breaks + 1) { request, index in
+            index < breaks
+                ? [objectResponse(stored, request, sending: 50_000), .close]
+                : [objectResponse(stored, request)]
+        }
+        let store = SealedStore(fixture.client, try cipher ?? self.cipher)
+        let sink = FileSink(holding: range?.length ?? size) { _ in }
+        let request = GetRequest(
+            key: "a",
+            range: range,
+            ifMatch: ETag(wire: "E"),
+            totalSize: size
+        )
+        let metadata = try await store.get(request, into: sink)
+        #expect(metadata.size == size)
+        #expect(metadata.crc64 == nil)
+        #expect(metadata.sealed?.size == Int64(stored.count))
+        #expect(metadata.sealed?.crc64 == CRC64(of: stored))
+        return sink.withHeldBytes { bytes in
+            unsafe bytes.withUnsafeBytes { unsafe [UInt8]($0) }
+        }
+    }
+
+    @Test(arguments: borders)
+    func `have the sizes of rclone's`(size: Int64) {
+        let blocks = (size + 65_535) / 65_536
+        let stored = SealedFormat.storedSize(of: size)
+        #expect(stored == 32 + size + 16 * blocks)
+        #expect(SealedFormat.plainSize(of: stored) == size)
+        #expect(SealedFormat.plainLength(inFirst: stored) == size)
+    }
+
+    @Test(arguments: [0, 1, 31, 33, 48, 65_552 + 32 + 1, 65_552 + 32 + 16] as [Int64])
+    func `never have a size of half a block`(stored: Int64) {
+        #expect(SealedFormat.plainSize(of: stored) == nil)
+    }
+
+    @Test func `of any size that a server may say are no mistake`() {
+        let sizes: [Int64] = [.max, .max - 1, .max - 17]
+        for stored in sizes {
+            if let size = SealedFormat.plainSize(of: stored) {
+                #expect(SealedFormat.storedSize(of: size) == stored)
+            }
+        }
+    }
+
+    // Written by rclone 1.6 and later, with the password "correct horse".
+    @Test(
+        arguments: [
+            (
+                "correct horse\n",
+                "52434c4f4e450000c7acfab9965ebc452e470bc595aeecce29bb2c1ead304d61555282397e3f6f22"
+                    + "26bc1d5400de6b882b9cf092c6db6af9aa41bfc9"
+            ),
+            (
+                "correct horse\r\nbattery",
+                "52434c4f4e4500000fddc6f38f546e7555d1fa770ac9207c5f71fb6033fcaf3d0f35d9184b8bcfea"
+                    + "2b65aa1f850b9b18a084c1d1a3b04f2019ff84ad"
+            ),
+        ]
+    )
+    func `are read as rclone wrote them`(passwords: String, object: String) async throws {
+        let digits = Array(object)
+        let stored = try stride(from: 0, to: digits.count, by: 2).map { index in
+            try #require(UInt8(String(digits[index...(index + 1)]), radix: 16))
+        }
+        let cipher = try #require(Self.cipher(passwords))
+        let content = try await read(stored, size: 12, cipher: cipher)
+        #expect(content == [UInt8]("hello, world".utf8))
+    }
+
+    @Test(arguments: borders.dropFirst())
+    func `come back as they were sent`(size: Int64) async throws {
+        let content = ramp(Int(size))
+        #expect(try await read(try sealed(content), size: size) == content)
+    }
+
+    @Test(
+        arguments: [(0, 1), (0, 65_536), (1, 65_536), (65_535, 2), (65_536, 65_536), (199_999, 1)]
+    )
+    func `are read in any range`(offset: Int64, length: Int64) async throws {
+        let content = ramp(200_000)
+        let range = ByteRange(offset: offset, length: length)
+        let found = try await read(try sealed(content), range, size: 200_000)
+        #expect(found == Array(content[Int(offset)..<Int(offset + length)]))
+    }
+
+    @Test func `go on after a break, also within a block`() async throws {
+        let content = ramp(200_000)
+        let stored = try sealed(content)
+        #expect(try await read(stored, size: 200_000, breaks: 3) == content)
+    }
+
+    @Test(arguments: [1, 31, 32, 33, 5_000, 65_584, 65_600, 100_000])
+    func `are the same in parts of any size`(partSize: Int) throws {
+        let content = ramp(200_000)
+        let whole = try sealed(content)
+        var parts: [UInt8] = []
+        while parts.count < min(whole.count, 400_000), parts.count / partSize < 50 {
+            let length = min(partSize, whole.count - parts.count)
+            parts += try sealed(
+                content,
+                ByteRange(offset: Int64(parts.count), length: Int64(length))
+            )
+        }
+        #expect(parts.elementsEqual(whole.prefix(parts.count)))
+    }
+
+    @Test func `of two uploads have nothing in common`() throws {
+        let content = [UInt8](repeating: 0, count: 70_000)
+        let (one, other) = (try sealed(content, token: "one"), try sealed(content, token: "two"))
+        #expect(one[8..<32] != other[8..<32])
+        #expect(one[48..<64] != other[48..<64])
+        #expect(one[48..<64] != one[65_600..<65_616])
+    }
+
+    @Test func `name the block that was changed, and give nothing of it`() async throws {
+        let content = ramp(200_000)
+        let whole = try sealed(content)
+        for (byte, block) in [(32, 0), (60, 0), (8, 0), (65_584, 1), (140_000, 2)] {
+            var stored = whole
+            stored[byte] ^= 1
+            let error = await #expect(throws: StorageError.self) {
+                try await read(stored, size: 200_000)
+            }
+            #expect(error?.kind == .integrity(.sealed(.damaged(block: Int64(block)))))
+        }
+    }
+
+    @Test func `are not made of blocks that changed places, or of another object's`() async throws {
+        let content = ramp(200_000)
+        let whole = try sealed(content)
+        let (first, second) = (whole[32..<65_584], whole[65_584..<131_136])
+        let exchanged = Array(whole[..<32]) + second + first + whole[131_136...]
+        let other = try sealed(content, token: "other")
+        let mixed = Array(whole[..<65_584]) + other[65_584...]
+        for (stored, block) in [(exchanged, 0), (mixed, 1)] {
+            let error = await #expect(throws: StorageError.self) {
+                try await read(stored, size: 200_000)
+            }
+            #expect(error?.kind == .integrity(.sealed(.damaged(block: Int64(block)))))
+        }
+    }
+
+    @Test func `are not read with another password`() async throws {
+        let stored = try sealed(ramp(100))
+        let other = try #require(Self.cipher("correct horse\n"))
+        let own = try cipher.check
+        #expect(other.check != own)
+        let error = await #expect(throws: StorageError.self) {
+            try await read(stored, size: 100, cipher: other)
+        }
+        #expect(error?.kind == .integrity(.sealed(.damaged(block: 0))))
+    }
+
+    @Test func `are told from an object that is not encrypted`() async throws {
+        let error = await #expect(throws: StorageError.self) {
+            try await read(ramp(148), size: 100)
+        }
+        #expect(error?.kind == .integrity(.sealed(.notEncrypted)))
+    }
+
+    @Test func `of a file that changed are not encrypted under the nonce of the first`() throws {
+        let content = ramp(100_000)
+        let file = ScratchFile(content)
+        let size = Int64(content.count)
+        let whole = ByteRange(offset: 0, length: size)
+        let body = SealedBody(
+            .file(FileRegion(descriptor: file.descriptor, range: whole)),
+            plainSize: size,
+            range: ByteRange(offset: 0, length: SealedFormat.storedSize(of: size)),
+            cipher: try cipher,
+            nonce: try cipher.nonce(of: "token")
+        )
+        let first = try body.checksum()
+        #expect(try body.checksum() == first)
+        #expect(body.plainContent.checksum == CRC64(of: content))
+        file.write([1, 2, 3], at: 70_000)
+        #expect(throws: TransportError.sourceChanged) { try body.checksum() }
+    }
+
+    @Test func `have numbers added to their nonce with all carries`() {
+        var bytes = [UInt8](repeating: 0xFF, count: 24)
+        bytes[23] = 0
+        let sum = SealedNonce(bytes: bytes).ofBlock(1).bytes
+        #expect(sum == [UInt8](repeating: 0, count: 23) + [1])
+        let small = SealedNonce(bytes: [0xFE] + [UInt8](repeating: 0, count: 23))
+        #expect(small.ofBlock(0x1_03).bytes.prefix(3) == [0x01, 0x02, 0])
+    }
+
+    @Test(arguments: ["", "\nsecond\n", "one\ntwo\nthree\n"])
+    func `need a password in the first line, and one in the second at most`(text: String) {
+        #expect(throws: CredentialsError.self) {
+            try EncryptionPassword([UInt8](text.utf8), source: "test")
+        }
+    }
+}
