@@ -101,6 +101,35 @@ struct EncryptionTests {
         #expect(Set(requests.map(\.key).filter { !$0.isEmpty }) == ["mirror/f17"])
     }
 
+    /// Whoever has both could compute their difference.
+    @Test func `has another nonce for a file that changed behind its time`() throws {
+        try source.write("large", ramp(20 << 20))
+        let file = source.path + "/large"
+        let program = try workplace.start([
+            "push", "--part-size", "1M", "--bwlimit", "8M", source.path,
+        ])
+        _ = program.waitForLine(seconds: 1.2) { _ in false }
+        program.send(SIGKILL)
+        _ = program.finish()
+        let change = """
+            touch -r '\(file)' stamp && printf other | dd of='\(file)' bs=1 seek=15000000 \
+            conv=notrunc 2>/dev/null && touch -r stamp '\(file)'
+            """
+        #expect(try workplace.shell(change).status == 0)
+        let requests = try workplace.requests {
+            let push = try workplace.run("push", "--part-size", "1M", source.path)
+            #expect(push.status == 0, "\(push.diagnostics)")
+        }
+        let large = requests.filter { $0.key == "mirror/large" }.map(\.operation)
+        #expect(large.contains("AbortMultipartUpload"))
+        #expect(large.contains("InitiateMultipartUpload"))
+        #expect(large.count { $0 == "UploadPart" } == 21)
+        let target = try workplace.makeDirectory("target")
+        try link(target)
+        #expect(try workplace.run("pull", target.path).status == 0)
+        #expect(target.content("large") == source.content("large"))
+    }
+
     @Test func `goes on in the middle of a file, up and down`() throws {
         try source.write("large", ramp(40 << 20))
         let target = try workplace.makeDirectory("target")

@@ -267,13 +267,17 @@ extension Uploader {
                 since: checkpoint.started,
                 now: attempt.start
             )
-            // What the object's metadata will say of its content was true when it began.
-            let isOutdated = mayHide && !context.store.dialect.computesChecksum
+            let isDoubtful = mayHide || checkpoint.source != attempt.opened.source
+            // What the object's metadata will say of its content was true when it began. A part
+            // with other content must not be encrypted under the nonce of what was sent.
+            let isOutdated =
+                mayHide && !context.store.dialect.computesChecksum
+                || isDoubtful && context.store.cipher != nil
             if let recorded, recorded == layout, let upload = checkpoint.uploadID,
                 Self.isSame(checkpoint.source, attempt.opened.source), !isOutdated
             {
                 attempt.hasCheckpoint = true
-                attempt.doubtsRecordedParts = mayHide || checkpoint.source != attempt.opened.source
+                attempt.doubtsRecordedParts = isDoubtful
                 attempt.token = checkpoint.token
                 seal(&attempt)
                 for part in checkpoint.parts { attempt.recorded[part.number] = part }
