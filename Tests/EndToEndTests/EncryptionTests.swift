@@ -101,6 +101,74 @@ struct EncryptionTests {
         #expect(Set(requests.map(\.key).filter { !$0.isEmpty }) == ["mirror/f17"])
     }
 
+    @Test func `of another password are not sent beside what is there`() throws {
+        #expect(try workplace.run("push", source.path).status == 0)
+        #expect(try workplace.run("keygen", path("other")).status == 0)
+        let target = try workplace.makeDirectory("target")
+        try target.write("new", ramp(100))
+        try target.write("f17", ramp(20))
+        try link(target, key: "other")
+        for words in [["push"], ["sync", "--on-conflict", "local"], ["push", "--rebind"]] {
+            let requests = try workplace.requests {
+                let result = try workplace.start(words + [target.path]).finish()
+                #expect(result.status == 4)
+                #expect(result.diagnostics.contains("the password does not fit"))
+            }
+            #expect(requests.allSatisfy { ["ListObjectsV2", "GetObject"].contains($0.operation) })
+        }
+        // Nothing was recorded of it.
+        try link(target)
+        let right = try workplace.run("sync", "--on-conflict", "remote", target.path)
+        // A conflict is told.
+        #expect(right.status == 1, "\(right.diagnostics)")
+        #expect(target.content("f17") == ramp(17, seed: 17))
+    }
+
+    @Test func `are not replaced by what is here if they cannot be read`() throws {
+        #expect(try workplace.run("push", source.path).status == 0)
+        for (name, size) in [("plain", 200), ("raw", 32)] { try store(ramp(size), as: name) }
+        try source.write("plain", ramp(7))
+        try source.write("raw", Data())
+        for _ in 0..<2 {
+            let result = try workplace.run("push", "--on-conflict", "local", source.path)
+            #expect(result.status == 1)
+            #expect(try stored("plain") == ramp(200))
+            #expect(try stored("raw") == ramp(32))
+        }
+    }
+
+    @Test func `has its password file elsewhere, and finds it from anywhere`() throws {
+        let target = try workplace.makeDirectory("target")
+        let linked = try workplace.shell(
+            "osssync init --encrypt --encryption-password-file key '\(target.path)' "
+                + workplace.remote
+        )
+        #expect(linked.status == 0, "\(linked.diagnostics)")
+        #expect(try workplace.shell("cd / && osssync push '\(target.path)'").status == 0)
+        #expect(try workplace.shell("cp key '\(target.path)/key'").status == 0)
+        let inside = try workplace.run(
+            "push",
+            "--encryption-password-file",
+            target.path + "/key",
+            target.path
+        )
+        #expect(inside.status == 2)
+        #expect(inside.diagnostics.contains("in the mirrored directory"))
+    }
+
+    @Test func `stay encrypted when their configuration is lost`() throws {
+        #expect(try workplace.run("push", source.path).status == 0)
+        #expect(try workplace.shell("rm '\(source.path)/.osssync/config'").status == 0)
+        let elsewhere = workplace.remote + "-2"
+        for words in [
+            ["push", source.path, workplace.remote], ["push", "--rebind", source.path, elsewhere],
+            ["init", "--rebind", source.path, elsewhere],
+        ] {
+            let result = try workplace.start(words).finish()
+            #expect([2, 3].contains(result.status), "\(words)")
+        }
+    }
+
     /// Whoever has both could compute their difference.
     @Test func `has another nonce for a file that changed behind its time`() throws {
         try source.write("large", ramp(20 << 20))

@@ -35,7 +35,7 @@ struct SealedTests {
             plainSize: size,
             range: range ?? whole,
             cipher: try cipher,
-            nonce: try cipher.nonce(of: token)
+            nonce: try cipher.nonce(of: token, "key")
         )
         var bytes: [UInt8] = []
         try unsafe body.read { unsafe bytes.append(contentsOf: $0) }
@@ -219,11 +219,11 @@ struct SealedTests {
         let size = Int64(content.count)
         let whole = ByteRange(offset: 0, length: size)
         let body = SealedBody(
-            .file(FileRegion(descriptor: file.descriptor, range: whole)),
+            .file(FileRegion(descriptor: file.descriptor, range: whole), isSame: { true }),
             plainSize: size,
             range: ByteRange(offset: 0, length: SealedFormat.storedSize(of: size)),
             cipher: try cipher,
-            nonce: try cipher.nonce(of: "token")
+            nonce: try cipher.nonce(of: "token", "key")
         )
         let first = try body.checksum()
         #expect(try body.checksum() == first)

@@ -1,3 +1,4 @@
+internal import LocalStorage
 internal import OSSTransfer
 internal import ObjectStorage
 internal import Synchronization
@@ -74,7 +75,7 @@ final class MirrorEncryption: Sendable {
         do throws(CredentialsError) {
             if let command = options.encryptionPasswordCommand { return try password(by: command) }
             if let path = options.encryptionPasswordFile ?? linkedFile {
-                return try EncryptionPassword(file: path)
+                return try password(in: path)
             }
         } catch {
             throw Self.unusable(error)
@@ -83,7 +84,7 @@ final class MirrorEncryption: Sendable {
             try files.ownSetting(Self.fileKey), try files.ownSetting(Self.commandKey)
         )
         do throws(CredentialsError) {
-            if let file { return try EncryptionPassword(file: file) }
+            if let file { return try password(in: file) }
             if let command {
                 try files.requireIntegrityOfOwn()
                 return try password(by: command)
@@ -102,6 +103,24 @@ final class MirrorEncryption: Sendable {
         files.link?.encryptionPasswordFile.map { path in
             path.utf8.first == UInt8(ascii: "/") ? path : directory + "/" + path
         }
+    }
+
+    /// A file in the mirror would be sent, encrypted with itself, and could be deleted there.
+    private func password(in path: String) throws(CredentialsError) -> EncryptionPassword {
+        guard path.utf8.first == UInt8(ascii: "/") else {
+            throw .invalid(source: path, reason: "specify the whole path of the file of passwords")
+        }
+        let root = (try? GivenPath.resolved(directory)).map { $0 + "/" }
+        if let root, let file = try? GivenPath.resolved(path), file.utf8.starts(with: root.utf8),
+            !file.utf8.starts(with: (root + ".osssync/").utf8)
+        {
+            throw .invalid(
+                source: path,
+                reason: "the file of passwords is in the mirrored directory, from where it would "
+                    + "be sent; move it elsewhere"
+            )
+        }
+        return try EncryptionPassword(file: path)
     }
 
     private func password(by command: String) throws(CredentialsError) -> EncryptionPassword {

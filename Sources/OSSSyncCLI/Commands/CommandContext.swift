@@ -43,6 +43,8 @@ final class CommandContext: Sendable {
         self.arguments = arguments
         output = try OutputOptions(arguments)
         var options = try ConnectionOptions(arguments)
+        // Later runs read it from wherever they are started.
+        options.encryptionPasswordFile = options.encryptionPasswordFile.map(absolutePath)
         // A user at a terminal may have misspelled the address; a timer should wait for the
         // network.
         options.givesUpSoon = isatty(STDERR_FILENO) != 0 || arguments.command == .doctor

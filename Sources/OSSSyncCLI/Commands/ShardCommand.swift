@@ -18,6 +18,7 @@ struct ShardCommand: Sendable {
         let tasks = try arguments.value(of: .tasks, .count(1...Self.largestCount))
         options.connectionLimit = try RunOptions(arguments).connectionLimit
         let mirror = try context.mirror()
+        try context.requirePlain(mirror)
         let isJSON = context.output.isJSON
         let shards = try await mirror.cut(options) { message in
             if isJSON {

@@ -27,15 +27,6 @@ struct OutputStream: Sendable {
 
     var isTerminal: Bool { isatty(descriptor) == 1 }
 
-    /// Columns and lines of the terminal; 80 by 24 if it does not say.
-    var size: (columns: Int, lines: Int) {
-        var size = winsize()
-        guard unsafe ioctl(descriptor, UInt(TIOCGWINSZ), &size) == 0, size.ws_col > 0,
-            size.ws_row > 0
-        else { return (80, 24) }
-        return (Int(size.ws_col), Int(size.ws_row))
-    }
-
     /// Writes all of it; false if the reader is gone or the disk is full.
     func write(_ text: String) -> Bool {
         var text = text

@@ -13,7 +13,8 @@ extension CommandContext {
             guard let remote = Self.encryptedRemote(entry), remote.dialect == dialect,
                 remote.bucket == bucket,
                 prefix.utf8.starts(with: remote.prefix.utf8)
-                    || remote.prefix.utf8.starts(with: prefix.utf8) && prefix.utf8.last == 0x2F
+                    || remote.prefix.utf8.starts(with: prefix.utf8)
+                        && (prefix.isEmpty || prefix.utf8.last == 0x2F)
             else { continue }
             throw SyncError(
                 code: .configuration,
@@ -36,9 +37,9 @@ extension CommandContext {
         return try? BucketLocation(parsing: text)
     }
 
-    /// The same for a mirror that is to be linked.
+    /// The same for a mirror.
     func requirePlain(_ mirror: DirectoryMirror) throws(SyncError) {
-        guard !mirror.isLinked, !mirror.isEncrypted else { return }
+        guard !mirror.isEncrypted else { return }
         let remote = mirror.remote
         try requirePlain(remote.dialect, remote.bucket, remote.prefix)
     }

@@ -58,7 +58,7 @@ struct BodySource: ~Copyable {
         case .none, .bytes: true
         case .file(let region): region.isUnchanged?(checksum) ?? true
         case .sealed(let body):
-            if case .file(let region) = body.source, let sealed {
+            if case .file(let region, _) = body.source, let sealed {
                 region.isUnchanged?(sealed.checksum) ?? true
             } else {
                 true

@@ -1,3 +1,5 @@
+package import SyncModel
+
 #if SystemLibraries
 internal import CSodium
 #endif
@@ -66,10 +68,11 @@ internal import CSodium
         _ = unsafe crypto_generichash(&digest, count, text, length, key, keyLength)
     }
 
-    /// The nonce of an upload, of which its token makes another one than any other upload's.
-    package func nonce(of token: String) -> SealedNonce {
+    /// The nonce of an upload, of which its key and token make another one than any other
+    /// upload's.
+    package func nonce(of token: String, _ object: ObjectKey) -> SealedNonce {
         var digest = [UInt8](repeating: 0, count: SealedFormat.nonceLength)
-        unsafe Self.hash([UInt8](token.utf8), key, &digest)
+        unsafe Self.hash([UInt8](token.utf8) + [0] + object.bytes, key, &digest)
         return SealedNonce(bytes: digest)
     }
 
@@ -114,7 +117,9 @@ internal import CSodium
         throw .invalid(source: "encryption", reason: "it needs libsodium, without which this is")
     }
 
-    package func nonce(of token: String) -> SealedNonce { SealedNonce(bytes: []) }
+    package func nonce(of token: String, _ object: ObjectKey) -> SealedNonce {
+        SealedNonce(bytes: [])
+    }
 
     func seal(
         _ block: UnsafeRawBufferPointer,

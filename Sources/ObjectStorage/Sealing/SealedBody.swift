@@ -3,14 +3,16 @@ internal import Synchronization
 
 /// A body that is sealed while it is sent: a range of what will be the object of a file.
 ///
-/// A block is never sealed with other content than before under its nonce: of a body that is sent
-/// once more, and of a file that changed meanwhile, the two together would show their difference.
+/// A block is never sealed with other content than before under its nonce, in this process or an
+/// earlier one: whoever has both would have their difference. So a file is looked at after each
+/// block is read and before it is sealed; one that has only grown is another one, too.
 package final class SealedBody: Sendable {
     /// What is read and sealed.
     package enum Source: Sendable {
         case bytes([UInt8])
-        /// The whole file, which stays open until the call returns.
-        case file(FileRegion)
+        /// The whole file, which stays open until the call returns; the closure is false once it
+        /// is not what it was when the upload began.
+        case file(FileRegion, isSame: @Sendable () -> Bool)
     }
 
     let source: Source
@@ -132,7 +134,7 @@ package final class SealedBody: Sendable {
             let first = Int(start)
             guard first + count <= bytes.count else { throw .sourceChanged }
             unsafe plain.copyBytes(from: bytes[first..<(first + count)])
-        case .file(let region):
+        case .file(let region, let isSame):
             var filled = 0
             while filled < count, let base = unsafe plain.baseAddress {
                 filled += try unsafe BodySource.read(
@@ -142,6 +144,7 @@ package final class SealedBody: Sendable {
                     count: count - filled
                 )
             }
+            guard isSame() else { throw .sourceChanged }
         }
     }
 }

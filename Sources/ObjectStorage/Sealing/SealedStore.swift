@@ -1,4 +1,4 @@
-internal import SyncModel
+package import SyncModel
 internal import Synchronization
 
 /// A bucket whose contents are encrypted, as it is without that: listings and headers have the
@@ -31,6 +31,32 @@ package struct SealedStore: ObjectStore {
         _ call: StoreCall<StorageClient, Answer>
     ) async throws(StorageError) -> Answer {
         try await reader.store.writable(for: call).write(call)
+    }
+}
+
+extension ObjectReader {
+    /// Reads the beginning of an encrypted object, which shows whether it can be read.
+    ///
+    /// Does nothing in a store whose contents are stored as they are. The key is the whole one.
+    ///
+    /// - Throws: Of kind `integrity` if it is not encrypted, or not with this password.
+    package func requireReadable(
+        _ key: ObjectKey,
+        _ etag: ETag,
+        size: Int64
+    ) async throws(StorageError) {
+        guard cipher != nil else { return }
+        guard size > 0 else {
+            _ = try await head(key, versionID: nil)
+            return
+        }
+        let request = GetRequest(
+            key: key,
+            range: ByteRange(offset: 0, length: 1),
+            ifMatch: etag,
+            totalSize: size
+        )
+        _ = try await get(request, into: FileSink(holding: 1) { _ in })
     }
 }
 

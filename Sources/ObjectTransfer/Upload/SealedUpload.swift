@@ -12,24 +12,28 @@ final class SealedUpload: Sendable {
     private let cipher: ContentCipher
     private let nonce: SealedNonce
     private let content: [UInt8]?
-    private let descriptor: Int32
-    private let plainSize: Int64
+    private let file: OpenFile
+    private let source: FileIdentity
     /// The plain bytes of what was sent, by where it begins in the object.
     private let sent = Mutex<[Int64: (length: Int64, checksum: CRC64)]>([:])
 
-    /// The file stays open until the upload ends; `content` is all of it, if it is held.
+    private var plainSize: Int64 { source.size }
+
+    /// The file is what `source` says, and stays open until the upload ends; `content` is all of
+    /// it, if it is held.
     init(
         _ cipher: ContentCipher,
         token: String,
+        of key: ObjectKey,
         _ file: OpenFile,
-        size: Int64,
+        _ source: FileIdentity,
         content: [UInt8]?
     ) {
         self.cipher = cipher
-        nonce = cipher.nonce(of: token)
+        nonce = cipher.nonce(of: token, key)
         self.content = content
-        descriptor = file.descriptor
-        plainSize = size
+        self.file = file
+        self.source = source
     }
 
     /// Bytes of the object.
@@ -42,13 +46,15 @@ final class SealedUpload: Sendable {
         _ range: ByteRange,
         isUnchanged: (@Sendable (CRC64) -> Bool)? = nil
     ) -> SealedBody {
-        let file = FileRegion(
-            descriptor: descriptor,
+        let region = FileRegion(
+            descriptor: file.descriptor,
             range: ByteRange(offset: 0, length: plainSize),
             isUnchanged: isUnchanged
         )
+        let (file, source) = (file, source)
         return SealedBody(
-            content.map { .bytes($0) } ?? .file(file),
+            content.map { .bytes($0) }
+                ?? .file(region, isSame: { (try? file.identity()) == source }),
             plainSize: plainSize,
             range: range,
             cipher: cipher,

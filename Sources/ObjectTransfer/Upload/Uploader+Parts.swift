@@ -63,8 +63,13 @@ extension Uploader {
             do {
                 let page = try await store.listParts(objectKey, upload, after: after)
                 for part in page.parts {
-                    guard let part = await agreed(part, layout, attempt) else { continue }
-                    known.append(part)
+                    switch await agreement(part, layout, attempt) {
+                    case .same(let part): known.append(part)
+                    case .unknown: break
+                    case .different:
+                        // It must not be encrypted under the nonce of what was sent.
+                        if attempt.sealing != nil { return state.failed(.partsRefused(nil)) }
+                    }
                 }
                 if let next = page.next, let after, next <= after { break }
                 marker = page.next
@@ -82,16 +87,23 @@ extension Uploader {
         return state.listed(known)
     }
 
-    /// A listed part with its checksum, if it holds the bytes of the file as it is now.
-    private func agreed(
+    /// Whether a listed part holds the bytes of the file as it is now.
+    private enum Agreement {
+        /// With its checksum.
+        case same(UploadedPart)
+        case different
+        case unknown
+    }
+
+    private func agreement(
         _ listed: UploadedPart,
         _ layout: PartLayout,
         _ attempt: Attempt
-    ) async -> UploadedPart? {
+    ) async -> Agreement {
         var part = listed
-        guard part.number.index < layout.partCount else { return nil }
+        guard part.number.index < layout.partCount else { return .unknown }
         let range = layout.range(ofPartAt: part.number.index)
-        guard part.size == range.length else { return nil }
+        guard part.size == range.length else { return .unknown }
         let recorded = attempt.recorded[part.number]
         // The checksum of the file's own content is in no record of an encrypted part.
         if !attempt.doubtsRecordedParts, attempt.sealing == nil, let recorded,
@@ -99,21 +111,22 @@ extension Uploader {
             let checksum = recorded.crc64, part.crc64 == nil || part.crc64 == checksum
         {
             part.crc64 = checksum
-            return part
+            return .same(part)
         }
         // Another tag than the part had when it was sent: whose part it is, nobody knows.
-        if let recorded, recorded.etag != part.etag { return nil }
+        if let recorded, recorded.etag != part.etag { return .unknown }
         // Sent before the row was written, or of a file that was touched since: the file itself
         // says whether it is the same. Not every listing has checksums.
-        guard let theirs = part.crc64 ?? recorded?.crc64 else { return nil }
+        guard let theirs = part.crc64 ?? recorded?.crc64 else { return .unknown }
         let file = attempt.opened.file
         let sealing = attempt.sealing
         let ours = try? await context.reading { interruption in
             try sealing?.checksum(of: range)
                 ?? file.checksum(of: range, unless: interruption)
         }
-        guard ours == theirs else { return nil }
+        guard let ours else { return .unknown }
+        guard ours == theirs else { return .different }
         part.crc64 = theirs
-        return part
+        return .same(part)
     }
 }

@@ -144,8 +144,9 @@ package struct Uploader: Sendable {
         attempt.sealing = SealedUpload(
             cipher,
             token: attempt.token,
+            of: context.objectKey(key),
             opened.file,
-            size: opened.source.size,
+            opened.source,
             content: opened.content
         )
     }

@@ -69,6 +69,7 @@ struct FileUploads: ItemWorker {
             }
         }
         do {
+            try await requireReadable(entry)
             try await keepReplaced(entry)
         } catch {
             // Its object is gone: another writer's doing, as if it had changed.
@@ -126,6 +127,18 @@ struct FileUploads: ItemWorker {
                 fail(.upload, entry.key, size: file.size, Self.explained(error))
                 return
             }
+        }
+    }
+
+    /// What cannot be decrypted may be the only copy of something, whatever the user says of
+    /// conflicts.
+    private func requireReadable(_ entry: JoinedEntry) async throws(ItemFailure) {
+        guard let object = entry.remote, object.etag != entry.base?.etag else { return }
+        do throws(StorageError) {
+            let key = context.objectKey(entry.key)
+            try await context.store.requireReadable(key, object.etag, size: object.size)
+        } catch {
+            throw ItemFailure(error)
         }
     }
 

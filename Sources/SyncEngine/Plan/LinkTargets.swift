@@ -35,7 +35,8 @@ struct LinkTargets: Sendable {
         let found = try await answers(Array(Set(inside.values))) { key throws(StorageError) in
             let target = try await store.head(key, versionID: nil)
             // No listing has said yet that there is more.
-            return target.size == 0 ? try await store.provingEmptiness(of: key, target) : target
+            if target.size > 0 || target.sealed != nil { return target }
+            return try await store.provingEmptiness(of: key, target)
         }
         return inside.compactMapValues { key in
             guard let target = found[key], target.kind != .symlink, target.etag != nil else {
@@ -77,7 +78,10 @@ struct LinkTargets: Sendable {
     }
 
     private static func concernsOneLink(_ error: StorageError) -> Bool {
-        if case .protocolViolation = error.kind { return true }
+        switch error.kind {
+        case .protocolViolation, .integrity(.sealed): return true
+        default: break
+        }
         return error.isNotFound || error.status == 400 || error.status == 403
     }
 }

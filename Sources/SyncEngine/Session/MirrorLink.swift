@@ -66,11 +66,11 @@ package enum MirrorLink {
                 guard let kept = StateIdentity(content: content) else { return }
                 identity = kept
             }
-            if let known = identity.remote, known.bucket == remote.bucket,
-                known.prefix == remote.prefix,
+            if let known = identity.remote,
                 let refusal = RemoteIdentity.refusal(
                     ofEncryption: remote.dialect,
                     after: known.dialect,
+                    isSamePlace: known.bucket == remote.bucket && known.prefix == remote.prefix,
                     directory: directory
                 )
             {

@@ -89,24 +89,34 @@ package struct RemoteIdentity: Sendable, Hashable {
 
     /// Why objects that were written with the dialect `recorded` are not read with this one: their
     /// password is another one, or one of both has none; nil if it is the same.
+    ///
+    /// Another place may have another password, and may be the first that is encrypted; none is
+    /// the first that is not.
     static func refusal(
         ofEncryption dialect: String,
         after recorded: String,
+        isSamePlace: Bool,
         directory: String
     ) -> SyncError? {
         let (known, found) = (encryption(recorded), encryption(dialect))
-        guard known != found else { return nil }
-        let difference =
+        guard known != found, isSamePlace || found == nil else { return nil }
+        let anew =
+            "link the directory with an empty prefix (osssync init --rebind --encrypt DIR "
+            + "REMOTE)"
+        let text =
             switch (known, found) {
-            case (_?, _?): "was encrypted with another password"
-            case (nil, _): "is a mirror whose contents are not encrypted"
-            case (_, nil): "is a mirror whose contents are encrypted"
+            case (_?, _?):
+                "was encrypted with another password; nothing was changed. Use that one, or \(anew)"
+            case (nil, _):
+                "is a mirror whose contents are not encrypted; nothing was changed. Objects are "
+                    + "not encrypted in place: \(anew)"
+            case (_, nil):
+                "is a mirror whose contents are encrypted; nothing was changed. Link it again with "
+                    + "osssync init --encrypt --encryption-password-file FILE DIR REMOTE"
             }
         return SyncError(
             code: .refused,
-            message: "'\(displayText(directory.utf8))' \(difference); nothing was changed. Objects "
-                + "are not encrypted, decrypted or encrypted anew in place: link the directory "
-                + "with an empty prefix instead (osssync init --rebind DIR REMOTE)"
+            message: "'\(displayText(directory.utf8))' \(text)"
         )
     }
 

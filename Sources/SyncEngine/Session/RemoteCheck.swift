@@ -1,5 +1,6 @@
 internal import LocalStorage
 internal import ManifestStore
+internal import ObjectStorage
 internal import ObjectTransfer
 internal import SyncModel
 
@@ -15,6 +16,8 @@ struct RemoteCheck {
         static let bucket = "remote.bucket"
         static let prefix = "remote.prefix"
     }
+
+    private static let places = [Setting.bucket, Setting.prefix]
 
     struct Finding {
         /// True if the remote is another one than the recorded.
@@ -78,11 +81,11 @@ struct RemoteCheck {
             throw refusal(ofTime: known)
         }
         if let other = changed.first(where: { $0.name == Setting.dialect }),
-            !changed.contains(where: { $0.name == Setting.prefix || $0.name == Setting.bucket }),
             let known = recorded[other.name],
             let refusal = RemoteIdentity.refusal(
                 ofEncryption: other.value,
                 after: known,
+                isSamePlace: !changed.contains { Self.places.contains($0.name) },
                 directory: settings.directory
             )
         {
@@ -103,8 +106,52 @@ struct RemoteCheck {
             kept: kept,
             state: state
         )
-        if records { try await record(finding, changed.map(\.name), recorded, isKnown: isKnown) }
+        if records {
+            try await provePassword(recorded)
+            try await record(finding, changed.map(\.name), recorded, isKnown: isKnown)
+        }
         return finding
+    }
+
+    /// A state that knows no password yet asks the bucket: objects of two passwords in one mirror
+    /// would be a loss for whoever has one of them.
+    private func provePassword(_ recorded: [String: String]) async throws {
+        let isProven = remote.allSatisfy { value in
+            let isAsked = value.name == Setting.dialect || Self.places.contains(value.name)
+            return !isAsked || recorded[value.name] == value.value
+        }
+        guard settings.store.cipher != nil, !isProven else { return }
+        let page: ListPage
+        do throws(StorageError) {
+            page = try await settings.store.list(ListRequest(prefix: settings.prefix))
+        } catch {
+            throw SyncError(error)
+        }
+        var isRefused = false
+        let objects = page.objects.filter { $0.size > 0 && $0.kind == .normal }
+        // One of them may be damaged.
+        for object in objects.prefix(FailureStreaks.limit) {
+            do throws(StorageError) {
+                return try await settings.store.requireReadable(
+                    object.key,
+                    object.etag,
+                    size: object.size
+                )
+            } catch {
+                switch error.kind {
+                case .integrity(.sealed(.damaged)): isRefused = true
+                case .integrity(.sealed(.notEncrypted)): break
+                case _ where error.isNotFound || error.isPreconditionFailed: break
+                default: throw SyncError(error)
+                }
+            }
+        }
+        guard isRefused else { return }
+        throw SyncError(
+            code: .credentials,
+            message: "the password does not fit what '\(settings.displayRemote)' has, of which "
+                + "nothing could be decrypted; nothing was changed"
+        )
     }
 
     private func record(
@@ -182,6 +229,8 @@ struct RemoteCheck {
     private func refusal(_ name: String, _ recorded: String) -> SyncError {
         // `remote.endpoint-port` is "endpoint port" to people.
         let what = String(name.drop { $0 != "." }.dropFirst().map { $0 == "-" ? " " : $0 })
+        // Behind it is by what a password is known.
+        let recorded = name == Setting.dialect ? String(recorded.prefix { $0 != " " }) : recorded
         return SyncError(
             code: .refused,
             message: "the manifest of '\(displayText(settings.directory.utf8))' was created "

@@ -124,6 +124,7 @@ struct MarkerReader: Sendable {
             return ShortenedMarkers.isMarker(try await store.head(key, versionID: nil))
         } catch {
             // It is gone, or for others: an object as any.
+            if case .integrity(.sealed) = error.kind { return false }
             guard error.isNotFound || error.status == 403 else { throw error }
             return false
         }
