@@ -196,6 +196,52 @@ extension TransferManager {
     }
 }
 
+// MARK: - The network
+
+extension TransferManager {
+    /// Ends the wait of all transfers that lost their connection: they retry at once.
+    ///
+    /// Transfers that failed with a retryable error, also because the provider could not reach its
+    /// server, start again when their turn comes, even those of an earlier process. For an app that
+    /// is notified that there is a network again, of the same kind.
+    public func networkChanged() {
+        reachable.raise()
+        for entry in entries.values { entry.work?.networkChanged() }
+        let failed = ordered { entry in
+            entry.transfer.state == .failed && entry.transfer.mayRetry && !entry.isLeaving
+        }
+        for key in failed {
+            entries[key]?.wanted = .running
+            takeTurn(key)
+        }
+    }
+
+    /// Tells of another network: transfers that may not run over it stop, and wait until the
+    /// network is one that suits them; those that lost their connection try again at once.
+    ///
+    /// The manager watches no network itself: an app says what its `NWPathMonitor` reports. Before
+    /// the first call the network counts as one that suits all. A transfer that waits for its
+    /// network has the state `waiting`, and no event tells of it.
+    ///
+    /// - Parameter traits: What the network is; none if it suits all transfers.
+    public func networkChanged(to traits: NetworkTraits) {
+        network = traits
+        followNetwork()
+        networkChanged()
+    }
+
+    /// Stops what may not run over the network of now, and starts what may.
+    func followNetwork() {
+        for (key, entry) in entries where !suitsNetwork(key) { entry.work?.pause() }
+        signal.raise()
+    }
+
+    /// True if the transfer may run over the network of now.
+    func suitsNetwork(_ key: ObjectKey) -> Bool {
+        entries[key]?.transfer.networks.isSuperset(of: network) ?? true
+    }
+}
+
 // MARK: - Removing
 
 extension TransferManager {
