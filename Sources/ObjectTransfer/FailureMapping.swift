@@ -181,7 +181,7 @@ extension SyncError.Code {
     init(_ cause: ItemFailure.StorageCause) {
         self =
             switch cause {
-            case .app(let name): SyncError.Code(named: name) ?? .credentials
+            case .app(let name): SyncError.Code(ofApp: name)
             case .permission: .credentials
             case .forbidden: .forbidden
             case .expired: .expired

@@ -20,10 +20,9 @@ public struct SyncError: Error, Sendable {
             self.value = value
         }
 
-        /// Nil for what is the name of none.
-        package init?(named name: String) {
-            guard let value = Value(rawValue: name) else { return nil }
-            self.value = value
+        /// The code of an app's own error, by its name; nil if the error has none.
+        package init(ofApp name: String?) {
+            value = name.flatMap { Value(rawValue: $0) } ?? .credentials
         }
 
         /// The arguments, a configuration file or the link of a directory is unusable.

@@ -164,7 +164,7 @@ package final class DirectoryTrash: Sendable {
             }
             names.sort { $0.lexicographicallyPrecedes($1) }
             var directories: [[UInt8]] = []
-            // What a killed restoration had not downloaded to its end is no user's file.
+            // What a killed restoration had not downloaded to its end is not a user's file.
             for name in names where !RelativePath.isReserved(name[...]) {
                 guard let status = try directory.status(of: PathBytes(name)) else { continue }
                 switch status.kind {

@@ -14,7 +14,7 @@ package struct StateFileContent: Sendable, Hashable {
     package let isWhole: Bool
 }
 
-/// The lock by which others know that a watch goes on, until it is released or the process ends.
+/// The lock by which others know that a watch is running, until it is released or the process ends.
 package final class WatchMark: Sendable {
     private let file: OpenFile
 
@@ -135,8 +135,8 @@ package struct StateFolder: Sendable {
     /// What a watch holds while it waits for changes, too.
     private static let watchName = "watch"
 
-    /// Shows others that a watch goes on, as long as the result lives; nil if one does already, or
-    /// where there are no locks.
+    /// Shows others that a watch is running, as long as the result lives; nil if one does already,
+    /// or where there are no locks.
     package func watchMark() throws(LocalError) -> WatchMark? {
         let flags = SystemCalls.lockFlags
         let file = try directory.file(
@@ -148,7 +148,7 @@ package struct StateFolder: Sendable {
         return try calls.lockExclusively(file.descriptor) ? WatchMark(file: file) : nil
     }
 
-    /// True while a watch goes on.
+    /// True while a watch is running.
     package var isWatched: Bool {
         guard let file = try? directory.file(PathBytes(Self.watchName.utf8), Self.watchName) else {
             return false

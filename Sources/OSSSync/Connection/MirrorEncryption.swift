@@ -7,13 +7,13 @@ internal import Synchronization
 ///
 /// The passwords are read when the key is first needed, and the key is kept in memory from then
 /// on. A command that prints them is taken from the command line or the user's own file of
-/// profiles only: the configuration of a directory may be somebody else's.
+/// profiles only: the configuration of a directory may be another user's.
 final class MirrorEncryption: Sendable {
     /// What the configuration says of a mirror whose contents are encrypted.
     static let contents = "contents"
     private static let fileKey = "encryption-password-file"
     private static let commandKey = "encryption-password-command"
-    /// Somebody may have to type something, or to touch a key.
+    /// The user may have to type something, or to touch a key.
     private static let timeLimit = Duration.seconds(120)
 
     private let directory: String
@@ -167,9 +167,9 @@ extension DirectoryMirror {
         )
     }
 
-    /// Reads the passwords, and refuses others than those that the state was made with.
+    /// Reads the passwords of encrypted contents, if that was not done.
     ///
-    /// - Throws: `SyncError`.
+    /// - Throws: `SyncError` of code `configuration` if there are none, or they can't be read.
     public func requirePassword() throws(SyncError) {
         _ = try encryption?.cipher()
     }

@@ -142,8 +142,7 @@ public struct MirrorDoctor: Sendable {
                     + "failed"
                 return active + [finding(.warning, none)]
             }
-            let latest = history.lastSuccess.values.max()?.secondsSince1970 ?? 0
-            let isAhead = latest - WallClock.now().seconds > 300
+            let isAhead = history.lastSuccess.values.max()?.isInFuture == true
             let text = texts.joined(separator: ", ") + (isAhead ? ", which is in the future" : "")
             return active + [finding(isAhead ? .warning : .good, text)]
         } catch {

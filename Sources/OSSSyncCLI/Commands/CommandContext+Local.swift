@@ -25,11 +25,6 @@ extension CommandContext {
         time?.localText ?? String(repeating: " ", count: 19)
     }
 
-    /// True for a time that a clock cannot have shown unless it was wrong, or is now.
-    static func isInFuture(_ time: StoreTime) -> Bool {
-        time.secondsSince1970 - WallClock.now().seconds > 300
-    }
-
     /// Said once where local times are shown: `local time, +01:00`.
     static var zoneText: String {
         "local time, " + StoreTime(secondsSince1970: WallClock.now().seconds).localOffset

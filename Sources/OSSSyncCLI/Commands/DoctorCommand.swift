@@ -44,14 +44,15 @@ struct DoctorCommand: Sendable {
         do {
             let last = try await context.localMirror().lastSuccess().values.max()
             guard let last else { return finding("no complete run of the whole mirror yet") }
-            let elapsed = WallClock.now().seconds - last.secondsSince1970
-            if CommandContext.isInFuture(last) {
+            if last.isInFuture {
                 return finding(
                     "\(last.localText) (\(CommandContext.zoneText)) is in the future: the clock "
                         + "was wrong then, or is now; the next complete run settles it"
                 )
             }
-            guard elapsed > age.components.seconds else { return nil }
+            guard WallClock.now().seconds - last.secondsSince1970 > age.components.seconds else {
+                return nil
+            }
             return finding(
                 "\(last.localText) (\(CommandContext.zoneText)), longer ago than \(limit); "
                     + "'osssync log DIR' shows why runs failed"

@@ -65,7 +65,7 @@ struct MirrorsCommand: Sendable {
         var lastSuccess: StoreTime?
         /// Seconds since then.
         var age: Int64?
-        var isInFuture: Bool { lastSuccess.map(CommandContext.isInFuture) ?? false }
+        var isInFuture: Bool { lastSuccess?.isInFuture == true }
         /// Whether both sides were equal after the last run of the whole mirror.
         var wasInStep: Bool?
         /// What starts runs of it.

@@ -163,7 +163,7 @@ struct StatusCommand: Sendable {
         let parts = SyncDirection.allCases.compactMap { direction in
             lastSuccess[direction].map { time in
                 "\(direction.rawValue) \(time.localText)"
-                    + (CommandContext.isInFuture(time) ? " (in the future)" : "")
+                    + (time.isInFuture ? " (in the future)" : "")
             }
         }
         return parts.isEmpty

@@ -257,12 +257,13 @@ final class RunLedger: Sendable {
     /// The names of those files, by their inodes.
     var unsentFiles: [UInt64: ObjectKey] { state.withLock { $0.unsentFiles } }
 
+    /// True if one of those files may be a copy of any file.
+    var mayHaveCopies: Bool { state.withLock { !$0.unsentLooks.isEmpty } }
+
     /// True if one of those files may be a copy of the file of this row.
     func mayHaveCopy(of row: ManifestEntry) -> Bool {
-        state.withLock { state in
-            !state.unsentLooks.isEmpty
-                && FileLook.ofCopies(row).contains { state.unsentLooks.contains($0) }
-        }
+        let looks = FileLook.ofCopies(row)
+        return state.withLock { state in looks.contains { state.unsentLooks.contains($0) } }
     }
 
     /// Lets an item wait; false if too many do already, or those that waited were taken.

@@ -130,18 +130,6 @@ struct FileUploads: ItemWorker {
         }
     }
 
-    /// What cannot be decrypted may be the only copy of something, whatever the user says of
-    /// conflicts.
-    private func requireReadable(_ entry: JoinedEntry) async throws(ItemFailure) {
-        guard let object = entry.remote, object.etag != entry.base?.etag else { return }
-        do throws(StorageError) {
-            let key = context.objectKey(entry.key)
-            try await context.store.requireReadable(key, object.etag, size: object.size)
-        } catch {
-            throw ItemFailure(error)
-        }
-    }
-
     /// Copies the object that the upload will replace, if the run keeps any.
     private func keepReplaced(_ entry: JoinedEntry) async throws(ItemFailure) {
         guard let object = entry.remote else { return }

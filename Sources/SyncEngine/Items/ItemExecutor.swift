@@ -188,13 +188,12 @@ extension ItemExecutor {
         readSince start: Timestamp?
     ) async {
         guard let object = entry.remote, let file = entry.local?.identity else { return }
-        if object.size == 0, object.etag != entry.base?.etag {
+        if object.size == 0 {
             // Nothing was read of it.
-            do throws(StorageError) {
-                let key = context.objectKey(entry.key)
-                try await context.store.requireReadable(key, object.etag, size: 0)
+            do throws(ItemFailure) {
+                try await requireReadable(entry)
             } catch {
-                return fail(.adopt, entry.key, size: 0, ItemFailure(error))
+                return fail(.adopt, entry.key, size: 0, error)
             }
         }
         let checksum = object.size == 0 ? CRC64() : checksum

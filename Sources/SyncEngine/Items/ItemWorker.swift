@@ -70,6 +70,20 @@ extension ItemWorker {
         }
     }
 
+    /// Reads the beginning of an encrypted object that is not recorded, before it is replaced or
+    /// recorded: what cannot be decrypted may be the only copy of something.
+    func requireReadable(_ entry: JoinedEntry) async throws(ItemFailure) {
+        guard context.store.cipher != nil, let object = entry.remote,
+            object.etag != entry.base?.etag
+        else { return }
+        do throws(StorageError) {
+            let key = context.objectKey(entry.key)
+            try await context.store.requireReadable(key, object.etag, size: object.size)
+        } catch {
+            throw ItemFailure(error)
+        }
+    }
+
     private func unsentFile(_ entry: JoinedEntry) -> FileIdentity? {
         guard let file = entry.local?.identity, file.inode != entry.base?.inode else { return nil }
         return file

@@ -178,6 +178,7 @@ struct RunDeletions: RunStep {
     /// Counts names of objects whose files were perhaps moved by a copy and a removal, as from one
     /// disk to another: a file that was not sent has their size and time.
     private func doubtCopies(_ planned: Set<ObjectKey>?) async throws {
+        guard ledger.mayHaveCopies else { return }
         let manifest = context.manifest
         func doubt(_ key: ObjectKey) async throws {
             if let row = try await manifest.entry(key), ledger.mayHaveCopy(of: row) {

@@ -75,21 +75,18 @@ struct RemoteCheck {
         }
         // No option makes one of the other.
         if let other = changed.first(where: { $0.name == Setting.dialect }),
-            let known = recorded[other.name],
-            RemoteIdentity.time(known) != nil || RemoteIdentity.time(other.value) != nil
+            let known = recorded[other.name]
         {
-            throw refusal(ofTime: known)
-        }
-        if let other = changed.first(where: { $0.name == Setting.dialect }),
-            let known = recorded[other.name],
+            if RemoteIdentity.time(known) != nil || RemoteIdentity.time(other.value) != nil {
+                throw refusal(ofTime: known)
+            }
             let refusal = RemoteIdentity.refusal(
                 ofEncryption: other.value,
                 after: known,
                 isSamePlace: !changed.contains { Self.places.contains($0.name) },
                 directory: settings.directory
             )
-        {
-            throw refusal
+            if let refusal { throw refusal }
         }
         if let first = changed.first, !allowsRebinding,
             StateIdentity.confirmed(in: directory) != settings.identity
@@ -116,9 +113,9 @@ struct RemoteCheck {
     /// A state that knows no password yet asks the bucket: objects of two passwords in one mirror
     /// would be a loss for whoever has one of them.
     private func provePassword(_ recorded: [String: String]) async throws {
+        let asked = [Setting.dialect] + Self.places
         let isProven = remote.allSatisfy { value in
-            let isAsked = value.name == Setting.dialect || Self.places.contains(value.name)
-            return !isAsked || recorded[value.name] == value.value
+            !asked.contains(value.name) || recorded[value.name] == value.value
         }
         guard settings.store.cipher != nil, !isProven else { return }
         let page: ListPage

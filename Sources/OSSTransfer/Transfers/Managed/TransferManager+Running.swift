@@ -289,7 +289,7 @@ struct ProviderQuestion: Sendable {
                 )
             case .refused(let reason, let code):
                 throw SyncError(
-                    code: code.flatMap(SyncError.Code.init(named:)) ?? .credentials,
+                    code: SyncError.Code(ofApp: code),
                     message: "\(name): the provider returned no transfer for this ID: \(reason)",
                     underlying: error,
                     isRetryable: false
