@@ -43,16 +43,23 @@ package final class FailureStreaks: Sendable {
     package static let limit = 10
 
     private let counts = Mutex<[Cause: Int]>([:])
+    private let isPasswordProven = Atomic(false)
 
     package init() {}
 
     /// An item failed; true if it is the last of so many that the run ends.
     package func failed(_ cause: Cause) -> Bool {
-        counts.withLock { counts in
+        if cause == .password, isPasswordProven.load(ordering: .relaxed) { return false }
+        return counts.withLock { counts in
             let count = counts[cause, default: 0] + 1
             counts[cause] = count < Self.limit ? count : 0
             return count >= Self.limit
         }
+    }
+
+    /// Something was decrypted with the password: what cannot be is the failure of its item.
+    package func provePassword() {
+        isPasswordProven.store(true, ordering: .relaxed)
     }
 
     /// The store carried out an operation.

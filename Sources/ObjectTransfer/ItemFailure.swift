@@ -136,6 +136,20 @@ package enum ItemFailure: Error, Sendable, Hashable {
         }
     }
 
+    /// The object is encrypted, and nothing decrypts it.
+    package static let encrypted = ItemFailure.storage(
+        message: "the content is encrypted; 'osssync init --encrypt DIR REMOTE' links a directory "
+            + "in which it is decrypted",
+        cause: .unsupported
+    )
+
+    /// The same of one that is in the way of what was to be done.
+    package static let encryptedAndKept = ItemFailure.storage(
+        message: "the object is encrypted, and this mirror is not, so it is neither replaced nor "
+            + "deleted; 'osssync init --encrypt DIR REMOTE' links a directory with such objects",
+        cause: .unsupported
+    )
+
     /// True if the object was gone.
     package var isVanished: Bool {
         if case .vanished = self { true } else { false }

@@ -31,6 +31,7 @@ package struct LimitedStore: ObjectStore {
 
     package var dialect: StorageDialect { store.dialect }
     package var cipher: ContentCipher? { store.cipher }
+    package var refusesSealed: Bool { store.refusesSealed }
 
     package func read<Answer>(
         _ call: StoreCall<any ObjectReader, Answer>

@@ -11,6 +11,8 @@ internal import Synchronization
 final class MirrorEncryption: Sendable {
     /// What the configuration says of a mirror whose contents are encrypted.
     static let contents = "contents"
+    /// The same of one that takes encrypted objects for files as they are stored.
+    static let none = "none"
     private static let fileKey = "encryption-password-file"
     private static let commandKey = "encryption-password-command"
     /// The user may have to type something, or to touch a key.
@@ -30,14 +32,15 @@ final class MirrorEncryption: Sendable {
         directory: String
     ) throws(SyncError) {
         let options = sources.options
-        if let value = link?.encryption, value != Self.contents {
+        if let value = link?.encryption, ![Self.contents, Self.none].contains(value) {
             throw SyncError(
                 code: .configuration,
                 message: "'encryption = \(displayText(value))' in the configuration of "
-                    + "'\(displayText(directory))' is unknown; it is 'contents', or left out"
+                    + "'\(displayText(directory))' is unknown; it is 'contents', 'none', or left "
+                    + "out"
             )
         }
-        guard options.encryptsContents || link?.encryption != nil else {
+        guard options.encryptsContents || link?.encryption == Self.contents else {
             let isGiven =
                 options.encryptionPasswordFile != nil || options.encryptionPasswordCommand != nil
             guard !isGiven else {
@@ -54,32 +57,50 @@ final class MirrorEncryption: Sendable {
         files = ConfigurationFiles(sources, link: link, dialect: dialect)
     }
 
-    /// Reads the passwords, if that was not done; blocks.
+    /// Refuses contents that are not encrypted, in a chosen state, for a directory whose own link
+    /// encrypts them.
+    static func requireNone(of directory: String, but state: String?) throws(SyncError) {
+        let path = DirectoryConfiguration.path(directory: directory, stateDirectory: nil)
+        // One that cannot be read is another user's, or of no concern here.
+        guard state != nil,
+            let content = try? MirrorLink.read(directory: directory, stateDirectory: nil),
+            (try? LinkFile(content, path: path))?.encryption == contents
+        else { return }
+        throw SyncError(
+            code: .refused,
+            message: "the contents of '\(displayText(directory))' are encrypted, as "
+                + "'\(displayText(path))' says; nothing was changed. Use 'osssync init --encrypt' "
+                + "with this --state-dir, too"
+        )
+    }
+
+    /// Reads the passwords, if that was not done; blocks, also for who asks meanwhile: a program
+    /// that prints them may ask the user.
     ///
     /// - Throws: `SyncError` of code `configuration`.
     func cipher() throws(SyncError) -> ContentCipher {
-        if let known = made.withLock(\.self) { return known }
-        let cipher: ContentCipher
-        let password = try password()
-        do throws(CredentialsError) {
-            cipher = try ContentCipher(password)
-        } catch {
-            throw Self.unusable(error)
+        try made.withLock { (made) throws(SyncError) in
+            if let made { return made }
+            let password = try password()
+            do throws(CredentialsError) {
+                let cipher = try ContentCipher(password)
+                made = cipher
+                return cipher
+            } catch {
+                throw Self.unusable(error)
+            }
         }
-        made.withLock { $0 = cipher }
-        return cipher
     }
 
     private func password() throws(SyncError) -> EncryptionPassword {
         let options = files.sources.options
         do throws(CredentialsError) {
             if let command = options.encryptionPasswordCommand { return try password(by: command) }
-            if let path = options.encryptionPasswordFile ?? linkedFile {
-                return try password(in: path)
-            }
+            if let path = options.encryptionPasswordFile { return try password(in: path) }
         } catch {
             throw Self.unusable(error)
         }
+        // The directory's own configuration may be another user's.
         let (file, command) = (
             try files.ownSetting(Self.fileKey), try files.ownSetting(Self.commandKey)
         )
@@ -89,6 +110,7 @@ final class MirrorEncryption: Sendable {
                 try files.requireIntegrityOfOwn()
                 return try password(by: command)
             }
+            if let linkedFile { return try password(in: linkedFile) }
         } catch {
             throw Self.unusable(error)
         }
@@ -164,6 +186,39 @@ extension DirectoryMirror {
             code: .configuration,
             message: "\(what) is not supported for a mirror with encrypted contents; nothing was "
                 + "changed"
+        )
+    }
+
+    /// The bucket as the engine sees it.
+    func opened(_ store: any ObjectReader) throws(SyncError) -> any ObjectReader {
+        if let cipher = try encryption?.cipher() { return SealedStore(store, cipher) }
+        return link?.encryption == MirrorEncryption.none ? StoredForm(store) : store
+    }
+
+    /// Refuses a remote whose objects are encrypted to a mirror that is not, unless a run has been
+    /// complete, which a pull of such objects is not.
+    ///
+    /// - Throws: `SyncError` of code `refused`.
+    func requirePlainObjects(_ filter: FileFilter) async throws(SyncError) {
+        guard encryption == nil, link?.encryption != MirrorEncryption.none else { return }
+        let isKnown = MirrorLink.knows(
+            try identity(),
+            directory: directory,
+            stateDirectory: stateDirectory
+        )
+        // What cannot be read says nothing, and the run says why.
+        if isKnown, (try? await localMirror.lastSuccess())?.isEmpty == false { return }
+        guard
+            let object = try await bucketClient().encryptedObject(
+                beneath: remote.prefix,
+                unless: { filter.excludes($0) }
+            )
+        else { return }
+        throw SyncError(
+            code: .refused,
+            message: "'\(remote.display)' has encrypted contents, as '\(object.display)' shows; "
+                + "nothing was changed. Link the directory with 'osssync init --encrypt', or "
+                + "exclude what is encrypted"
         )
     }
 

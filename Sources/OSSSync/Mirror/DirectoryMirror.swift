@@ -109,7 +109,7 @@ public struct DirectoryMirror: Sendable {
                         + "purpose, use --rebind"
                 )
             }
-            if link?.encryption != nil, !sources.options.encryptsContents {
+            if link?.encryption == MirrorEncryption.contents, !sources.options.encryptsContents {
                 throw SyncError(
                     code: .refused,
                     message: "the contents of '\(shown)' are encrypted, and would not be in "
@@ -142,6 +142,7 @@ public struct DirectoryMirror: Sendable {
             chosen.dialect,
             directory: directory
         )
+        if encryption == nil { try MirrorEncryption.requireNone(of: directory, but: state) }
     }
 
     /// Makes the directory have what the remote has; as ``run(_:options:onEvent:)``.
@@ -201,6 +202,7 @@ public struct DirectoryMirror: Sendable {
             try await checkPast(time)
         }
         try requirePassword()
+        if direction != .pull, !options.isDryRun { try await requirePlainObjects(options.filter) }
         if sources != nil, !isLinked, !options.isDryRun {
             // A misspelt remote must not become the one that later runs are held to.
             let client = try bucketClient()
@@ -362,7 +364,6 @@ public struct DirectoryMirror: Sendable {
         let reader = asOf.map { time -> any ObjectReader in
             PastStore(store, .at(time.timestamp))
         }
-        let cipher = try encryption?.cipher()
         return MirrorEngine(
             settings: MirrorSettings(
                 directory: directory,
@@ -371,7 +372,7 @@ public struct DirectoryMirror: Sendable {
                 prefix: remote.prefixKey,
                 identity: try identity(asOf: asOf),
                 displayRemote: remote.display,
-                store: cipher.map { SealedStore(reader ?? store, $0) } ?? reader ?? store,
+                store: try opened(reader ?? store),
                 storeObserver: storeObserver,
                 environment: SystemClocks.engine(hostName: deviceName)
             )

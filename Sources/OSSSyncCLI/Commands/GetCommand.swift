@@ -12,8 +12,11 @@ struct GetCommand: Sendable {
         if let size = arguments.partSize { options.partSize = size }
         if let streams = arguments.streams { options.streams = streams }
         options.streams = DescriptorLimit.raised().requests(of: options.streams)
-        let (source, subject, path) = try source(streams: options.streams)
-        guard context.positional(1) != SingleOptions.stream else {
+        let isStream = context.positional(1) == SingleOptions.stream
+        let takesEncrypted = isStream && arguments.replaces
+        var (source, subject, path) = try source(options.streams, takesEncrypted)
+        source.takesEncrypted = takesEncrypted
+        guard !isStream else {
             return try await write(source, subject, options, arguments)
         }
         options.recordDirectory = try RecordFolder.path(context.sources)
@@ -84,7 +87,8 @@ struct GetCommand: Sendable {
 
     /// What is fetched, what messages call it, and where it goes.
     private func source(
-        streams: Int
+        _ streams: Int,
+        _ takesEncrypted: Bool
     ) throws -> (DownloadSource, subject: String, path: String) {
         guard let text = context.positional(0), let target = context.positional(1) else {
             throw UsageError.noCommand
@@ -126,7 +130,7 @@ struct GetCommand: Sendable {
             )
         }
         let object = try context.object(text)
-        try context.requirePlain(object)
+        if !takesEncrypted { try context.requirePlain(object) }
         let client = try BucketClient(
             object.bucket,
             dialect: object.dialect,

@@ -16,7 +16,7 @@ struct InitCommand: Sendable {
             try await client.checkWriteAccess(prefix: mirror.remote.prefix)
         }
         try mirror.writeLink(confirms: true)
-        context.listMirror()
+        context.list(mirror)
         tell("linked", mirror.directory, mirror.remote)
         return .success
     }

@@ -28,7 +28,9 @@ struct KeygenCommand: Sendable {
             }
             throw failure(shown)
         }
-        let isWritten = OutputStream(descriptor: descriptor).write(text) && fsync(descriptor) == 0
+        let isWritten =
+            OutputStream(descriptor: descriptor).write(text) && fsync(descriptor) == 0
+            && isNameDurable(path)
         let error = isWritten ? nil : failure(shown)
         _ = close(descriptor)
         if let error {
@@ -45,6 +47,16 @@ struct KeygenCommand: Sendable {
             """
         )
         return .success
+    }
+
+    /// False if a power cut may take the file's name, and with it all that was encrypted.
+    private func isNameDurable(_ path: String) -> Bool {
+        let names = absolutePath(path).utf8.split(separator: UInt8(ascii: "/")).dropLast()
+        let folder = "/" + names.map { String(decoding: $0, as: UTF8.self) }.joined(separator: "/")
+        let descriptor = unsafe open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
+        guard descriptor >= 0 else { return false }
+        defer { _ = close(descriptor) }
+        return fsync(descriptor) == 0
     }
 
     private func failure(_ shown: String) -> SyncError {

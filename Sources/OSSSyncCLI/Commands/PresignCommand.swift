@@ -14,6 +14,7 @@ struct PresignCommand: Sendable {
                 }
             ) ?? .seconds(1_800)
         let name = context.arguments.values[.method] ?? "GET"
+        if name == "PUT" { try context.requirePlain(object) }
         let client = try BucketClient(
             object.bucket,
             dialect: object.dialect,

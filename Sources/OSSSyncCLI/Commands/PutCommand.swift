@@ -32,6 +32,7 @@ struct PutCommand: Sendable {
             sources: context.sources,
             connectionLimit: options.streams
         )
+        if arguments.replaces { try await client.requireNotEncrypted(object.key) }
         let report = TransferReport(context, .upload, of: object.text)
         guard file != SingleOptions.stream else {
             return try await send(client, object, options, arguments.partSize, report)

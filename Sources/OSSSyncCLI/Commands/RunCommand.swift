@@ -77,7 +77,7 @@ struct RunCommand: Sendable {
         defer { reporter.finish() }
         return try await mirror.run(direction, options: options) { event in
             // Linked by now, and perhaps for the first time.
-            if case .started = event, !options.isDryRun { context.listMirror() }
+            if case .started = event, !options.isDryRun { context.list(mirror) }
             reporter.handle(event)
             record.handle(event)
             notification?.handle(event)

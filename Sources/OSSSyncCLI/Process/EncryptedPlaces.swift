@@ -3,14 +3,11 @@ internal import OSSSync
 /// Prefixes whose contents a mirror of this account encrypts: what knows no password neither
 /// writes there nor takes what is there for the content of a file.
 extension CommandContext {
-    /// Refuses a prefix that is beneath or above such a one, and an object beneath it.
-    func requirePlain(
-        _ dialect: StoreDialect,
-        _ bucket: String,
-        _ prefix: String
-    ) throws(SyncError) {
+    /// Refuses a prefix that is beneath or above such a one, and an object beneath it, by whatever
+    /// protocol.
+    func requirePlain(_ bucket: String, _ prefix: String) throws(SyncError) {
         for entry in mirrorList?.entries() ?? [] {
-            guard let remote = Self.encryptedRemote(entry), remote.dialect == dialect,
+            guard let remote = entry.encrypted.flatMap({ try? BucketLocation(parsing: $0) }),
                 remote.bucket == bucket,
                 prefix.utf8.starts(with: remote.prefix.utf8)
                     || remote.prefix.utf8.starts(with: prefix.utf8)
@@ -20,31 +17,18 @@ extension CommandContext {
                 code: .configuration,
                 message: "'\(remote.display)' has encrypted contents, as the mirror "
                     + "'\(String(terminalSafe: entry.directory))' says; nothing was changed. Use "
-                    + "that directory, or link another one with 'osssync init --encrypt'"
+                    + "that directory, or link this one with 'osssync init --encrypt'"
             )
         }
-    }
-
-    private static func encryptedRemote(_ entry: MirrorList.Entry) -> BucketLocation? {
-        let link = try? DirectoryConfiguration(
-            directory: entry.directory,
-            stateDirectory: entry.stateDirectory
-        )
-        let lines = link?.sections.flatMap(\.entries).filter(\.isOfLink) ?? []
-        guard lines.contains(where: { $0.key == "encryption" }),
-            let text = lines.last(where: { $0.key == "remote" })?.value
-        else { return nil }
-        return try? BucketLocation(parsing: text)
     }
 
     /// The same for a mirror.
     func requirePlain(_ mirror: DirectoryMirror) throws(SyncError) {
         guard !mirror.isEncrypted else { return }
-        let remote = mirror.remote
-        try requirePlain(remote.dialect, remote.bucket, remote.prefix)
+        try requirePlain(mirror.remote.bucket, mirror.remote.prefix)
     }
 
     func requirePlain(_ object: ObjectReference) throws(SyncError) {
-        try requirePlain(object.dialect, object.bucket, object.key)
+        try requirePlain(object.bucket, object.key)
     }
 }

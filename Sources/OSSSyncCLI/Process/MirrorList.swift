@@ -10,13 +10,20 @@ internal import Darwin
 /// `~/.config/osssync/mirrors`.
 ///
 /// No run needs it: what cannot be written is added by the next run, and of two lines for one
-/// directory only one is read.
+/// directory the last counts.
 struct MirrorList: Sendable {
     struct Entry: Sendable, Hashable {
         /// The real path.
         var directory: String
         /// Nil if the state is in the directory.
         var stateDirectory: String?
+        /// The remote, if its contents are encrypted: runs of other mirrors must not wait for the
+        /// disk of this one to know it.
+        var encrypted: String?
+
+        fileprivate func isOfSame(_ other: Entry) -> Bool {
+            directory == other.directory && stateDirectory == other.stateDirectory
+        }
     }
 
     private static let greatestSize = 1 << 20
@@ -36,18 +43,20 @@ struct MirrorList: Sendable {
         guard let bytes = try? InputFile(limit: Self.greatestSize).content(of: path) else {
             return []
         }
-        var known: Set<Entry> = []
-        return String(decoding: bytes, as: UTF8.self).split(separator: "\n").compactMap { line in
-            let fields = line.split(separator: "\t").map { Self.decoded($0) }
-            guard let directory = fields.first, directory.utf8.first == UInt8(ascii: "/") else {
-                return nil
+        var known: [Entry] = []
+        for line in String(decoding: bytes, as: UTF8.self).split(separator: "\n") {
+            let fields = line.split(separator: "\t", omittingEmptySubsequences: false)
+                .map { Self.decoded($0) }
+            guard fields[0].utf8.first == UInt8(ascii: "/") else { continue }
+            let rest = fields.dropFirst().map { $0.isEmpty ? nil : $0 } + [nil, nil]
+            let entry = Entry(directory: fields[0], stateDirectory: rest[0], encrypted: rest[1])
+            if let index = known.firstIndex(where: entry.isOfSame) {
+                known[index] = entry
+            } else {
+                known.append(entry)
             }
-            let entry = Entry(
-                directory: directory,
-                stateDirectory: fields.count > 1 ? fields[1] : nil
-            )
-            return known.insert(entry).inserted ? entry : nil
         }
+        return known
     }
 
     /// False for a list that cannot be read, to which nothing is added.
@@ -72,14 +81,16 @@ struct MirrorList: Sendable {
     /// Removes what was unlinked.
     func remove(_ entry: Entry) {
         let all = entries()
-        guard all.contains(entry) else { return }
-        let rest = all.filter { $0 != entry }.map(Self.line).joined()
+        guard all.contains(where: entry.isOfSame) else { return }
+        let rest = all.filter { !entry.isOfSame($0) }.map(Self.line).joined()
         _ = replaceFile(path, with: rest, mode: 0o600)
     }
 
     private static func line(_ entry: Entry) -> String {
-        ([entry.directory] + [entry.stateDirectory].compactMap(\.self)).map(encoded)
-            .joined(separator: "\t") + "\n"
+        let rest =
+            entry.stateDirectory == nil && entry.encrypted == nil
+            ? [] : [entry.stateDirectory ?? ""] + [entry.encrypted].compactMap(\.self)
+        return ([entry.directory] + rest).map(encoded).joined(separator: "\t") + "\n"
     }
 
     /// A path in which no byte ends a field or a line.
@@ -124,8 +135,9 @@ extension CommandContext {
     }
 
     /// Adds the directory to the list if it is linked by now.
-    func listMirror() {
-        guard let entry = listed, linkedRemote != nil else { return }
+    func list(_ mirror: DirectoryMirror) {
+        guard var entry = listed, linkedRemote != nil else { return }
+        entry.encrypted = mirror.isEncrypted ? mirror.remote.text : nil
         mirrorList?.add(entry)
     }
 

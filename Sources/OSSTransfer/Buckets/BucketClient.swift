@@ -130,6 +130,60 @@ public struct BucketClient: Sendable {
         return !page.objects.isEmpty || page.next != nil
     }
 
+    /// Refuses an object that is encrypted, which is not to be replaced unread; one that does not
+    /// exist, or may not be read, passes.
+    ///
+    /// - Parameter key: The whole key.
+    /// - Throws: `SyncError` of code `refused`.
+    public func requireNotEncrypted(_ key: String) async throws(SyncError) {
+        let key = ObjectKey(key)
+        let found: ObjectMetadata
+        do throws(StorageError) {
+            found = try await store.head(key, versionID: nil)
+        } catch {
+            if error.isNotFound || error.isAccessDenied { return }
+            throw SyncError(error)
+        }
+        guard let etag = found.etag,
+            try await isEncrypted(key, etag, size: found.size)
+        else { return }
+        throw SyncError(
+            code: .refused,
+            message: "'\(key.display)' is encrypted and was not replaced; delete it first if it is "
+                + "to go"
+        )
+    }
+
+    /// The first object beneath a prefix that may be encrypted, if it is; one whose key without the
+    /// prefix `isLeftOut` is of no concern.
+    package func encryptedObject(
+        beneath prefix: String,
+        unless isLeftOut: (ObjectKey) -> Bool
+    ) async throws(SyncError) -> ObjectKey? {
+        let prefix = ObjectKey(prefix)
+        let page = try await call { () throws(StorageError) in
+            try await store.list(ListRequest(prefix: prefix, delimiter: nil, maximumKeys: 100))
+        }
+        let object = page.objects.first { object in
+            SealedFormat.plainSize(of: object.size) != nil && object.kind == .normal
+                && !isLeftOut(ObjectKey([UInt8](object.key.bytes.dropFirst(prefix.bytes.count))))
+        }
+        guard let object, try await isEncrypted(object.key, object.etag, size: object.size) else {
+            return nil
+        }
+        return object.key
+    }
+
+    private func isEncrypted(
+        _ key: ObjectKey,
+        _ etag: ETag,
+        size: Int64
+    ) async throws(SyncError) -> Bool {
+        try await call { () throws(StorageError) in
+            try await store.isSealed(key, etag, size: size)
+        }
+    }
+
     /// Does what asks the store, and reports its failures as the caller's.
     func call<Value>(
         _ request: () async throws(StorageError) -> Value

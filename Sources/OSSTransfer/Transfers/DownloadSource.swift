@@ -33,7 +33,15 @@ public struct DownloadSource: Sendable {
     /// The object as records know it again, without secrets.
     let subject: String
     var monitor: TransferMonitor?
+    /// Takes an object that `osssync` or rclone encrypted as it is stored; otherwise it is an error
+    /// of code `unsupportedServer`.
+    public var takesEncrypted = false
     let makeStore: @Sendable () throws(SyncError) -> any ObjectReader
+
+    func store() throws(SyncError) -> any ObjectReader {
+        let store = try makeStore()
+        return takesEncrypted ? StoredForm(store) : store
+    }
 
     /// An object of a bucket, read with the bucket's credentials.
     ///

@@ -54,7 +54,7 @@ struct DownloadWork: TransferWork {
     func attempt(_ gate: PauseGate) async throws(SyncError) -> DownloadOutcome {
         // Made for each attempt: it has a thread and connections, which a download that has
         // stopped does not need.
-        let store = try source.makeStore()
+        let store = try source.store()
         do throws(SyncError) {
             let file = try await attempts.run(gate) { () throws(ItemFailure) in
                 try await self.withRecord { () throws(ItemFailure) in

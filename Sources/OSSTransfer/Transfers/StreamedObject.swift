@@ -44,7 +44,7 @@ extension DownloadSource {
         (options.partSize, options.streams) = (partSize, streams)
         try options.check()
         let subject = String(decoding: key.bytes, as: UTF8.self)
-        let store = try makeStore()
+        let store = try self.store()
         let output = try ByteStream.opened(descriptor, name: name, for: subject)
         do throws(ItemFailure) {
             let download = StreamDownload(

@@ -9,6 +9,8 @@ package protocol ObjectReader: Sendable {
     var dialect: StorageDialect { get }
     /// What encrypts the contents of files; nil where they are stored as they are.
     var cipher: ContentCipher? { get }
+    /// True if an encrypted object, which nothing here decrypts, is not taken for a file.
+    var refusesSealed: Bool { get }
 
     func list(_ request: ListRequest) async throws(StorageError) -> ListPage
     func head(_ key: ObjectKey, versionID: VersionID?) async throws(StorageError) -> ObjectMetadata

@@ -7,6 +7,8 @@ internal import Darwin
 #if os(tvOS) || os(watchOS)
 /// Their SDKs have no `posix_spawn`: a profile with a program is refused.
 struct ChildProcess: ~Copyable {
+    var quotesMessages = true
+
     init(words: [String], environment: [String]) throws(CredentialsError) {
         throw .processFailed(
             reason: "was not started: this system lets no app start programs; use keys, or a "
@@ -30,6 +32,8 @@ struct ChildProcess: ~Copyable {
     /// The end of what came.
     private var lastMessages: [UInt8] = []
     private var isReaped = false
+    /// False where a message may be a password.
+    var quotesMessages = true
 
     /// So much of the messages is kept.
     private static let messageLimit = 4_096
@@ -156,7 +160,9 @@ struct ChildProcess: ~Copyable {
     /// What may be a key or a token is left out.
     private var words: String? {
         let lines = lastMessages.split { $0 == 0x0A || $0 == 0x0D }
-        guard let line = lines.last(where: { $0.contains { $0 > 0x20 } }) else { return nil }
+        guard quotesMessages, let line = lines.last(where: { $0.contains { $0 > 0x20 } }) else {
+            return nil
+        }
         let words = line.prefix(512).split(separator: 0x20).map { word in
             Self.mayBeSecret(word) ? "…" : String(decoding: word, as: UTF8.self)
         }

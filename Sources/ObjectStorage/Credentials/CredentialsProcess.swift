@@ -59,8 +59,14 @@ package struct CredentialsProcess: CredentialsProvider {
     }
 
     /// What the program prints; blocks until it has ended.
-    func output(isCancelled: () -> Bool) throws(CredentialsError) -> [UInt8] {
+    ///
+    /// Without `quotesMessages`, no error has a word of what it says.
+    func output(
+        quotesMessages: Bool = true,
+        isCancelled: () -> Bool
+    ) throws(CredentialsError) -> [UInt8] {
         var child = try ChildProcess(words: words, environment: environment)
+        child.quotesMessages = quotesMessages
         return try child.output(
             timeLimit: timeLimit,
             limit: Self.maximumOutput,

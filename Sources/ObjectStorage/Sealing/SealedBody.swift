@@ -21,8 +21,8 @@ package final class SealedBody: Sendable {
     package let range: ByteRange
     let cipher: ContentCipher
     let nonce: SealedNonce
-    /// What each block had that was sealed.
-    private let blocks: Mutex<[Int64: CRC64]> = Mutex([:])
+    /// The proofs of the blocks that were sealed, which other contents do not have.
+    private let blocks: Mutex<[Int64: SIMD2<UInt64>]> = Mutex([:])
     private let plain = Mutex<(length: Int64, checksum: CRC64)>((0, CRC64()))
 
     package init(
@@ -47,10 +47,13 @@ package final class SealedBody: Sendable {
     }
 
     /// - Throws: `sourceChanged` for other content than before.
-    fileprivate func check(_ checksum: CRC64, ofBlock block: Int64) throws(TransportError) {
+    fileprivate func check(
+        _ proof: SIMD2<UInt64>,
+        ofBlock block: Int64
+    ) throws(TransportError) {
         let isSame = blocks.withLock { blocks in
-            if let known = blocks[block] { return known == checksum }
-            blocks[block] = checksum
+            if let known = blocks[block] { return known == proof }
+            blocks[block] = proof
             return true
         }
         guard isSame else { throw .sourceChanged }
@@ -117,13 +120,15 @@ package final class SealedBody: Sendable {
         let bytes = unsafe UnsafeRawBufferPointer(rebasing: plain[..<count])
         var own = CRC64()
         unsafe own.update(bytes)
-        try body.check(own, ofBlock: block)
         if SealedFormat.offset(ofBlock: block) >= body.range.offset {
             checksum = checksum.combined(with: own, length: Int64(count))
             plainLength += Int64(count)
         }
+        // Until it is known to be the same as before, nothing reads it.
+        self.block = -1
         if let target = unsafe sealed.baseAddress {
             unsafe body.cipher.seal(bytes, into: target, body.nonce.ofBlock(block))
+            try body.check(unsafe target.loadUnaligned(as: SIMD2.self), ofBlock: block)
         }
         (self.block, length) = (block, Int64(count) + SealedFormat.tagLength)
     }

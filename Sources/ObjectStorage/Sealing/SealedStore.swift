@@ -172,6 +172,8 @@ private struct SealedReader: ObjectReader {
             return described(found, size)
         } catch {
             guard let failure = opener.failure else { throw error }
+            // Its header may be what is wrong.
+            nonces.forget(request)
             throw self.failure(failure, request.key, "GetObject")
         }
     }
@@ -240,6 +242,11 @@ private final class KnownNonces: Sendable {
     func nonce(of request: GetRequest) -> SealedNonce? {
         guard let version = version(request) else { return nil }
         return known.withLock { $0[version] }
+    }
+
+    func forget(_ request: GetRequest) {
+        guard let version = version(request) else { return }
+        known.withLock { $0[version] = nil }
     }
 
     func remember(_ nonce: SealedNonce, _ request: GetRequest) {

@@ -295,11 +295,18 @@ extension Downloader {
         try await context.head(key)
     }
 
-    private static let encrypted = ItemFailure.storage(
-        message: "the content is encrypted; 'osssync init --encrypt DIR REMOTE' links a directory "
-            + "in which it is decrypted",
-        cause: .unsupported
-    )
+    /// True if what has arrived is encrypted, and nothing decrypts it.
+    func isSealed(_ attempt: Attempt) -> Bool {
+        guard context.store.refusesSealed else { return false }
+        if let body = attempt.body {
+            return body.withHeldBytes {
+                SealedFormat.isSealed(attempt.metadata, beginning: $0)
+            }
+        }
+        // What cannot be read back is no file, either.
+        let bytes = (try? attempt.partial?.file.read(at: 0, length: 8)) ?? []
+        return unsafe SealedFormat.isSealed(attempt.metadata, beginning: bytes.span.bytes)
+    }
 
     private func finish(
         _ object: PinnedObject,
@@ -307,11 +314,9 @@ extension Downloader {
         _ state: inout DownloadState,
         _ attempt: inout Attempt
     ) async -> [DownloadState.Effect] {
-        let isEncrypted =
-            attempt.metadata?.userMetadata[StorageDialect.encryptionMetadataName] != nil
-        if isEncrypted, context.store.cipher == nil {
+        if isSealed(attempt) {
             await leave(attempt, keepsCheckpoint: false)
-            attempt.result = .failure(Self.encrypted)
+            attempt.result = .failure(.encrypted)
             return []
         }
         // An object from before the service computed checksums has none there either.

@@ -178,6 +178,10 @@ package struct Downloader: Sendable {
         case .finished(let index, let checksum, let metadata):
             let isFirst = attempt.metadata == nil
             if isFirst { attempt.metadata = metadata }
+            if index == 0, attempt.body == nil, isSealed(attempt) {
+                attempt.effects += state.abandon(.encrypted, keepsCheckpoint: false)
+                return
+            }
             // What a writer said of its object is judged when the object is whole.
             let crc64 = context.store.dialect.computesChecksum ? metadata.crc64 : nil
             if let crc64 { attempt.effects += state.learned(crc64) }

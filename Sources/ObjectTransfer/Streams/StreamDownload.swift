@@ -107,9 +107,11 @@ package struct StreamDownload: Sendable {
         let count = Int((metadata.size + rangeSize - 1) / rangeSize)
         var verdict = DigestResult.unknown
         try await inOrder(count, metadata, opening) { index, sink in
-            sink.withHeldBytes { bytes in
+            let isSealed = sink.withHeldBytes { bytes in
                 proof.withLock { $0.update(bytes, sink.checksum) }
+                return index == 0 && SealedFormat.isSealed(metadata, beginning: bytes)
             }
+            if isSealed, store.refusesSealed { throw ItemFailure.encrypted }
             if index == count - 1 {
                 verdict = proof.withLock { $0.finish() }
                 if verdict == .contentMismatch(isSure: true) { throw Self.mismatch }

@@ -48,7 +48,38 @@ struct DeletionRecheck: Sendable {
             answer += await asked(rest.prefix(Self.askedOneByOne))
             rest = rest.dropFirst(Self.askedOneByOne)
         }
-        return Task.isCancelled ? Answer() : answer
+        return Task.isCancelled ? Answer() : await readable(answer)
+    }
+
+    /// Without what no row is of and is encrypted, in a mirror that is not.
+    private func readable(_ answer: Answer) async -> Answer {
+        guard context.options.deletesExtra, context.store.refusesSealed else { return answer }
+        let unchanged = Mutex<Set<ObjectKey>>([])
+        do {
+            try await executor.forEach(answer.unchanged) { item in
+                do {
+                    if let etag = item.etag, try await context.manifest.entry(item.key) == nil,
+                        try await context.store.isSealed(
+                            context.objectKey(item.key),
+                            etag,
+                            size: item.size
+                        )
+                    {
+                        throw ItemFailure.encryptedAndKept
+                    }
+                    unchanged.withLock { _ = $0.insert(item.key) }
+                } catch {
+                    let failure = ItemFailure(ofTransfer: error)
+                    executor.fail(.deleteRemote, item.key, size: item.size, failure)
+                }
+            }
+        } catch {
+            return Answer()
+        }
+        let keys = unchanged.withLock { $0 }
+        var answer = answer
+        answer.unchanged.removeAll { !keys.contains($0.key) }
+        return answer
     }
 
     /// How many of the first deletions one page answers for, and its answer; none if the request

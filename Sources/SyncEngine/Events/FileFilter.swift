@@ -292,7 +292,7 @@ extension FileFilter {
     ///
     /// One of several keys is asked for more cheaply through a ``FilterCursor``, with the same
     /// answer.
-    func excludes(_ key: ObjectKey) -> Bool {
+    package func excludes(_ key: ObjectKey) -> Bool {
         FilterCursor(self).classify(key) != .included
     }
 

@@ -69,7 +69,7 @@ struct FileUploads: ItemWorker {
             }
         }
         do {
-            try await requireReadable(entry)
+            if !replacesDamaged { try await requireReadable(entry) }
             try await keepReplaced(entry)
         } catch {
             // Its object is gone: another writer's doing, as if it had changed.

@@ -93,6 +93,11 @@ extension ItemExecutor {
             )
         } catch {
             context.tracker.end(transfer, isFailed: true, isInterrupted: error == .cancelled)
+            if error.sharedCause == .password, replacesDamaged,
+                case .upload? = different.following
+            {
+                return await carryOut(different, entry)
+            }
             noteUnsent(entry)
             return fail(.download, entry.key, size: object.size, error)
         }

@@ -70,18 +70,24 @@ extension ItemWorker {
         }
     }
 
-    /// Reads the beginning of an encrypted object that is not recorded, before it is replaced or
-    /// recorded: what cannot be decrypted may be the only copy of something.
+    /// True if the user wants what cannot be decrypted replaced by what is here.
+    var replacesDamaged: Bool {
+        context.store.cipher != nil && context.options.replacesLocalChanges
+    }
+
+    /// Reads the beginning of an object that is not recorded, before it is replaced or recorded:
+    /// what cannot be decrypted may be the only copy of something.
     func requireReadable(_ entry: JoinedEntry) async throws(ItemFailure) {
-        guard context.store.cipher != nil, let object = entry.remote,
-            object.etag != entry.base?.etag
-        else { return }
+        guard let object = entry.remote, object.etag != entry.base?.etag else { return }
+        let isSealed: Bool
         do throws(StorageError) {
             let key = context.objectKey(entry.key)
             try await context.store.requireReadable(key, object.etag, size: object.size)
+            isSealed = try await context.store.isSealed(key, object.etag, size: object.size)
         } catch {
             throw ItemFailure(error)
         }
+        if isSealed { throw .encryptedAndKept }
     }
 
     private func unsentFile(_ entry: JoinedEntry) -> FileIdentity? {

@@ -91,6 +91,18 @@ package enum MirrorLink {
         }
     }
 
+    /// True if a run of this state was made with the remote.
+    package static func knows(
+        _ remote: RemoteIdentity,
+        directory: String,
+        stateDirectory: String?
+    ) -> Bool {
+        guard let mirror = try? existing(directory, stateDirectory),
+            let content = try? mirror.sharedState.read(StateIdentity.fileName)
+        else { return false }
+        return StateIdentity(content: content)?.remote?.isAnother(than: remote) == false
+    }
+
     /// The directory that a chosen state directory belongs to, if that is another one than
     /// `directory` and still there.
     package static func owner(of stateDirectory: String?, unless directory: String) -> String? {

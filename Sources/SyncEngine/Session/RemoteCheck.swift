@@ -45,6 +45,7 @@ struct RemoteCheck {
     }
 
     func run() async throws -> Finding {
+        try requireSameEncryption()
         let kept = try StateIdentity.kept(in: directory)
         var recorded: [String: String] = [:]
         for name in remote.map(\.name) + [Setting.state] {
@@ -110,6 +111,23 @@ struct RemoteCheck {
         return finding
     }
 
+    /// What the directory's own state says of its contents holds for every other state of it.
+    private func requireSameEncryption() throws(SyncError) {
+        let own = settings.directory + "/" + RelativePath.stateDirectoryName
+        guard settings.stateDirectory != nil,
+            let known = IdentityFile.content(at: own).flatMap({ StateIdentity(content: $0) })?
+                .remote,
+            let refusal = RemoteIdentity.refusal(
+                ofEncryption: settings.identity.dialect,
+                after: known.dialect,
+                isSamePlace: known.bucket == settings.identity.bucket
+                    && known.prefix == settings.identity.prefix,
+                directory: settings.directory
+            )
+        else { return }
+        throw refusal
+    }
+
     /// A state that knows no password yet asks the bucket: objects of two passwords in one mirror
     /// would be a loss for whoever has one of them.
     private func provePassword(_ recorded: [String: String]) async throws {
@@ -117,7 +135,8 @@ struct RemoteCheck {
         let isProven = remote.allSatisfy { value in
             !asked.contains(value.name) || recorded[value.name] == value.value
         }
-        guard settings.store.cipher != nil, !isProven else { return }
+        guard settings.store.cipher != nil else { return }
+        guard !isProven else { return settings.storeObserver.failures.provePassword() }
         let page: ListPage
         do throws(StorageError) {
             page = try await settings.store.list(ListRequest(prefix: settings.prefix))
@@ -126,14 +145,17 @@ struct RemoteCheck {
         }
         var isRefused = false
         let objects = page.objects.filter { $0.size > 0 && $0.kind == .normal }
-        // One of them may be damaged.
-        for object in objects.prefix(FailureStreaks.limit) {
+        // Some may be damaged, or another writer's.
+        let step = max(1, objects.count / FailureStreaks.limit)
+        for index in stride(from: 0, to: objects.count, by: step).prefix(FailureStreaks.limit) {
+            let object = objects[index]
             do throws(StorageError) {
-                return try await settings.store.requireReadable(
+                try await settings.store.requireReadable(
                     object.key,
                     object.etag,
                     size: object.size
                 )
+                return settings.storeObserver.failures.provePassword()
             } catch {
                 switch error.kind {
                 case .integrity(.sealed(.damaged)): isRefused = true
