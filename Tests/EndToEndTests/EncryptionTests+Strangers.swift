@@ -30,7 +30,7 @@ extension EncryptionTests {
         #expect(!FileManager.default.fileExists(atPath: path("file")))
         #expect(!FileManager.default.fileExists(atPath: path("other") + "/f17"))
         for arguments in [
-            ["verify", "--remote", source.path], ["free", source.path, "f17"],
+            ["free", source.path, "f17"],
             ["shard", "--count", "2", source.path],
             ["restore", "--to", path("copy"), source.path, "f17"],
         ] {

@@ -90,8 +90,15 @@ struct EncryptionTests {
         for size in Self.sizes { try target.write("f\(size)", ramp(size, seed: size)) }
         try target.write("f17", ramp(17, seed: 1))
         try link(target)
-        let result = try workplace.run("push", "--json", target.path)
-        #expect(result.status == 1)
+        let first = try workplace.requests {
+            let result = try workplace.run("push", "--json", target.path)
+            #expect(result.status == 1)
+        }
+        // A file becomes with the object's nonce what the store has, or not.
+        #expect(first.contains { $0.operation == "GetObject" && $0.bytesSent < 1_000 })
+        let contents = first.filter { $0.operation == "GetObject" && $0.bytesSent >= 1_000 }
+        // One shows that the password fits.
+        #expect(contents.count <= 1)
         #expect(target.content("f17") == ramp(17, seed: 1))
         let requests = try workplace.requests {
             _ = try workplace.run("push", target.path)

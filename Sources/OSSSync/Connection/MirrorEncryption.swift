@@ -189,6 +189,23 @@ extension DirectoryMirror {
         )
     }
 
+    /// What a state is held to; without a password, what it was held to in the last run.
+    func identity(
+        asOf: StoreTime? = nil,
+        _ readsPassword: Bool = true
+    ) throws(SyncError) -> RemoteIdentity {
+        let check = readsPassword ? try encryption?.cipher().check : local.recordedCheck()
+        return RemoteIdentity(
+            dialect: remote.dialect.rawValue,
+            endpointHost: connection.endpoint.host,
+            endpointPort: connection.endpoint.port,
+            bucket: remote.bucket,
+            prefix: remote.prefix,
+            encryption: encryption == nil ? nil : check,
+            asOf: asOf
+        )
+    }
+
     /// The bucket as the engine sees it.
     func opened(_ store: any ObjectReader) throws(SyncError) -> any ObjectReader {
         if let cipher = try encryption?.cipher() { return SealedStore(store, cipher) }

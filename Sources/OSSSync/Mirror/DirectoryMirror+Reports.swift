@@ -65,11 +65,16 @@ extension DirectoryMirror {
         try await inspecting(connectionLimit: 1).cancelTransfers(path: path)
     }
 
+    /// The engine for what only reads the state, so that no password is needed.
+    private func recorded() throws(SyncError) -> MirrorEngine {
+        try inspecting(connectionLimit: 1, readsPassword: false)
+    }
+
     /// The latest runs that the manifest recorded, the last one first; at most 1,000 are kept.
     ///
     /// - Throws: `SyncError`.
     public func pastRuns(limit: Int) async throws(SyncError) -> [PastRun] {
-        try await inspecting(connectionLimit: 1).history.runs(limit: limit)
+        try await recorded().history.runs(limit: limit)
     }
 
     /// Throws what would refuse a run: the remote is not that of the last one.
@@ -81,7 +86,7 @@ extension DirectoryMirror {
     func history() async throws(SyncError) -> (
         lastSuccess: [SyncDirection: StoreTime], running: PastRun?
     ) {
-        try await inspecting(connectionLimit: 1).history.latest()
+        try await recorded().history.latest()
     }
 
     /// Hands the items that a run recorded to `onItem`, until `onItem` returns false.
@@ -97,7 +102,7 @@ extension DirectoryMirror {
         ofRun number: Int64,
         onItem: (PastItem) -> Bool
     ) async throws(SyncError) -> PastRun? {
-        try await inspecting(connectionLimit: 1).history
+        try await recorded().history
             .items(ofRun: number, onItem: onItem)
     }
 
@@ -119,8 +124,7 @@ extension DirectoryMirror {
         onFinding: @escaping @Sendable (VerifyFinding) -> Void,
         onProgress: (@Sendable (RunProgress) -> Void)? = nil
     ) async throws(SyncError) -> VerifyReport {
-        if options.checksRemote { try requirePlain("'verify --remote'") }
-        return try await inspecting(connectionLimit: RunOptions.standard.connectionLimit)
+        try await inspecting(connectionLimit: RunOptions.standard.connectionLimit)
             .verify(options, onFinding: onFinding, onProgress: onProgress)
     }
 

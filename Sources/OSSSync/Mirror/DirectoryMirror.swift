@@ -331,11 +331,15 @@ public struct DirectoryMirror: Sendable {
 
     /// The engine for what changes nothing in the bucket: of a directory that has the bucket as it
     /// was, that one.
-    func inspecting(connectionLimit: Int) throws(SyncError) -> MirrorEngine {
-        try engine(connectionLimit: connectionLimit, asOf: local.recordedTime())
+    func inspecting(
+        connectionLimit: Int,
+        readsPassword: Bool = true
+    ) throws(SyncError) -> MirrorEngine {
+        let time = local.recordedTime()
+        return try engine(connectionLimit: connectionLimit, asOf: time, readsPassword)
     }
 
-    private var local: LocalSettings { localMirror.settings }
+    var local: LocalSettings { localMirror.settings }
 
     var localMirror: LocalMirror {
         LocalMirror(
@@ -348,7 +352,8 @@ public struct DirectoryMirror: Sendable {
 
     func engine(
         connectionLimit: Int,
-        asOf: StoreTime? = nil
+        asOf: StoreTime? = nil,
+        _ readsPassword: Bool = true
     ) throws(SyncError) -> MirrorEngine {
         let (connection, prefix) = (connection, remote.prefixKey)
         let failures = sources?.failures.streaks ?? FailureStreaks()
@@ -370,25 +375,12 @@ public struct DirectoryMirror: Sendable {
                 stateDirectory: stateDirectory,
                 homeDirectory: sources?.homeDirectory,
                 prefix: remote.prefixKey,
-                identity: try identity(asOf: asOf),
+                identity: try identity(asOf: asOf, readsPassword),
                 displayRemote: remote.display,
-                store: try opened(reader ?? store),
+                store: readsPassword ? try opened(reader ?? store) : reader ?? store,
                 storeObserver: storeObserver,
                 environment: SystemClocks.engine(hostName: deviceName)
             )
-        )
-    }
-
-    /// What a state is held to.
-    func identity(asOf: StoreTime? = nil) throws(SyncError) -> RemoteIdentity {
-        RemoteIdentity(
-            dialect: remote.dialect.rawValue,
-            endpointHost: connection.endpoint.host,
-            endpointPort: connection.endpoint.port,
-            bucket: remote.bucket,
-            prefix: remote.prefix,
-            encryption: try encryption?.cipher().check,
-            asOf: asOf
         )
     }
 }

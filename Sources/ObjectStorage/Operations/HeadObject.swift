@@ -73,8 +73,32 @@ package struct ObjectMetadata: Sendable, Hashable {
 /// What a store has of an object whose content is encrypted.
 package struct SealedContent: Sendable, Hashable {
     package let size: Int64
-    /// Of what is stored.
+    /// Of what is stored, as all that follows.
     package let crc64: CRC64?
+    let checksums: [String: String]
+    let partChecksums: [String: String]
+    /// True if the store encrypted it once more.
+    let isEncrypted: Bool
+
+    init(_ found: ObjectMetadata) {
+        size = found.size
+        crc64 = found.crc64
+        checksums = found.checksums
+        partChecksums = found.partChecksums
+        isEncrypted = found.isEncrypted
+    }
+}
+
+extension ObjectMetadata {
+    /// What the store says of what it has, also where that is described by its content.
+    package var stored: ObjectMetadata {
+        guard let sealed else { return self }
+        var found = self
+        (found.size, found.crc64, found.sealed) = (sealed.size, sealed.crc64, nil)
+        (found.checksums, found.partChecksums) = (sealed.checksums, sealed.partChecksums)
+        found.isEncrypted = sealed.isEncrypted
+        return found
+    }
 }
 
 /// What is asked of an object's headers, and under which conditions.

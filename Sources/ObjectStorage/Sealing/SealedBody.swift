@@ -156,7 +156,7 @@ package final class SealedBody: Sendable {
 
 extension SealedBody {
     /// Hands out all of the body, as it is sent.
-    func read(_ take: (UnsafeRawBufferPointer) -> Void) throws(TransportError) {
+    package func read(_ take: (UnsafeRawBufferPointer) -> Void) throws(TransportError) {
         let pass = SealedPass(self)
         let size = Int(min(1 << 20, max(range.length, 1)))
         let buffer = UnsafeMutableRawBufferPointer.allocate(byteCount: size, alignment: 16)

@@ -12,7 +12,7 @@ internal import Synchronization
 /// Not guaranteed: that the end is there. Whoever may write the bucket can cut an object where a
 /// block ends.
 package struct SealedStore: ObjectStore {
-    private let reader: SealedReader
+    fileprivate let reader: SealedReader
 
     package init(_ store: any ObjectReader, _ cipher: ContentCipher) {
         reader = SealedReader(store: store, key: cipher)
@@ -31,6 +31,28 @@ package struct SealedStore: ObjectStore {
         _ call: StoreCall<StorageClient, Answer>
     ) async throws(StorageError) -> Answer {
         try await reader.store.writable(for: call).write(call)
+    }
+}
+
+extension ObjectStore {
+    /// The nonce of an encrypted object, for which its first 32 bytes are read.
+    ///
+    /// Nil in a store whose contents are stored as they are. The key is the whole one.
+    package func nonce(
+        of key: ObjectKey,
+        _ etag: ETag,
+        size: Int64
+    ) async throws(StorageError) -> SealedNonce? {
+        let request = GetRequest(key: key, ifMatch: etag)
+        return try await read(
+            StoreCall("GetObject", key) { (store) throws(StorageError) in
+                guard let store = store as? SealedStore else { return nil }
+                return try await store.reader.nonce(
+                    of: request,
+                    storedSize: SealedFormat.storedSize(of: size)
+                )
+            }
+        )
     }
 }
 
@@ -118,7 +140,7 @@ private struct SealedReader: ObjectReader {
 
     private func described(_ found: ObjectMetadata, _ size: Int64) -> ObjectMetadata {
         var metadata = found
-        metadata.sealed = SealedContent(size: found.size, crc64: found.crc64)
+        metadata.sealed = SealedContent(found)
         metadata.size = size
         (metadata.crc64, metadata.contentMD5, metadata.partSize) = (nil, nil, nil)
         (metadata.checksums, metadata.partChecksums) = ([:], [:])
@@ -178,8 +200,8 @@ private struct SealedReader: ObjectReader {
         }
     }
 
-    /// What an object begins with, of which only a later part is read.
-    private func nonce(
+    /// What an object begins with, of which only a later part is read, or nothing else.
+    func nonce(
         of request: GetRequest,
         storedSize: Int64
     ) async throws(StorageError) -> SealedNonce {

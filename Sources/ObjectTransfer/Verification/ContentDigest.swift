@@ -204,6 +204,16 @@ enum ContentDigest: Sendable, Hashable {
         }
     }
 
+    /// Reads what an object is made of, `size` bytes; true if that is what the proof is of.
+    func matches(
+        size: Int64,
+        sealed body: (ByteRange) -> SealedBody
+    ) throws(TransportError) -> Bool {
+        try matches(size: size) { (range, digest) throws(TransportError) in
+            try unsafe body(range).read { unsafe digest.update($0.bytes) }
+        }
+    }
+
     /// True if the pieces that `add` gives to their digests are what the proof is of.
     private func matches<Failure: Error>(
         size: Int64,
@@ -343,6 +353,14 @@ extension TransferContext {
             }
             if matches == true { return .proven }
         }
+        return Self.difference(digests, metadata)
+    }
+
+    /// What it means that none of the proofs is of a content.
+    static func difference(
+        _ digests: [ContentDigest],
+        _ metadata: ObjectMetadata
+    ) -> DigestResult {
         if digests.contains(where: \.isConclusive) { return .contentMismatch(isSure: true) }
         let hasDigest = digests.contains { $0.showsDifference(from: metadata) }
         return hasDigest ? .contentMismatch(isSure: false) : .unknown

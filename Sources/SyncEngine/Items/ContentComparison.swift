@@ -78,7 +78,9 @@ struct ContentComparison: ItemWorker {
         guard let file = entry.local?.identity else { throw ItemFailure.sourceKeepsChanging }
         let path = try context.path(of: entry)
         let directory = context.directory
-        if let digest = etag.md5Digest, file.size <= Self.largestDigest {
+        if let digest = etag.md5Digest, file.size <= Self.largestDigest,
+            context.store.cipher == nil
+        {
             let (found, checksum) = try await context.hashing.run {
                 let open = try Self.openForReading(path, in: directory)
                 guard try open.identity() == file else { throw ItemFailure.sourceKeepsChanging }
@@ -112,7 +114,10 @@ struct ContentComparison: ItemWorker {
         let checksum = try await checksum(of: path, expected: file)
         let open = try await context.disk.run { try Self.openForReading(path, in: directory) }
         let metadata = await context.transfer.withPartSize(metadata, of: entry.key)
-        let verdict = try await context.transfer.compare(open, checksum: checksum, with: metadata)
+        let verdict =
+            metadata.sealed == nil
+            ? try await context.transfer.compare(open, checksum: checksum, with: metadata)
+            : try await context.transfer.compareSealed(open, with: metadata, of: entry.key)
         guard try open.identity() == file else { throw ItemFailure.sourceKeepsChanging }
         if verdict != .proven, verdict != .contentMismatch(isSure: true),
             let known = try await context.manifest.first(.fetchedContent(entry.key)),
@@ -149,7 +154,10 @@ struct ContentComparison: ItemWorker {
             context.session.known.writingRefusal == nil
         else { return false }
         switch answer.verdict {
-        case .proven, .contentMismatch(isSure: true): return false
+        case .proven: return false
+        // Nothing damaged is replaced unread.
+        case .contentMismatch(isSure: true):
+            return resolution == .upload && answer.metadata?.sealed != nil
         case .unknown: return true
         case .contentMismatch(isSure: false):
             return resolution == .download || resolution == .downloadKeepingLocal

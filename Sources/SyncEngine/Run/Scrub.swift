@@ -255,6 +255,9 @@ extension Scrub {
             if let checksum = object.crc64, let recorded = row.crc64, checksum != recorded {
                 report.remoteDamaged += 1
                 found(row, .remoteDamaged, "the object's checksum is not the recorded one")
+            } else if object.sealed != nil, try await !isEncryptedFrom(row, object) {
+                report.remoteDamaged += 1
+                found(row, .remoteDamaged, "the object is not what the file was encrypted to")
             }
         } catch {
             if error.isVanished {
@@ -267,6 +270,33 @@ extension Scrub {
                     throw SyncError(error, repeated: cause)
                 }
             }
+        }
+    }
+
+    /// False if the object is not what a file becomes that is as recorded; of other files, nothing
+    /// is known.
+    private func isEncryptedFrom(
+        _ row: ManifestEntry,
+        _ object: ObjectMetadata
+    ) async throws(ItemFailure) -> Bool {
+        do {
+            guard let recorded = row.crc64, let (path, identity) = try await file(of: row),
+                identity.size == row.size
+            else { return true }
+            let directory = context.directory
+            let file = try await context.disk.run {
+                try ItemExecutor.openForReading(path, in: directory)
+            }
+            let verdict = try await context.transfer.compareSealed(file, with: object, of: row.key)
+            guard verdict == .contentMismatch(isSure: true) else { return true }
+            return try await executor.checksum(of: path, expected: identity) != recorded
+        } catch let error as LocalError where !error.isMediaFailure {
+            // What is wrong with the file was told when it was read.
+            return true
+        } catch {
+            let failure = ItemFailure(any: error)
+            if failure == .sourceKeepsChanging { return true }
+            throw failure
         }
     }
 

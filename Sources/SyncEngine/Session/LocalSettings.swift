@@ -58,6 +58,14 @@ package struct LocalSettings: Sendable {
         return Timestamp(extendedText: time).map { StoreTime($0) }
     }
 
+    /// By what the password of encrypted contents is known; nil before the first run.
+    package func recordedCheck() -> String? {
+        guard let directory = try? open(),
+            case .identity(let identity)? = try? StateIdentity.kept(in: directory)
+        else { return nil }
+        return identity.remote.flatMap { RemoteIdentity.encryption($0.dialect) }.map(String.init)
+    }
+
     /// The text of a path that a user typed, as keys have it.
     package static func key(_ text: String) throws(SyncError) -> String { try path(text).text }
 

@@ -1,0 +1,52 @@
+package import LocalStorage
+package import ObjectStorage
+package import SyncModel
+
+extension TransferContext {
+    /// Compares a file with an encrypted object of which no more than the nonce is fetched: what
+    /// the file becomes with it is what the store must have.
+    package func compareSealed(
+        _ file: OpenFile,
+        with metadata: ObjectMetadata,
+        of key: ObjectKey
+    ) async throws -> DigestResult {
+        guard let cipher = store.cipher, let etag = metadata.etag, metadata.size > 0,
+            let nonce = try await store.nonce(of: objectKey(key), etag, size: metadata.size)
+        else { return .unknown }
+        let (size, source, stored) = (metadata.size, try file.identity(), metadata.stored)
+        let digests = ContentDigest.computed(of: stored, partSize: partSize)
+        let crc64 = store.dialect.computesChecksum ? stored.crc64 : nil
+        return try await reading { interruption in
+            let body: (ByteRange) -> SealedBody = { range in
+                SealedBody(
+                    .file(
+                        FileRegion(
+                            descriptor: file.descriptor,
+                            range: ByteRange(offset: 0, length: size),
+                            isUnchanged: nil
+                        ),
+                        isSame: { !interruption.isRaised && (try? file.identity()) == source }
+                    ),
+                    plainSize: size,
+                    range: range,
+                    cipher: cipher,
+                    nonce: nonce
+                )
+            }
+            do throws(TransportError) {
+                if let crc64 {
+                    let whole = ByteRange(offset: 0, length: stored.size)
+                    let isSame = try body(whole).checksum() == crc64
+                    return isSame ? .proven : .contentMismatch(isSure: true)
+                }
+                for digest in digests where try digest.matches(size: stored.size, sealed: body) {
+                    return .proven
+                }
+            } catch {
+                if interruption.isRaised { throw CancellationError() }
+                throw ItemFailure.sourceKeepsChanging
+            }
+            return Self.difference(digests, stored)
+        }
+    }
+}
