@@ -16,8 +16,8 @@ struct Arguments {
     var replays: [String] = []
     var regressions: String?
     var isWorker = false
-    /// Where shrunk failures are written.
-    var keep = "Tests/Regressions"
+    /// Where shrunk failures are written; one whose cause is found moves to Tests/Regressions.
+    var keep = ".build/histories"
     var shrinks = true
     /// Which worlds the seeds draw from.
     var worlds = WorldSelection.both(WorldKind.allCases)

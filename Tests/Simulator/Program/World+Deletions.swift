@@ -81,10 +81,11 @@ extension World {
         let name = path.display
         let own = run.items.firstIndex { $0.action == .deleteLocal && $0.displayKey == name }
         let before = run.items.prefix(upTo: own ?? run.items.count)
-        // One deletion that fails says nothing of the others, and nor does what has no room.
+        // One deletion that fails says nothing of the others, and nor does what has no room or lies
+        // on a volume of its own.
         let failed = before.first { item in
             item.state == .failed && item.action != .deleteLocal && item.action != .deleteRemote
-                && item.message?.hasPrefix("the disk is full") != true
+                && item.message?.hasPrefix("the disk is full") != true && !isOnAnotherMount(item)
         }
         if let failed, run.deletions == 1 {
             report(

@@ -162,14 +162,17 @@ extension World {
         return options
     }
 
+    /// True for what failed because it lies on a volume of its own, which is sent only.
+    func isOnAnotherMount(_ item: ItemEvent) -> Bool {
+        setup.has(.mounts) && item.state == .failed
+            && item.message?.contains("on a different disk or mount") == true
+    }
+
     /// A second run finds nothing to do.
     private func judgeIdle(_ run: RunState) {
         guard let summary = run.summary else { return }
         // What lies on a volume of its own is sent only.
-        let isElsewhere = run.items.contains { item in
-            item.state == .failed && item.message?.contains("on a different disk or mount") == true
-        }
-        if isElsewhere, setup.has(.mounts) { return }
+        if run.items.contains(where: isOnAnotherMount) { return }
         // A file that rules hid here once stays in the place of a directory.
         let isObstructed = run.items.contains { item in
             item.state == .failed && item.message?.contains("is not a directory") == true

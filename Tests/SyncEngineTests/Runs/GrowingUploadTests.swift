@@ -84,7 +84,12 @@ extension EngineRuns {
                 #expect((push.transferred, push.skipped, push.failed) == (1, 0, 0))
                 #expect(push.isInStep && push.deletionsHeldBack == nil)
                 #expect(push.deleted == (number == 0 ? 1 : 0))
-                #expect(try await fixture.object("log") == start, "run \(number)")
+                let object = try await fixture.object("log")
+                // A part that is read between the new time of a write and its new size begins the
+                // upload anew, with what the file has by then.
+                let more = size > 2_000_000 ? max(0, object.count - start.count) : 0
+                #expect(more.isMultiple(of: 100) && object.count <= fixture.content("a/log")!.count)
+                #expect(object == start + Data(repeating: 7, count: more), "run \(number)")
                 #expect(before.count <= start.count)
             }
             #expect(try await fixture.run("a", .push).transferred == 1)
