@@ -28,6 +28,7 @@ extension [WriteStep] {
             let values = try entry.allValues(smallestSearchable: smallestSearchable)
             append(.upsert(.entry, values))
         case .forget(let key): append(.run(.deleteEntry, [.blob(key.bytes)]))
+        case .keepParts(let parts): append(try .upsert(parts))
         case .beginDownload(let download): try append(beginning: download)
         case .saveRange(let key, let range, let name): try append(range, of: key, name)
         case .sealDownload(let key, let seal, let name): try append(seal, of: key, name)

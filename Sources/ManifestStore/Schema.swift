@@ -89,8 +89,8 @@ extension Schema {
     private static let version1 = Migration(
         statements: [
             store, setting, entry, entryBySize, entryByInode, entrySample, entryDamaged,
-            entryDamagedBySize, comparison, download, downloadRange, downloadSeal, upload,
-            uploadPart, run, runItem, plannedDeletion,
+            entryDamagedBySize, sentParts, comparison, download, downloadRange, downloadSeal,
+            upload, uploadPart, run, runItem, plannedDeletion,
         ]
     )
 
@@ -136,6 +136,18 @@ extension Schema {
             size_bytes INTEGER NOT NULL,
             etag TEXT NOT NULL,
             crc64 INTEGER NOT NULL,
+            row_check INTEGER NOT NULL
+        ) STRICT, WITHOUT ROWID
+        """
+
+    /// Goes with its entry.
+    fileprivate static let sentParts = """
+        CREATE TABLE sent_parts (
+            key BLOB NOT NULL PRIMARY KEY REFERENCES entry (key) ON DELETE CASCADE,
+            etag TEXT NOT NULL,
+            size_bytes INTEGER NOT NULL,
+            part_size_bytes INTEGER NOT NULL,
+            contents BLOB NOT NULL,
             row_check INTEGER NOT NULL
         ) STRICT, WITHOUT ROWID
         """
@@ -304,6 +316,7 @@ extension Table {
         switch self {
         case .setting: Schema.setting
         case .entry: Schema.entry
+        case .sentParts: Schema.sentParts
         case .comparison: Schema.comparison
         case .download: Schema.download
         case .downloadRange: Schema.downloadRange

@@ -81,6 +81,8 @@ enum Query: String, CaseIterable, Sendable {
         WHERE is_sample = 1 AND key > ? ORDER BY key LIMIT 1 OFFSET ?
         """
 
+    case selectSentParts = "SELECT * FROM sent_parts WHERE key = ? LIMIT ?"
+
     // MARK: - Transfers
 
     case deleteDownload = "DELETE FROM download WHERE key = ?"
@@ -169,6 +171,7 @@ enum RowCopy {
     /// With a range of keys, parents before what refers to them.
     static let ofKeys = [
         "INSERT INTO entry SELECT * FROM source.entry WHERE key >= ? AND key < ?",
+        "INSERT INTO sent_parts SELECT * FROM source.sent_parts WHERE key >= ? AND key < ?",
         "INSERT INTO comparison SELECT * FROM source.comparison WHERE key >= ? AND key < ?",
         "INSERT INTO download SELECT * FROM source.download WHERE key >= ? AND key < ?",
         "INSERT INTO download_range SELECT * FROM source.download_range WHERE key >= ? AND key < ?",

@@ -15,7 +15,7 @@ package struct TransferContext: Sendable {
     let hasRecords: Bool
     package let environment: EngineEnvironment
     /// The preferred size of a part or range, in bytes.
-    let partSize: Int64
+    package let partSize: Int64
     let limits: TransferLimits
     /// Larger objects than this get a checkpoint; smaller ones a kill may fetch again.
     let largestUnrecorded: Int64
@@ -24,6 +24,7 @@ package struct TransferContext: Sendable {
     /// Reading whole files for their checksums.
     package let hashing: BlockingQueue
     let partDigests: PartDigests
+    package let refusedCopies = RefusedCopies()
     package let observer: TransferObserver
     /// The token of an upload of a key and size; no other upload has it.
     let uploadToken: @Sendable (ObjectKey, Int64) async throws(ItemFailure) -> String
@@ -67,11 +68,12 @@ package struct TransferContext: Sendable {
     /// Reads whole files on threads for that; `work` looks at the interruption, which is raised
     /// when the task is cancelled, so that no run waits for the end of a large file.
     package func reading<Value: Sendable>(
+        on queue: BlockingQueue? = nil,
         _ work: @escaping @Sendable (Interruption) throws -> Value
     ) async throws -> Value {
         let interruption = Interruption()
         return try await withTaskCancellationHandler {
-            try await hashing.run { try work(interruption) }
+            try await (queue ?? hashing).run { try work(interruption) }
         } onCancel: {
             interruption.raise()
         }

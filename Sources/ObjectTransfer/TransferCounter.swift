@@ -16,6 +16,7 @@ package final class TransferCounter: Sendable {
     /// Bytes that were counted and have to be sent again.
     private let takenBack = Atomic<Int64>(0)
     private let resumed = Atomic<Int64>(0)
+    private let copied = Atomic<Int64>(0)
     /// Bytes moved for attempts that were thrown away; they count as traffic, not as progress.
     private let discarded = Atomic<Int64>(0)
     private let beginnings = Atomic(0)
@@ -39,11 +40,15 @@ package final class TransferCounter: Sendable {
         resumed.store(bytes, ordering: .relaxed)
     }
 
+    /// Counts bytes that the store copied from the version that is replaced.
+    package func addCopied(_ bytes: Int64) { copied.add(bytes, ordering: .relaxed) }
+
     /// The transfer starts again at its first byte, perhaps with a version of another size.
     package func startOver(size: Int64? = nil) {
         if let size { total.store(size, ordering: .relaxed) }
         discarded.store(moved.load(ordering: .relaxed), ordering: .relaxed)
         resumed.store(0, ordering: .relaxed)
+        copied.store(0, ordering: .relaxed)
         beginnings.add(1, ordering: .relaxed)
     }
 
@@ -55,9 +60,10 @@ package final class TransferCounter: Sendable {
 
     package var bytesMoved: Int64 { moved.load(ordering: .relaxed) }
     package var bytesResumed: Int64 { resumed.load(ordering: .relaxed) }
-    /// Of the attempt under way, those of a checkpoint included.
+    package var bytesCopied: Int64 { copied.load(ordering: .relaxed) }
+    /// Of the attempt under way, those of a checkpoint and those that were copied included.
     package var bytesDone: Int64 {
-        let done = bytesMoved - discarded.load(ordering: .relaxed) + bytesResumed
+        let done = bytesMoved - discarded.load(ordering: .relaxed) + bytesResumed + bytesCopied
         return min(size, max(0, done))
     }
 }

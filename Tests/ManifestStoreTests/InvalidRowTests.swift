@@ -178,6 +178,7 @@ struct InvalidRowTests {
         _ = try await store.entry("")
         _ = try await store.setting("s")
         _ = try await store.first(.fetchedContent("a"))
+        _ = try await store.first(.sentParts("a"))
         _ = try await store.rows(.downloads, limit: 99)
         _ = try await store.rows(.uploads, limit: 99)
         for run in try await store.rows(.runs, limit: 99) {
@@ -235,8 +236,16 @@ struct InvalidRowTests {
             RunRecord(outcome: .failed, seconds: 1, counts: Sample.counts, message: nil)
         )
         try await store.setSetting("s", "v")
+        let parts = SentParts(
+            key: "a",
+            etag: ETag(wire: "e"),
+            size: 9,
+            partSize: 10,
+            contents: [UInt8](repeating: 7, count: 24)
+        )
         try await store.record([
-            .upsert(Sample.entry("a")), .beginDownload(Sample.download("a")),
+            .upsert(Sample.entry("a")), .keepParts(try #require(parts)),
+            .beginDownload(Sample.download("a")),
             .sealDownload("a", Sample.source, partialName: "p1"),
             .beginUpload(Sample.upload("a", parts: [Sample.part(1)])),
             .note(FetchedContent(key: "a", size: 1, etag: ETag(wire: "e"), crc64: CRC64())),
@@ -274,6 +283,16 @@ struct InvalidRowTests {
                 continue
             }
         }
+    }
+
+    @Test func `damaged parts of an object are none, and damage nothing else`() async throws {
+        let directory = try await makeFullDirectory()
+        try directory.edit { connection in
+            try connection.execute("UPDATE sent_parts SET contents = zeroblob(length(contents))")
+        }
+        let store = try await directory.store()
+        #expect(try await store.sentParts(of: "a") == nil)
+        #expect(try await store.entry("a") != nil)
     }
 
     @Test func `no two rows have one checksum by the way their values meet`() {

@@ -40,6 +40,22 @@ def changes(place, keys):
     same(one, two)
 
 
+def changed_part(place, copies=True):
+    """Of a large file the part is sent that changed; the store copies the others, if it can."""
+    one, two, remote = place.directory(), place.directory(), place.prefix()
+    size, part = 73 << 20, 8 << 20
+    write_large(one, "disk", size)
+    place.run("push", one, remote)
+    with open(os.path.join(one, "disk"), "r+b") as file:
+        file.seek(3 * part)
+        file.write(b"changed")
+    done = place.run("push", one)
+    sent = part if copies else size
+    expect((done["bytes"], done["bytes_copied"]) == (sent, size - sent), f"not one part: {done}")
+    place.run("pull", two, remote)
+    same(one, two)
+
+
 def adoption(place, keys, size):
     """A manifest that was lost is made again from digests, without a transfer."""
     one, remote = place.directory(), place.prefix()
@@ -142,6 +158,7 @@ def everything(run, place, keys, size, writers):
         run("round trip", round_trip, place, keys, 20 << 20)
         run("changes", changes, place, keys)
         run("adoption", adoption, place, keys, 20 << 20)
+        run("changed part", changed_part, place)
         run("empty directory", empty_directory, place)
         run(f"kill and resume, {size} bytes", kill_and_resume, place, size)
         for existing, length in writers:

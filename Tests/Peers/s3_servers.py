@@ -17,8 +17,8 @@ import traceback
 sys.path.append(os.path.dirname(sys.path[0]))
 
 import remote_cases  # noqa: E402
-from remote_cases import (another_writer, adoption, changes, empty_directory,  # noqa: E402
-                          kill_and_resume, round_trip)
+from remote_cases import (another_writer, adoption, changed_part, changes,  # noqa: E402
+                          empty_directory, kill_and_resume, round_trip)
 from remote_place import (CONTROL_KEYS, KEYS, Process, Workplace, expect, free_port,  # noqa: E402
                           same, write)
 from remote_wire import Bucket  # noqa: E402
@@ -206,6 +206,7 @@ def rclone_serve(run, programs, environment, folder):
         run("round trip", round_trip, place, keys, 20 << 20)
         run("changes", changes, place, keys)
         run("adoption", adoption, place, keys, 4 << 20)
+        run("changed part", changed_part, place)
         # It drops the slash of the marker.
         run("empty directory", empty_directory, place)
     finally:
@@ -224,6 +225,7 @@ def moto(run, programs, environment, folder):
         run("round trip", round_trip, place, keys, 20 << 20)
         run("changes", changes, place, keys)
         run("adoption", adoption, place, keys, 20 << 20)
+        run("changed part", changed_part, place)
         for existing in [False, True]:
             name = f"another writer, {'changed' if existing else 'new'}"
             run(name, another_writer, place, existing, 100)

@@ -14,6 +14,13 @@ extension RowCoder {
         return ObjectKey(bytes)
     }
 
+    mutating func bytes(_ bytes: [UInt8]?, _ what: String) throws(ManifestError) -> [UInt8] {
+        guard case .blob(let bytes) = next(SQLValue(bytes)) else {
+            throw failure("\(what) are not a blob")
+        }
+        return bytes
+    }
+
     mutating func integer(_ number: Int64?, _ what: String) throws(ManifestError) -> Int64 {
         guard case .integer(let number) = next(SQLValue(number)) else {
             throw failure("\(what) is not a number")

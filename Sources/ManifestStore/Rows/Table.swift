@@ -2,6 +2,7 @@
 enum Table: String, CaseIterable, Sendable {
     case setting
     case entry
+    case sentParts = "sent_parts"
     case comparison
     case download
     case downloadRange = "download_range"

@@ -4,6 +4,9 @@ package import SyncModel
 package enum ManifestChange: Sendable {
     case upsert(ManifestEntry)
     case forget(ObjectKey)
+    /// Notes what the parts of an entry's object contain, in place of those of an earlier version;
+    /// the entry must be there.
+    case keepParts(SentParts)
 
     /// Records a download with its ranges, in place of an earlier one of the same key.
     case beginDownload(DownloadCheckpoint)

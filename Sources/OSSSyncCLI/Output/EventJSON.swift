@@ -121,6 +121,7 @@ enum EventJSON {
             "bytes": summary.bytes,
             "bytes_failed": summary.bytesFailed,
             "bytes_resumed": summary.bytesResumed,
+            "bytes_copied": summary.bytesCopied,
             "deleted": summary.deleted,
             "renamed": summary.renamed,
             "adopted": summary.adopted,

@@ -153,7 +153,9 @@ enum EventText {
 
     /// The bytes of what is transferred, and what is special about it.
     private static func amount(_ summary: RunSummary, _ time: String? = nil) -> String {
-        var parts = [sizeText(summary.bytes)]
+        let isPartly = summary.bytesCopied > 0
+        var parts = [sizeText(summary.bytes) + (isPartly ? " sent" : "")]
+        if isPartly { parts.append("\(sizeText(summary.bytesCopied)) copied in the bucket") }
         if summary.bytesResumed > 0 { parts.append("\(sizeText(summary.bytesResumed)) resumed") }
         if summary.conflictCopies > 0 {
             parts.append(countText(summary.conflictCopies, "conflict copy", "conflict copies"))

@@ -12,6 +12,8 @@ package struct PartCopyRequest: Sendable {
     package var destination: ObjectKey
     package var upload: UploadID
     package var number: PartNumber
+    /// The part can be sent as well: a copy that does not succeed is not asked for again.
+    package var isOptional = false
 
     package init(
         source: ObjectKey,
@@ -43,9 +45,10 @@ extension StorageClient {
         }
         wire.headers = sourceHeaders(request.source, request.sourceETag, request.sourceVersion)
         wire.headers.append((dialect.header("copy-source-range"), request.sourceRange.headerValue))
-        wire.isSlow = true
+        wire.isSlow = !request.isOptional || request.sourceRange.length > 64 << 20
         let copying = wire
-        return try await repeating { (context) throws(StorageError) in
+        return try await repeating(isRepeatable: !request.isOptional) {
+            (context) throws(StorageError) in
             let response = try await self.send(copying, &context)
             let document = try copying.decoding(response, self) { (body) throws(XMLFailure) in
                 try decodeCopyPart(body)

@@ -17,6 +17,8 @@ package struct UploadDetails: Sendable {
     package var callback: UploadCallback?
     /// True if no listing told whether there is an object already.
     package var existenceIsUnknown = false
+    /// Where parts may come from that need not be sent.
+    package var copies: PartCopies?
     /// False: what an earlier attempt left and is of no use is an error, and not begun again.
     package var startsOver = true
 
@@ -58,7 +60,8 @@ extension UploadDetails {
         )
         request.set(properties)
         request.existenceIsUnknown = existenceIsUnknown
-        request.asksForPartChecksums = true
+        // With these, the store would want one of each part that it copies, too.
+        request.asksForPartChecksums = copies?.areMade != true
         return request
     }
 

@@ -149,6 +149,14 @@ package struct UploadState: Sendable {
         return startParts(upload)
     }
 
+    /// Before the object is made: only these parts are surely what was sent, and the others are
+    /// sent again.
+    package mutating func doubted(keeping parts: [UploadedPart]) -> [Effect] {
+        guard case .completing(let upload) = phase else { return [] }
+        phase = .listing(upload)
+        return listed(parts)
+    }
+
     /// CompleteMultipartUpload succeeded; `checksum` is what the service says of the object.
     package mutating func completed(checksum: CRC64?) -> [Effect] {
         guard case .completing = phase else { return [] }

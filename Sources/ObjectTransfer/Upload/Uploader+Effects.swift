@@ -30,7 +30,7 @@ extension Uploader {
             attempt.hasCheckpoint = false
             // A row that stays is judged again by the next run.
             try? await context.records.dropUpload(key)
-        case .finish(let checksum): finish(checksum, &attempt)
+        case .finish(let checksum): await finish(checksum, layout, &attempt)
         case .fail(let failure, _): attempt.result = .failure(failure)
         case .upload, .cancelParts: break
         }
@@ -185,6 +185,14 @@ extension Uploader {
         } catch {
             return state.failed(.other(ItemFailure(ofTransfer: error)))
         }
+        let proven = await proven(upload, parts)
+        guard proven.count == parts.count else {
+            details.copies?.end()
+            let doubtful = parts.reduce(0) { $0 + $1.size } - proven.reduce(0) { $0 + $1.size }
+            transfer.addCopied(-doubtful)
+            return state.doubted(keeping: proven)
+        }
+        attempt.completed = parts
         let request = details.completion(of: context.objectKey(key), upload, parts)
         do {
             let result = try await context.store.completeMultipartUpload(request)
@@ -195,6 +203,7 @@ extension Uploader {
             return state.completed(checksum: result.crc64)
         } catch {
             if error.serviceCode == "InvalidPart" || error.serviceCode == "InvalidPartOrder" {
+                details.copies?.end()
                 return state.failed(.partsRefused(error.answer))
             }
             return state.failed(failure(error, settlesAlreadyExists: true))
@@ -348,7 +357,11 @@ extension Uploader {
         }
     }
 
-    private func finish(_ checksum: CRC64?, _ attempt: inout Attempt) {
+    private func finish(
+        _ checksum: CRC64?,
+        _ layout: PartLayout,
+        _ attempt: inout Attempt
+    ) async {
         guard let confirmed = attempt.confirmed else {
             attempt.result = .failure(.uploadVanished(nil))
             return
@@ -362,33 +375,9 @@ extension Uploader {
                 permissions: attempt.opened.permissions,
                 hasCheckpoint: attempt.hasCheckpoint,
                 versionID: attempt.versionID,
-                callback: attempt.callback
+                callback: attempt.callback,
+                parts: await sentParts(confirmed.etag, layout, attempt)
             )
         )
-    }
-
-    func failure(
-        _ error: StorageError,
-        settlesAlreadyExists: Bool
-    ) -> UploadState.Failure {
-        if error.isNoSuchUpload { return .noSuchUpload(error.answer) }
-        if error.isNotFound {
-            // S3 misses the version that was to be replaced; else the store can't hold such a key.
-            if settlesAlreadyExists, details.replaced != nil {
-                return .answerLost(.alreadyExists(error.answer))
-            }
-            return .other(.storage(message: error.message, answer: error.answer))
-        }
-        let failure = ItemFailure(error)
-        if failure == .sourceKeepsChanging { return .sourceChanged }
-        // A repeated request may meet the object that its own lost first attempt made.
-        if error.isAlreadyExists, settlesAlreadyExists { return .answerLost(failure) }
-        // What was asked first was not answered: nothing was sent.
-        if error.operation == "HeadObject" { return .other(failure) }
-        // The content that arrived is not the file's: no look can make it right.
-        if case .integrity = error.kind { return .other(failure) }
-        // Also an error of the server's own, which may have come after it had done its work.
-        let isLost = error.mayHaveReachedServer && !error.isCancelled
-        return isLost ? .answerLost(failure) : .other(failure)
     }
 }

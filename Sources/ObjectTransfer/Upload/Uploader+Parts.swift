@@ -16,14 +16,18 @@ extension Uploader {
         let sealed = sealing?.body(range)
         let part: UploadedPart
         do {
-            part = try await context.store.uploadPart(
-                context.objectKey(key),
-                upload,
-                number,
-                body: sealed.map { .sealed($0) }
-                    ?? .file(FileRegion(descriptor: file.descriptor, range: range)),
-                onProgress: SealedUpload.counting(transfer, sealed)
-            )
+            if let copied = await copied(upload, number, range, of: file) {
+                part = copied
+            } else {
+                part = try await context.store.uploadPart(
+                    context.objectKey(key),
+                    upload,
+                    number,
+                    body: sealed.map { .sealed($0) }
+                        ?? .file(FileRegion(descriptor: file.descriptor, range: range)),
+                    onProgress: SealedUpload.counting(transfer, sealed)
+                )
+            }
         } catch {
             if error.isNoSuchUpload { return .failed(.noSuchUpload(error.answer)) }
             // The part's checksum was computed before it was sent.
@@ -43,6 +47,31 @@ extension Uploader {
             return .failed(.other(error))
         }
         return .sent(part)
+    }
+
+    func failure(
+        _ error: StorageError,
+        settlesAlreadyExists: Bool
+    ) -> UploadState.Failure {
+        if error.isNoSuchUpload { return .noSuchUpload(error.answer) }
+        if error.isNotFound {
+            // S3 misses the version that was to be replaced; else the store can't hold such a key.
+            if settlesAlreadyExists, details.replaced != nil {
+                return .answerLost(.alreadyExists(error.answer))
+            }
+            return .other(.storage(message: error.message, answer: error.answer))
+        }
+        let failure = ItemFailure(error)
+        if failure == .sourceKeepsChanging { return .sourceChanged }
+        // A repeated request may meet the object that its own lost first attempt made.
+        if error.isAlreadyExists, settlesAlreadyExists { return .answerLost(failure) }
+        // What was asked first was not answered: nothing was sent.
+        if error.operation == "HeadObject" { return .other(failure) }
+        // The content that arrived is not the file's: no look can make it right.
+        if case .integrity = error.kind { return .other(failure) }
+        // Also an error of the server's own, which may have come after it had done its work.
+        let isLost = error.mayHaveReachedServer && !error.isCancelled
+        return isLost ? .answerLost(failure) : .other(failure)
     }
 }
 
@@ -78,7 +107,7 @@ extension Uploader {
             }
         } while marker != nil
         // Later listings are of parts that this run has sent.
-        if transfer.bytesMoved == 0 {
+        if transfer.bytesMoved == 0, transfer.bytesCopied == 0 {
             var resumed = known.reduce(0) { $0 + $1.size }
             if attempt.sealing != nil { resumed = SealedFormat.plainLength(inFirst: resumed) }
             transfer.setResumed(resumed)
@@ -128,5 +157,119 @@ extension Uploader {
         guard ours == theirs else { return .different }
         part.crc64 = theirs
         return .same(part)
+    }
+}
+
+// MARK: - Parts of the version that is replaced
+
+extension Uploader {
+    /// The part as the store copied it; nil if it has to be sent.
+    func copied(
+        _ upload: UploadID,
+        _ number: PartNumber,
+        _ range: ByteRange,
+        of file: OpenFile
+    ) async -> UploadedPart? {
+        guard let copies = details.copies, copies.areMade,
+            let known = copies.source.content(of: range),
+            let content = try? await self.content(of: range, in: file), content == known
+        else { return nil }
+        let object = context.objectKey(key)
+        var request = PartCopyRequest(
+            source: object,
+            sourceETag: copies.source.etag,
+            sourceRange: range,
+            destination: object,
+            upload: upload,
+            number: number
+        )
+        request.isOptional = true
+        var reason = "it makes something else of them"
+        do {
+            var part = try await context.store.uploadPartCopy(request)
+            if part.etag.md5Bytes == known.md5, part.crc64 == nil || part.crc64 == known.crc64 {
+                part.crc64 = known.crc64
+                copies.countMade(number)
+                transfer.addCopied(range.length)
+                return part
+            }
+        } catch {
+            // What concerns the part however it is made, as an upload that is gone, shows when it
+            // is sent.
+            if error.isCancelled || error.isOutage || error.isNoSuchUpload { return nil }
+            reason = error.message
+        }
+        if copies.countFailure() {
+            context.observer.warned(
+                "the store does not copy parts of '\(key.display)', so all of them are sent: "
+                    + reason
+            )
+        }
+        return nil
+    }
+
+    private func content(
+        of range: ByteRange,
+        in file: OpenFile
+    ) async throws -> SentParts.Content {
+        // Whole files are read on the other queue: an upload that is open would wait for them.
+        try await context.reading(on: context.disk) { interruption in
+            try SentParts.Content(of: file, range, unless: interruption)
+        }
+    }
+
+    /// Of the parts, those that the store has without a doubt: what was copied must have the right
+    /// CRC-64 in its list.
+    func proven(_ upload: UploadID, _ parts: [UploadedPart]) async -> [UploadedPart] {
+        guard context.store.dialect.computesChecksum,
+            let copied = details.copies?.takeMade(), !copied.isEmpty
+        else { return parts }
+        var listed: [PartNumber: UploadedPart] = [:]
+        var marker: PartNumber?
+        repeat {
+            let page = try? await context.store.listParts(
+                context.objectKey(key),
+                upload,
+                after: marker
+            )
+            for part in page?.parts ?? [] where copied.contains(part.number) {
+                listed[part.number] = part
+            }
+            guard let next = page?.next, marker.map({ $0 < next }) ?? true else { break }
+            marker = next
+        } while true
+        return parts.filter { part in
+            guard copied.contains(part.number) else { return true }
+            let found = listed[part.number]
+            return found?.etag == part.etag && found?.crc64 == part.crc64
+        }
+    }
+
+    /// What the object's parts contain, if they are worth to be remembered and their tags are MD5s,
+    /// as one of them shows.
+    func sentParts(
+        _ etag: ETag,
+        _ layout: PartLayout,
+        _ attempt: Attempt
+    ) async -> SentParts? {
+        guard attempt.sealing == nil, layout.partCount >= SentParts.smallestCount,
+            let sent = SentParts(key: key, etag: etag, layout, attempt.completed)
+        else { return nil }
+        let last = layout.range(ofPartAt: layout.partCount - 1)
+        let content = try? await content(of: last, in: attempt.opened.file)
+        return content != nil && content == sent.content(of: last) ? sent : nil
+    }
+}
+
+extension SentParts.Content {
+    /// Of a range of a file, which is read once.
+    init(of file: OpenFile, _ range: ByteRange, unless interruption: Interruption) throws {
+        var md5 = PieceDigest(nil)
+        var crc64 = CRC64()
+        try file.read(range, unless: interruption) { bytes in
+            md5.update(bytes)
+            crc64.update(bytes)
+        }
+        self.init(md5: md5.finish(), crc64: crc64)
     }
 }

@@ -16,6 +16,8 @@ package struct FinishedUpload: Sendable {
     package let versionID: VersionID?
     /// What became of the callback, if one was asked for.
     package let callback: CallbackEnding?
+    /// What its parts contain, if a later upload may copy some of them.
+    package let parts: SentParts?
 }
 
 /// What became of a callback of an object that is stored in any case.
@@ -93,6 +95,8 @@ package struct Uploader: Sendable {
         var confirmed: (etag: ETag, lastModified: Timestamp?)?
         var versionID: VersionID?
         var callback: CallbackEnding?
+        /// What the object was made of.
+        var completed: [UploadedPart] = []
         /// True once an upload was begun or gone on with.
         var hasBegun = false
         var result: Result<FinishedUpload, ItemFailure>?
@@ -113,11 +117,13 @@ package struct Uploader: Sendable {
         let source = opened.source
         let dialect = context.store.dialect
         let size = context.store.storedSize(of: source.size)
-        let layout = PartLayout(
-            objectSize: size,
-            preferredPartSize: context.partSize,
-            minimumPartSize: dialect.minimumPartSize
-        )
+        let layout =
+            recordedLayout(size)
+            ?? PartLayout(
+                objectSize: size,
+                preferredPartSize: context.partSize,
+                minimumPartSize: dialect.minimumPartSize
+            )
         guard let layout, size <= dialect.maximumObjectSize else {
             throw .tooLarge(size: source.size, limit: dialect.maximumObjectSize)
         }
@@ -135,6 +141,15 @@ package struct Uploader: Sendable {
         }
         guard let result = attempt.result else { throw .cancelled }
         return try result.get()
+    }
+
+    /// The parts of the version that is replaced, if some of them may be copied, and they are not
+    /// smaller than wished.
+    private func recordedLayout(_ size: Int64) -> PartLayout? {
+        guard let source = details.copies?.source, source.partSize >= context.partSize,
+            size > source.partSize
+        else { return nil }
+        return PartLayout(objectSize: size, recordedPartSize: source.partSize)
     }
 
     /// Begins anew with what follows from the token.

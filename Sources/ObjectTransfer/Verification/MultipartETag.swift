@@ -9,7 +9,7 @@ enum MultipartETag {
         var digests: [UInt8] = []
         digests.reserveCapacity(tags.count * 16)
         for tag in tags {
-            guard let digest = tag.md5Digest.flatMap(bytes(ofHexadecimal:)) else { return nil }
+            guard let digest = tag.md5Bytes else { return nil }
             digests += digest
         }
         return tag(ofDigests: digests)
@@ -28,15 +28,5 @@ enum MultipartETag {
             count <= PartLayout.maximumPartCount
         else { return nil }
         return Int(count)
-    }
-
-    private static func bytes(ofHexadecimal text: String) -> [UInt8]? {
-        var bytes: [UInt8] = []
-        var digits = text[...]
-        while let byte = UInt8(digits.prefix(2), radix: 16), digits.utf8.count >= 2 {
-            bytes.append(byte)
-            digits = digits.dropFirst(2)
-        }
-        return digits.isEmpty ? bytes : nil
     }
 }

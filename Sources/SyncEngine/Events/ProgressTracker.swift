@@ -90,6 +90,7 @@ package final class ProgressTracker: Sendable {
                 state.summary.bytes += transfer.bytesMoved
             }
             state.summary.bytesResumed += transfer.bytesResumed
+            if !isFailed { state.summary.bytesCopied += transfer.bytesCopied }
             state.itemsFinished += 1
             if isFailed {
                 state.bytesPlanned = max(0, state.bytesPlanned - transfer.size)

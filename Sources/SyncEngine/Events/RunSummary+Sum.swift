@@ -16,6 +16,7 @@ extension RunSummary {
         bytes = bytes.addingClamped(other.bytes)
         bytesFailed = bytesFailed.addingClamped(other.bytesFailed)
         bytesResumed = bytesResumed.addingClamped(other.bytesResumed)
+        bytesCopied = bytesCopied.addingClamped(other.bytesCopied)
         deleted += other.deleted
         renamed += other.renamed
         adopted += other.adopted

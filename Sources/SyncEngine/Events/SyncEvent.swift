@@ -207,6 +207,9 @@ public struct RunSummary: Sendable, Hashable {
     public var bytesFailed: Int64 = 0
     /// Bytes that checkpoints spared; of a dry run, that they will spare.
     public var bytesResumed: Int64 = 0
+    /// Bytes of changed files that the store copied from the version before, so that they were not
+    /// sent.
+    public var bytesCopied: Int64 = 0
     /// Files or objects deleted.
     public var deleted = 0
     /// Items made from content that was there already.

@@ -104,6 +104,7 @@ struct FileUploads: ItemWorker {
         }
         for attempt in 1...Self.sourceAttempts {
             let start = context.environment.now()
+            details.copies = await partCopies(entry.key, of: file, replacing: replaced)
             let uploader = Uploader(
                 context: context.transfer,
                 key: entry.key,
@@ -128,6 +129,18 @@ struct FileUploads: ItemWorker {
                 return
             }
         }
+    }
+
+    /// What is known of the version that the upload replaces, if its parts may be copied from it.
+    private func partCopies(
+        _ key: ObjectKey,
+        of file: FileIdentity,
+        replacing etag: ETag?
+    ) async -> PartCopies? {
+        guard let etag, file.size > context.transfer.partSize, context.store.cipher == nil,
+            let parts = try? await context.manifest.sentParts(of: key), parts.etag == etag
+        else { return nil }
+        return PartCopies(parts, context.transfer.refusedCopies)
     }
 
     /// Copies the object that the upload will replace, if the run keeps any.
@@ -163,6 +176,7 @@ struct FileUploads: ItemWorker {
             mode: finished.permissions
         )
         var changes: [ManifestChange] = [.upsert(row)]
+        if let parts = finished.parts { changes.append(.keepParts(parts)) }
         if finished.hasCheckpoint { changes.append(.finishUpload(entry.key)) }
         await record(changes, .upload, entry)
         context.tracker.count { $0.countTransfer(of: entry.key) }

@@ -44,6 +44,7 @@ private func read(_ row: [SQLValue], as table: Table) throws(ManifestError) -> [
         let entry: ManifestEntry = try reader.read()
         // Of a longer name only the beginning is kept.
         return entry.storageClass.name.utf8.count < 64 ? try entry.values : nil
+    case .sentParts: return try (reader.read() as SentParts).values
     case .comparison: return try (reader.read() as FetchedContent).values
     case .download: return try (reader.read() as DownloadCheckpoint).values
     case .downloadRange: return try (reader.read() as RangeRow).values

@@ -31,6 +31,48 @@ extension HistoryGenerator {
         return scene
     }
 
+    mutating func parts(_ ending: ToolRun.Direction) -> [Operation] {
+        let place = name()
+        func send(_ change: (inout ToolRun) -> Void = { _ in }) -> Operation {
+            var run = plainRun(sends(ending), deletes: true)
+            run.allowsRebinding = false
+            run.partSize = 64
+            change(&run)
+            return .run(run)
+        }
+        var scene: [Operation] = [.world(.local(.write(place, size: 512 + generator.below(2_000))))]
+        scene.append(send())
+        for _ in 0..<(1 + generator.below(3)) {
+            switch generator.below(6) {
+            case 0: scene.append(.world(.local(.append(place, size: 1 + generator.below(300)))))
+            case 1: scene.append(.world(.remote(.alter(place))))
+            default: scene.append(.world(.local(.alter(place))))
+            }
+            let interruption = ToolRun.Interruption(
+                kind: generator.pick([.kill, .powerCut, .cancel]),
+                place: generator.pick([.answer, .write]),
+                number: 1 + generator.below(20),
+                seed: generator.next() >> 12,
+                mode: 0
+            )
+            // What was just written is sent anew after a kill.
+            scene.append(.world(.state(.wait(60))))
+            let isKilled = generator.oneIn(3)
+            let other = WideChange.grow(place, size: 9)
+            let grows = generator.oneIn(5)
+            scene.append(
+                send { run in
+                    if isKilled { run.interruption = interruption }
+                    guard grows else { return }
+                    run.meanwhile = [
+                        ToolRun.Meanwhile(request: 4, isAfter: false, change: .wide(other))
+                    ]
+                }
+            )
+        }
+        return scene
+    }
+
     mutating func ports(_ ending: ToolRun.Direction) -> [Operation] {
         var scene: [Operation] = edits(2)
         scene.append(.world(.remote(.put(name(), size: size()))))

@@ -45,6 +45,9 @@ extension HistoryGenerator {
             } else {
                 history.setup.hasNoConditions = true
             }
+        case .parts:
+            history.setup.minimumPartSize = 64
+            history.setup.spoilsCopies = generator.oneIn(2)
         case .damage, .keptTimes, .hardLinks, .hidden, .filters, .states, .growing, .ports,
             .emptyHeads, .folders, .freed:
             break
@@ -67,6 +70,7 @@ extension HistoryGenerator {
         case .refused, .oldStore: busy(ending)
         case .folders: folders(ending)
         case .freed: freed(ending)
+        case .parts: parts(ending)
         }
     }
 

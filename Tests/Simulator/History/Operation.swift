@@ -254,6 +254,9 @@ struct Setup: Codable, Hashable, Sendable {
     var deletesOneByOne: Bool?
     /// The store knows no conditions for writes.
     var hasNoConditions: Bool?
+    /// Every third copied part has another content than it should, and on OSS the answer says that
+    /// it has not.
+    var spoilsCopies: Bool?
     /// One request in so many is refused once, as one too many.
     var refusesOneIn: Int?
     /// The machines that share the directory; nil for one machine with a mirror that is not cut.

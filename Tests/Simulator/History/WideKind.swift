@@ -32,6 +32,8 @@ enum WideKind: String, Codable, Hashable, Sendable, CaseIterable {
     case folders
     /// Files whose local copies are removed to free the disk.
     case freed
+    /// Large files that change a little, and a store that does not always copy what it says.
+    case parts
 }
 
 /// What happens in these worlds.

@@ -10,6 +10,8 @@ struct StoreQuirks {
     var refusesOneIn: Int?
     /// A name is that of an object or of a directory, and not of both.
     var hasFolders = false
+    private var spoilsCopies = false
+    private var copies = 0
     private var requests = 0
     /// How many were refused.
     private(set) var refusals = 0
@@ -22,6 +24,14 @@ struct StoreQuirks {
         hasNoConditions = setup.hasNoConditions == true
         refusesOneIn = setup.refusesOneIn
         hasFolders = setup.has(.folders)
+        spoilsCopies = setup.spoilsCopies == true
+    }
+
+    /// What the store keeps in the place of a copy.
+    mutating func kept(_ bytes: [UInt8]) -> [UInt8] {
+        copies += 1
+        guard spoilsCopies, copies.isMultiple(of: 3), let last = bytes.last else { return bytes }
+        return bytes.dropLast() + [~last]
     }
 
     mutating func refusal(of call: ServiceCall) -> ServiceAnswer? {

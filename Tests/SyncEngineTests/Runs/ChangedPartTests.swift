@@ -1,0 +1,233 @@
+import Foundation
+import ManifestStore
+import ObjectStorage
+import StorageServer
+import SyncModel
+import Testing
+
+@testable import ObjectTransfer
+@testable import SyncEngine
+
+extension EngineRuns {
+    /// Large files that change a little: what did not change is copied in the bucket.
+    @Suite("Uploads of changed parts")
+    struct ChangedPartTests {
+        /// Nine parts and a piece of 1,000 bytes, of an object of this dialect.
+        private struct Image {
+            let fixture: MirrorFixture
+            let partSize: Int
+
+            init(_ dialect: StorageDialect) throws {
+                fixture = try MirrorFixture(dialect: dialect)
+                partSize = Int(max(1 << 20, dialect.minimumPartSize))
+                try write(content(parts: 9))
+            }
+
+            /// Of parts that are all different.
+            func content(parts: Int) -> Data {
+                var content = Data()
+                for number in 0..<parts {
+                    content += MirrorFixture.ramp(partSize, number)
+                }
+                return content + MirrorFixture.ramp(1_000, 77)
+            }
+
+            func write(_ content: Data) throws { try fixture.write("a/disk", content) }
+
+            func push(_ change: (inout RunOptions) -> Void = { _ in }) async throws -> RunSummary {
+                try await fixture.run("a", .push) {
+                    $0.partSize = Int64(partSize)
+                    change(&$0)
+                }
+            }
+
+            /// How often each operation was asked for in the last upload.
+            func counts(_ operations: String...) -> [Int] {
+                let all = fixture.server.requestLog.map(\.operation)
+                let start = all.lastIndex(of: "InitiateMultipartUpload") ?? 0
+                return operations.map { name in all[start...].count { $0 == name } }
+            }
+
+            /// Another byte in the part that the store keeps, as by a disk that fails.
+            func damageStored(_ part: Data) throws {
+                let root = fixture.folder.appendingPathComponent("server")
+                let paths = FileManager.default.enumerator(atPath: root.path)
+                let urls = paths?.compactMap { ($0 as? String).map(root.appendingPathComponent) }
+                let kept = try #require(urls?.first { (try? Data(contentsOf: $0)) == part })
+                let file = try FileHandle(forUpdating: kept)
+                try file.write(contentsOf: Data([~part[part.startIndex]]))
+                try file.close()
+            }
+
+            var isEqual: Bool {
+                get async throws { try await fixture.object("disk") == fixture.content("a/disk") }
+            }
+        }
+
+        static let dialects: [StorageDialect] = [.oss, .s3]
+
+        @Test(arguments: dialects)
+        func `are sent, and the others are copied from the version before`(
+            dialect: StorageDialect
+        ) async throws {
+            let image = try Image(dialect)
+            #expect(try await image.push().bytesCopied == 0)
+            var content = image.content(parts: 9)
+            // Twice: what was copied the first time is known the second time.
+            for part in [3, 7] {
+                content[part * image.partSize + 5] ^= 1
+                try image.write(content)
+                let push = try await image.push()
+                #expect((push.transferred, push.failed) == (1, 0))
+                #expect(push.bytes == Int64(image.partSize))
+                #expect(push.bytesCopied == Int64(content.count - image.partSize))
+                #expect(image.counts("UploadPart", "UploadPartCopy") == [1, 9])
+                #expect(try await image.isEqual)
+            }
+            let verified = try await image.push { $0.comparesContent = true }
+            #expect((verified.unchanged, verified.damaged) == (1, 0))
+        }
+
+        @Test(arguments: dialects)
+        func `a file that became longer or shorter sends what its end has`(
+            dialect: StorageDialect
+        ) async throws {
+            let image = try Image(dialect)
+            _ = try await image.push()
+            try image.write(image.content(parts: 9) + Data(repeating: 9, count: image.partSize))
+            #expect(try await image.push().bytesCopied == Int64(9 * image.partSize))
+            #expect(try await image.isEqual)
+            try image.write(image.content(parts: 9).prefix(8 * image.partSize + 17))
+            #expect(try await image.push().bytesCopied == Int64(8 * image.partSize))
+            #expect(try await image.isEqual)
+            // What has too few parts is not remembered.
+            for copied in [3 * image.partSize, 0] {
+                try image.write(image.content(parts: 3) + Data(repeating: 1, count: copied + 1))
+                let push = try await image.push()
+                #expect(push.bytes + push.bytesCopied == Int64(3 * image.partSize + copied + 1_001))
+                #expect((push.bytesCopied > 0) == (copied > 0))
+                #expect(try await image.isEqual)
+            }
+        }
+
+        @Test(arguments: dialects, [400, 403, 404, 412, 501])
+        func `a store that refuses copies gets all parts`(
+            dialect: StorageDialect,
+            status: Int
+        ) async throws {
+            let image = try Image(dialect)
+            _ = try await image.push()
+            try image.fixture.setFaults(
+                """
+                [{"match": {"operation": "UploadPartCopy"},
+                  "effect": {"fail": {"status": \(status), "code": "Nothing"}}}]
+                """
+            )
+            var content = image.content(parts: 9)
+            content[0] ^= 1
+            try image.write(content)
+            let push = try await image.push()
+            #expect((push.transferred, push.failed, push.bytesCopied) == (1, 0, 0))
+            // Those that were under way when the first was refused.
+            let counts = image.counts("UploadPart", "UploadPartCopy")
+            #expect(counts[0] == 10 && counts[1] <= 12)
+            #expect(try await image.isEqual)
+        }
+
+        @Test func `copies that the store does not tell of are sent, too`() async throws {
+            let image = try Image(.oss)
+            _ = try await image.push()
+            try image.fixture.setFaults(
+                #"""
+                [{"match": {"operation": "ListParts"},
+                  "effect": {"fail": {"status": 403, "code": "AccessDenied"}}}]
+                """#
+            )
+            var content = image.content(parts: 9)
+            content[0] ^= 1
+            try image.write(content)
+            let push = try await image.push()
+            #expect((push.transferred, push.failed, push.bytesCopied) == (1, 0, 0))
+            #expect(push.bytes == Int64(content.count))
+            #expect(try await image.isEqual)
+        }
+
+        /// Where a copy that holds something else is noticed.
+        enum Lie: CaseIterable, Sendable {
+            /// In its tag.
+            case none
+            /// Its tag is the one that was expected.
+            case tag
+        }
+
+        @Test(arguments: dialects, Lie.allCases)
+        func `a part that is another one in the bucket by now is sent`(
+            dialect: StorageDialect,
+            lie: Lie
+        ) async throws {
+            let image = try Image(dialect)
+            _ = try await image.push()
+            var content = image.content(parts: 9)
+            let part = content[(2 * image.partSize)..<(3 * image.partSize)]
+            try image.damageStored(Data(part))
+            if lie == .tag {
+                let tag = hexadecimalText(Digest.md5([UInt8](part)))
+                try image.fixture.setFaults(
+                    """
+                    [{"match": {"operation": "UploadPartCopy", "part": 3},
+                      "effect": {"body": "<CopyPartResult><ETag>\(tag)</ETag></CopyPartResult>"}}]
+                    """
+                )
+            }
+            content[0] ^= 1
+            try image.write(content)
+            let push = try await image.push()
+            #expect((push.transferred, push.failed) == (1, 0))
+            #expect(try await image.isEqual)
+        }
+
+        @Test func `an interrupted upload goes on with what was copied`() async throws {
+            let image = try Image(.oss)
+            _ = try await image.push()
+            try image.fixture.setFaults(
+                #"""
+                [{"match": {"operation": "CompleteMultipartUpload"},
+                  "effect": {"fail": {"status": 500, "code": "InternalError"}}}]
+                """#
+            )
+            var content = image.content(parts: 9)
+            content[0] ^= 1
+            try image.write(content)
+            #expect(try await image.push().failed == 1)
+            try image.fixture.setFaults("[]")
+            let push = try await image.push()
+            #expect((push.transferred, push.bytes) == (1, 0))
+            #expect(push.bytesResumed == Int64(content.count))
+            #expect(try await image.isEqual)
+        }
+
+        @Test func `another writer's version is no source`() async throws {
+            let image = try Image(.oss)
+            _ = try await image.push()
+            try await image.fixture.put("disk", image.content(parts: 8))
+            var content = image.content(parts: 9)
+            content[0] ^= 1
+            try image.write(content)
+            let push = try await image.push { $0.conflictPolicy = .local }
+            #expect((push.transferred, push.bytesCopied) == (1, 0))
+            #expect(try await image.isEqual)
+        }
+
+        @Test func `what is known goes with its row`() async throws {
+            let image = try Image(.oss)
+            _ = try await image.push()
+            try await image.fixture.inState { session in
+                let known = try await session.manifest.sentParts(of: "disk")
+                #expect(known?.partSize == Int64(image.partSize))
+                try await session.manifest.record([.forget("disk")])
+                let left = try await session.manifest.sentParts(of: "disk")
+                #expect(left == nil)
+            }
+        }
+    }
+}
