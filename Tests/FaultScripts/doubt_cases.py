@@ -1,4 +1,4 @@
-"""Rows F282 to F286, F444, F468 and F472: places of the state, directories that are only sent, and doubt."""
+"""Rows F282 to F286, F444, F468, F472 and F480: places of the state, directories that are only sent, and doubt."""
 
 import os
 import shutil
@@ -40,6 +40,23 @@ def _(place):
     shutil.rmtree(place.path("priv"))
     result = under(place, wrapper, "push", "--delete")
     equal(result.count("deleted"), 2, f"{result}")
+
+
+@case("F480", "an object that the store refuses holds back deletions, and the exclusion is named")
+def _(place):
+    for name in ("gone", "plain", "it's"):
+        place.write(name, ramp(100))
+    place.in_step(place.push())
+    os.remove(place.path("gone"))
+    place.write("it's", ramp(200))
+    place.faults(place.fault("PutObject", {"fail": {"status": 403, "code": "KMS.KeyState"}}, "it's"))
+    for _ in range(2):
+        result = place.push("--delete")
+        equal((result.status, result.count("failed"), result.count("deleted")), (1, 1, 0), f"{result}")
+        held = result.summary["deletions_held_back"]
+        expect("The store refuses 'it's'" in held and """--exclude '/it'\\''s'""" in held, held)
+    result = place.push("--delete", "--exclude", "/it's", "--include", "/it's/")
+    equal((result.status, result.count("deleted"), place.get("it's")), (0, 1, ramp(100)), f"{result}")
 
 
 @case("F286", "objects that change beneath what this user may not read hold back nothing else")

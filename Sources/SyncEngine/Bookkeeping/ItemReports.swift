@@ -21,6 +21,7 @@ struct ItemReports: Sendable {
         }
         context.tracker.count { $0[keyPath: counted] += 1 }
         doubt(ledger)
+        if failure.isRefusal { ledger.noteRefused(key) }
         context.keptItem(
             action,
             state,
@@ -194,6 +195,15 @@ struct ItemReports: Sendable {
             }
             context.keptItem(.skip, .skipped, key, size: 0, message: message)
         }
+    }
+}
+
+extension ItemFailure {
+    /// True if the store refuses one object, and does so again; 404, 409 and 412 are of what others
+    /// do, and 408 and 429 pass.
+    fileprivate var isRefusal: Bool {
+        guard case .storage = self, let status = answer?.status else { return false }
+        return (400..<500).contains(status) && ![404, 408, 409, 412, 429].contains(status)
     }
 }
 

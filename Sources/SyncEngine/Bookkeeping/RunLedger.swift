@@ -11,6 +11,7 @@ final class RunLedger: Sendable {
     private struct State {
         var stop: SyncError?
         var failed = 0
+        var refused: (count: Int, first: ObjectKey)?
         var skipped = 0
         var cancelled = 0
         var untried = 0
@@ -179,6 +180,16 @@ final class RunLedger: Sendable {
     }
 
     func countFailed() { state.withLock { $0.failed += 1 } }
+    /// Notes a failed item whose object the store refuses, whatever is in it.
+    func noteRefused(_ key: ObjectKey) {
+        state.withLock { state in
+            state.refused = ((state.refused?.count ?? 0) + 1, state.refused?.first ?? key)
+        }
+    }
+    /// The first of the failed items, if the store refused the objects of all of them.
+    var onlyRefused: ObjectKey? {
+        state.withLock { $0.refused?.count == $0.failed ? $0.refused?.first : nil }
+    }
     func countCancelled() { state.withLock { $0.cancelled += 1 } }
     /// Bytes by which the plan makes the directory larger.
     var growth: Int64 { state.withLock { $0.growth } }
@@ -229,27 +240,27 @@ final class RunLedger: Sendable {
         }
     }
 
-    /// Notes a file of this directory that is not in the bucket after the run, under a name that
-    /// is not recorded: it may have been renamed or moved, and its old object be its only copy
-    /// there.
-    func noteUnsent(inode: UInt64, at name: ObjectKey, _ look: FileLook? = nil) {
-        state.withLock { state in
-            if state.unsentFiles.count < Self.inodeLimit {
-                state.unsentFiles[inode] = name
-                if let look { state.unsentLooks.insert(look) }
-            } else if state.unsentFiles[inode] == nil {
-                state.moreInodes += 1
-            }
-        }
-    }
-
-    /// The same of a file that a limit of sizes or ages leaves out.
+    /// Notes a file of this directory whose content is not in the bucket after the run: it may have
+    /// been renamed, moved or copied, and its old object be its only copy there.
     ///
-    /// Most of those were never sent: more than can be noted hold back no deletion.
-    func noteLeftOut(inode: UInt64, at name: ObjectKey, _ look: FileLook?) {
+    /// `inode` is nil if a row of this name has it, `look` if the row is of a file that looks so.
+    ///
+    /// Of what a filter leaves out, most was never sent: more than can be noted hold back no
+    /// deletion.
+    func noteUnsent(
+        inode: UInt64?,
+        at name: ObjectKey,
+        _ look: FileLook? = nil,
+        isLeftOut: Bool = false
+    ) {
         state.withLock { state in
-            guard state.unsentFiles.count < Self.inodeLimit else { return }
-            state.unsentFiles[inode] = name
+            let isFull = max(state.unsentFiles.count, state.unsentLooks.count) >= Self.inodeLimit
+            guard !isFull else {
+                let isKnown = inode.map { state.unsentFiles[$0] != nil } ?? (look == nil)
+                if !isKnown, !isLeftOut { state.moreInodes += 1 }
+                return
+            }
+            if let inode { state.unsentFiles[inode] = name }
             if let look { state.unsentLooks.insert(look) }
         }
     }

@@ -51,22 +51,29 @@ extension ItemWorker {
     var issues: ScanIssues { parts.issues }
 
     /// Notes that the file of an entry is not sent, if it may be a renamed one.
-    func noteUnsent(_ entry: JoinedEntry) {
-        guard let file = unsentFile(entry) else { return }
-        ledger.noteUnsent(inode: file.inode, at: entry.key, look(of: file, entry.base))
-    }
-
-    /// The same of one that a limit of sizes or ages, or the copy of a tag, leaves out.
-    func noteLeftOut(_ entry: JoinedEntry) {
-        guard let file = unsentFile(entry) else { return }
-        ledger.noteLeftOut(inode: file.inode, at: entry.key, look(of: file, entry.base))
+    ///
+    /// A filter leaves it out if it is outside a limit of sizes or ages, or beside the copy of a
+    /// tag.
+    func noteUnsent(_ entry: JoinedEntry, isLeftOut: Bool = false) {
+        guard let file = entry.local?.identity else { return }
+        // A copy that replaces the content of a recorded file keeps that one's inode.
+        let isRenamed = file.inode != entry.base?.inode
+        let look = look(of: file, entry.base)
+        guard isRenamed || look != nil else { return }
+        ledger.noteUnsent(
+            inode: isRenamed ? file.inode : nil,
+            at: entry.key,
+            look,
+            isLeftOut: isLeftOut
+        )
     }
 
     /// Notes what may be nowhere but in directories that copies of tags leave out.
     func noteCopies(in issues: ScanIssues) {
         for name in issues.originalsOfCopies { ledger.countSkippedName(name) }
         for file in issues.copiedFiles {
-            noteLeftOut(JoinedEntry(key: file.path, base: nil, local: file, remote: nil))
+            let entry = JoinedEntry(key: file.path, base: nil, local: file, remote: nil)
+            noteUnsent(entry, isLeftOut: true)
         }
     }
 
@@ -88,11 +95,6 @@ extension ItemWorker {
             throw ItemFailure(error)
         }
         if isSealed { throw .encryptedAndKept }
-    }
-
-    private func unsentFile(_ entry: JoinedEntry) -> FileIdentity? {
-        guard let file = entry.local?.identity, file.inode != entry.base?.inode else { return nil }
-        return file
     }
 
     /// Nil for the recorded file itself, whose inode may be another one in each mount.

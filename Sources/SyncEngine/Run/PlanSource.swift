@@ -31,7 +31,7 @@ struct PlanSource: RunStep {
             setup,
             onCostly: { executor?.skipWithoutDoubt($0, size: 0, message: Self.costlyMessage) },
             onExcluded: onExcluded,
-            onOutside: { executor?.noteLeftOut($0) }
+            onOutside: { executor?.noteUnsent($0, isLeftOut: true) }
         )
     }
 

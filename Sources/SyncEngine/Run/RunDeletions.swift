@@ -88,7 +88,8 @@ struct RunDeletions: RunStep {
             }
         case .refused(let refusal):
             try await context.manifest.clearPlannedDeletions(run: context.run)
-            context.tracker.count { $0.deletionsHeldBack = refusal.message }
+            let message = explained(refusal)
+            context.tracker.count { $0.deletionsHeldBack = message }
             if refusal.isSafetyRefusal {
                 ledger.stop(SyncError(code: .refused, message: refusal.message))
             }
@@ -99,6 +100,15 @@ struct RunDeletions: RunStep {
             )
             await RoomMaking(executor: executor).fail()
         }
+    }
+
+    /// What is said of a refusal, with the way out if it would be the same in every run.
+    private func explained(_ refusal: DeletionRefusal) -> String {
+        guard case .itemsFailed(let count, _) = refusal, let key = ledger.onlyRefused,
+            let hint = FilterHint(key, isFileOnly: true)
+        else { return refusal.message }
+        let others = count == 1 ? "" : ", the first of them"
+        return refusal.message + " The store refuses '\(key.display)'\(others)\(hint.text)"
     }
 
     /// True if what is extra on the side that a run writes to is all deleted, once it has deleted
@@ -155,10 +165,10 @@ struct RunDeletions: RunStep {
     /// were not sent: they may be the only copies. `planned` are the deletions of a plan that is
     /// only shown; nil for those that the manifest has.
     func namesInDoubt(_ planned: Set<ObjectKey>? = nil) async throws -> [ObjectKey] {
-        let files = ledger.unsentFiles
-        guard direction != .pull, !files.isEmpty else { return ledger.skippedNames }
+        guard direction != .pull else { return ledger.skippedNames }
         try await doubtCopies(planned)
-        guard context.policy.judgesInodes else { return ledger.skippedNames }
+        let files = ledger.unsentFiles
+        guard context.policy.judgesInodes, !files.isEmpty else { return ledger.skippedNames }
         let births = await births(of: files, context.disk)
         try await session.manifest.forEachPage(
             inodes: Set(files.keys),

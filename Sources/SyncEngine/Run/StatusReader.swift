@@ -99,7 +99,9 @@ struct StatusReader: Sendable {
             freed: PlanScope.freed(setup, bringsBack: false),
             onCostly: { issues.add("'\($0.display)': the patterns take too long to match") },
             onExcluded: onExcluded,
-            onOutside: { entry in for sender in senders { sender.noteLeftOut(entry) } }
+            onOutside: { entry in
+                for sender in senders { sender.noteUnsent(entry, isLeftOut: true) }
+            }
         )
     }
 

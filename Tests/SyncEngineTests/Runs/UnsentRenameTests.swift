@@ -193,6 +193,38 @@ struct UnsentRenameTests {
         #expect(try await !fixture.objects().contains("old"))
     }
 
+    /// The file whose name it gets keeps its inode, if the copy is written into it.
+    @Test(arguments: [SyncDirection.push, .sync], [true, false])
+    func `keep their objects if they were copied onto a recorded name`(
+        _ direction: SyncDirection,
+        isChain: Bool
+    ) async throws {
+        try fixture.setModified("a/old", Date(timeIntervalSince1970: 1_000_000_000.25))
+        try fixture.write("a/new", Data("of today".utf8))
+        if isChain {
+            try fixture.write("a/last", Data("last".utf8))
+            try fixture.setModified("a/last", Date(timeIntervalSince1970: 1_000_000_000.5))
+        }
+        try await fixture.run("a", .push)
+        func copy(_ old: String, onto new: String) throws {
+            let file = try #require(FileHandle(forWritingAtPath: fixture.directory(new)))
+            try file.truncate(atOffset: 0)
+            try file.write(contentsOf: try #require(fixture.content(old)))
+            try file.close()
+            try fixture.setModified(new, try fixture.modified(old))
+        }
+        try copy("a/old", onto: "a/other")
+        if isChain { try copy("a/last", onto: "a/old") }
+        try fixture.remove(isChain ? "a/last" : "a/old")
+        try await keepsOnlyOld(direction, isCounted: true) {
+            $0.filter.bounds.maximumAge = .seconds(86_400)
+        }
+        if isChain { #expect(try await fixture.object("last") == Data("last".utf8)) }
+        let all = try await fixture.run("a", direction) { $0.deletesKnown = true }
+        #expect(all.deletionsHeldBack == nil && all.isInStep, "\(all)")
+        #expect(try await fixture.object("other") == content)
+    }
+
     @Test func `hold back no deletion of a file whose inode they got`() async throws {
         try fixture.remove("a/old")
         try fixture.write("a/new", Data("here".utf8))
