@@ -1,4 +1,4 @@
-"""Rows F174 to F176 and F440: what a bucket writer can do with the ignore file."""
+"""Rows F174 to F176, F440 and F477: what a bucket writer can do with the ignore file."""
 
 import os
 import signal
@@ -82,6 +82,32 @@ def _(place):
     place.write(".osssyncignore", b"")
     place.in_step(place.run("sync"))
     equal(sent(place), SECRETS, "what was sent once they were accepted")
+
+
+@case("F477", "rules that were removed here, and come back from the bucket, exclude no less")
+def _(place):
+    for command in ("pull", "restore"):
+        private(place)
+        os.remove(place.path(".osssyncignore"))
+        place.put(".osssyncignore", FEWER)
+        if command == "pull":
+            place.in_step(place.pull())
+        else:
+            equal(place.start("restore", place.directory, ".osssyncignore").status, 0, "the restoration")
+        expect(os.path.exists(place.path(".osssyncignore")), f"the file after {command}")
+        for options in (("sync",), ("push", "--delete"), ("sync",)):
+            result = place.run(*options)
+            equal((result.status, result.count("skipped"), sent(place)), (1, 3, []), f"held: {result}")
+        # What the user writes counts at once.
+        place.write(".osssyncignore", b"*.key\n")
+        place.in_step(place.run("sync"))
+        equal(sent(place), SECRETS[:2], "what was sent after an edit")
+        for name in SECRETS[:2]:
+            place.delete(name)
+    # A run that sends ends the rules.
+    os.remove(place.path(".osssyncignore"))
+    place.in_step(place.push())
+    equal(sent(place), SECRETS, "what was sent without rules")
 
 
 @case("F174", "a machine that only ever fetched the rules holds to them")

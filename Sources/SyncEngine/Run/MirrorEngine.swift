@@ -30,10 +30,16 @@ package struct MirrorEngine: Sendable {
         }
         try options.checkPlan(settings)
         let session: MirrorSession
-        if let first = try await usableSession(options, onEvent) {
+        if let first = try await usableSession(options, direction, onEvent) {
             session = first
         } else {
-            session = try await MirrorSession.open(settings, options, mayFetchRules: false, onEvent)
+            session = try await MirrorSession.open(
+                settings,
+                options,
+                direction,
+                mayFetchRules: false,
+                onEvent
+            )
         }
         try session.requirePlaces(settings, direction, options)
         if direction == .push, settings.stateDirectory != nil {
@@ -53,6 +59,7 @@ extension MirrorEngine {
     /// before cannot be used; nothing else was done then.
     private func usableSession(
         _ options: RunOptions,
+        _ direction: SyncDirection,
         _ onEvent: @escaping @Sendable (SyncEvent) -> Void
     ) async throws(SyncError) -> MirrorSession? {
         let isInside = try RunPaths(options.paths, links: .skip).contains(IgnoreFile.key)
@@ -60,6 +67,7 @@ extension MirrorEngine {
         let session = try await MirrorSession.open(
             settings,
             options,
+            direction,
             mayFetchRules: mayFetch,
             onEvent
         )

@@ -1,6 +1,7 @@
 internal import LocalStorage
 internal import ObjectTransfer
 internal import SyncModel
+internal import SyncPlanner
 
 extension MirrorSession {
     /// How often a directory that another run holds is tried again; not every file system can wait
@@ -11,6 +12,7 @@ extension MirrorSession {
     static func open(
         _ settings: MirrorSettings,
         _ options: RunOptions,
+        _ direction: SyncDirection,
         mayFetchRules: Bool,
         _ onEvent: @escaping @Sendable (SyncEvent) -> Void
     ) async throws(SyncError) -> MirrorSession {
@@ -23,6 +25,7 @@ extension MirrorSession {
                     locks: !options.isDryRun,
                     allowsRebinding: options.allowsRebinding,
                     mayFetchRules: mayFetchRules,
+                    sends: direction != .pull,
                     onWait: { onEvent(.warning(message: $0)) }
                 )
             } catch {

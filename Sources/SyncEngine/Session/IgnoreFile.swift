@@ -32,6 +32,8 @@ enum IgnoreFile {
 
     /// The rules of the file, and those that were accepted before; none if there is no such file.
     ///
+    /// `sends` is true for a run that sends files.
+    ///
     /// - Throws: If it is there and cannot be read or understood: a run without it could upload
     ///   what was never meant to leave the machine.
     static func rules(
@@ -40,6 +42,7 @@ enum IgnoreFile {
         _ environment: EngineEnvironment,
         isRebuilt: Bool,
         records: Bool,
+        sends: Bool,
         attempts: Int = maximumReadings
     ) async throws -> IgnoreRules {
         let row = try await manifest.entry(key)
@@ -80,12 +83,15 @@ enum IgnoreFile {
                         environment,
                         isRebuilt: isRebuilt,
                         records: records,
+                        sends: sends,
                         attempts: attempts - 1
                     )
                 }
             }
             let now = AcceptedRules([text], received: isReceived ? accepted.received : nil)
-            if records, accepted != now { try now.write(to: directory) }
+            // Where the file is gone, perhaps by accident, only what sends ends the rules for good:
+            // other runs may bring back one that excludes less.
+            if records, sends || found != nil, accepted != now { try now.write(to: directory) }
             return IgnoreRules(current: current)
         }
         var now = try accepted.following(text)

@@ -41,12 +41,14 @@ struct MirrorSession: Sendable {
     let state: String
 
     /// Opens a mirror: with `locks` false to look only, beside a run that may be under way; with
-    /// `allowsRebinding`, another remote than the recorded one is taken as the new one.
+    /// `allowsRebinding`, another remote than the recorded one is taken as the new one; with
+    /// `sends`, for a run that sends files.
     static func open(
         _ settings: MirrorSettings,
         locks: Bool,
         allowsRebinding: Bool,
         mayFetchRules: Bool = false,
+        sends: Bool = false,
         onWait: (@Sendable (String) -> Void)? = nil
     ) async throws(SyncError) -> MirrorSession {
         do {
@@ -75,7 +77,8 @@ struct MirrorSession: Sendable {
                 isNetwork: isNetwork,
                 locks: locks,
                 allowsRebinding: allowsRebinding,
-                mayFetchRules: mayFetchRules
+                mayFetchRules: mayFetchRules,
+                sends: sends
             )
             do {
                 let session = try await opening.open()
@@ -117,6 +120,7 @@ struct MirrorSession: Sendable {
         let locks: Bool
         let allowsRebinding: Bool
         let mayFetchRules: Bool
+        let sends: Bool
 
         func open(damage: ManifestError? = nil) async throws -> MirrorSession {
             let (manifest, outcome) =
@@ -195,7 +199,8 @@ struct MirrorSession: Sendable {
                 manifest,
                 settings.environment,
                 isRebuilt: !isKnown,
-                records: locks
+                records: locks,
+                sends: sends
             )
             if let problem = rules.problem, !mayFetchRules { throw problem }
             let local = try await LocalRules.read(

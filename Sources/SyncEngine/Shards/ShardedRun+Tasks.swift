@@ -102,6 +102,7 @@ extension ShardedRun {
         let session = try await MirrorSession.open(
             settings,
             options,
+            direction,
             mayFetchRules: false
         ) { [self] event in
             emit(event)

@@ -218,6 +218,7 @@ final class ShardedRun: Sendable {
         let session = try await MirrorSession.open(
             settings,
             options,
+            direction,
             mayFetchRules: false,
             onEvent
         )
