@@ -57,8 +57,10 @@ func carriedDirectoryMode(
     _ policy: DecisionPolicy
 ) -> ModeTarget? {
     guard policy.carriesModes, let found = local.permissions else { return nil }
-    // What another user made in its place opens nothing elsewhere.
-    if local.mayBeOthers, let mode = base.mode, found & ~mode != 0 { return nil }
+    // What another user made in its place opens nothing elsewhere, and gets no files.
+    if local.mayBeOthers, let mode = base.mode, found & ~mode != 0 {
+        return policy.direction == .push ? nil : .neither
+    }
     let isChanged =
         policy.ordinaryDirectory != nil
         && base.mode.map { $0 != found } ?? !policy.isOrdinary(found)

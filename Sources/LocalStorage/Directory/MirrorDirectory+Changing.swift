@@ -268,6 +268,13 @@ extension MirrorDirectory {
         return 0o777 & ~UInt32(mask)
     }()
 
+    /// The bits for owner, group and others of a directory; nil for one that a run made and whose
+    /// marker was not asked yet.
+    package func permissions(ofDirectory path: RelativePath) throws(LocalError) -> UInt32? {
+        let status = try root.directory(beneath: path).status()
+        return status.isUnasked ? nil : status.permissions & 0o777
+    }
+
     /// The permissions of a directory here whose marker says `mode`: no more than the umask allows,
     /// and always reading and entering for its owner, because later runs walk it.
     package func permissions(ofMarker mode: UInt32) throws(LocalError) -> UInt32 {

@@ -11,7 +11,7 @@ struct DirectoryMarkers: ItemWorker {
 
     init(_ parts: ItemParts) { self.parts = parts }
 
-    private var permissions: Permissions { Permissions(parts) }
+    var permissions: Permissions { Permissions(parts) }
 
     /// Only stores of S3 are of so many makes.
     private var mayShortenMarkers: Bool { !context.store.dialect.computesChecksum }
@@ -108,9 +108,10 @@ struct DirectoryMarkers: ItemWorker {
 
 extension DirectoryMarkers {
     /// A directory becomes a marker, an empty object whose key ends in "/", because it is empty or
-    /// has permissions of its own.
-    func uploadMarker(_ entry: JoinedEntry) async {
-        if await permissions.waits(entry) { return }
+    /// has permissions of its own; false if that failed.
+    @discardableResult
+    func uploadMarker(_ entry: JoinedEntry) async -> Bool {
+        if await permissions.waits(entry) { return true }
         let mode = permissions.recordedMode(entry)
         do {
             let shared = try await shared(mode, entry)
@@ -126,10 +127,12 @@ extension DirectoryMarkers {
             context.tracker.count { $0.transferred += 1 }
             context.tracker.finishedItem(bytes: 0)
             context.doneItem(.upload, entry.key, size: 0)
+            return true
         } catch {
             context.tracker.finishedItem(bytes: 0)
-            if waitsForDeletions(entry, error) { return }
+            if waitsForDeletions(entry, error) { return true }
             fail(.upload, entry.key, size: 0, error)
+            return false
         }
     }
 

@@ -85,9 +85,15 @@ struct Dispatcher {
         case .skip(.needsRestore(_, isOngoing: false)) where context.options.restoreDays != nil:
             let work = ItemExecutor.Work(entry: entry, decision: decision)
             try await queue?.push(work, .small)
+        case .carryMode(.neither) where entry.local?.isOthersDirectory == true:
+            executor.parts.privateMarkers.refuse(entry.key)
+            executor.skip(entry.key, size: 0, message: Self.othersDirectoryMessage)
         case .keepLocalChange, .skip:
             await executor.carryOut(decision, entry)
         case .download, .upload, .uploadMarker, .compare, .adopt, .refresh, .carryMode, .conflict:
+            if decision.sendsDirectory(of: entry), executor.permissions.closesMore(entry) {
+                executor.parts.privateMarkers.expect(entry)
+            }
             let work = ItemExecutor.Work(entry: entry, decision: decision)
             executor.countAsPlanned(work)
             if case .download = decision {
@@ -98,6 +104,10 @@ struct Dispatcher {
             try await queue?.push(work, work.size > context.limits.largeItem ? .large : .small)
         }
     }
+
+    private static let othersDirectoryMessage =
+        "another user has put this directory in the place of one that fewer users may enter; "
+        + "nothing is downloaded into it until it has the recorded permissions or is removed"
 
     /// Keeps an item until the deletions were carried out.
     ///
@@ -234,6 +244,22 @@ extension JoinedEntry {
     /// The entry of a directory that this run made, of whose row nothing is left.
     fileprivate var withoutDirectory: JoinedEntry {
         JoinedEntry(key: key, base: nil, local: nil, remote: remote)
+    }
+}
+
+extension LocalEntry {
+    /// True for a directory that another user may have put where it is.
+    fileprivate var isOthersDirectory: Bool { isDirectory && mayBeOthers }
+}
+
+extension Decision {
+    /// True for what gives the marker of a directory its permissions.
+    fileprivate func sendsDirectory(of entry: JoinedEntry) -> Bool {
+        switch self {
+        case .uploadMarker: true
+        case .carryMode(.object): entry.local?.isDirectory == true
+        default: false
+        }
     }
 }
 

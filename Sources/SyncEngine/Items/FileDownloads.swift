@@ -49,6 +49,10 @@ struct FileDownloads: ItemWorker {
             if case .shadowedByDirectory = obstacle, await markers.adoptMarker(entry) { return }
             return skipName(entry, obstacle)
         }
+        if parts.privateMarkers.isRefused(above: entry.key) {
+            context.tracker.abandonedItem(bytes: object.size)
+            return skip(entry.key, size: object.size, message: Self.refusedMessage)
+        }
         await directories.make(above: path)
         // What was fetched already is kept where it cannot get its name.
         if let refusal = await places.placeRefusal(path, replaces: entry.local != nil),
@@ -81,6 +85,10 @@ struct FileDownloads: ItemWorker {
         }
         fail(.download, entry.key, size: object.size, failure)
     }
+
+    private static let refusedMessage =
+        "not downloaded, because another user has put a directory above it in the place of one "
+        + "that fewer users may enter"
 
     /// Why nothing can be put in the place of an entry; nil if nothing is known.
     func refusal(of entry: JoinedEntry) async -> LocalError? {

@@ -12,6 +12,7 @@ struct FileUploads: ItemWorker {
     init(_ parts: ItemParts) { self.parts = parts }
 
     private var damage: DamagedFiles { DamagedFiles(parts) }
+    private var markers: DirectoryMarkers { DirectoryMarkers(parts) }
     private var permissions: Permissions { Permissions(parts) }
     private var smallRenames: SmallRenames { SmallRenames(parts) }
     private var sources: CopySources { CopySources(parts) }
@@ -32,6 +33,14 @@ struct FileUploads: ItemWorker {
             skip(entry.key, size: file.size, message: error.message)
             return
         }
+        guard await markers.areSent(above: entry.key) else {
+            noteUnsent(entry)
+            context.tracker.abandonedItem(bytes: file.size)
+            guard !Task.isCancelled else {
+                return fail(.upload, entry.key, size: file.size, .cancelled)
+            }
+            return skip(entry.key, size: file.size, message: Self.unmarkedMessage)
+        }
         guard await damage.isBeyondDoubt(entry, file, path) else { return }
         guard entry.remote == nil, let other = await FilePlaces(parts).otherSpelling(path) else {
             return await upload(entry, file, path, earlier)
@@ -49,6 +58,10 @@ struct FileUploads: ItemWorker {
             fail(.upload, entry.key, size: file.size, error)
         }
     }
+
+    private static let unmarkedMessage =
+        "not sent, because the permissions of a directory above it could not be sent, without "
+        + "which other machines let more users in"
 
     private func upload(
         _ entry: JoinedEntry,

@@ -78,7 +78,7 @@ struct ItemExecutor: ItemWorker {
         case .upload:
             await uploads.upload(entry)
         case .uploadMarker:
-            await markers.uploadMarker(entry)
+            await markers.send(planned: entry)
         case .compare(let comparison, let same, let different):
             await compare(entry, comparison, same: same, different: different)
         case .conflict(let kind, let resolution):
@@ -89,6 +89,8 @@ struct ItemExecutor: ItemWorker {
             await adopt(entry, checksum: entry.base?.crc64, etag: nil, nil, readSince: nil)
         case .refresh(let reason):
             await refresh(entry, reason, readSince: nil)
+        case .carryMode(.object) where entry.local?.isDirectory == true:
+            await markers.send(planned: entry)
         case .carryMode(let target):
             await permissions.carryMode(entry, to: target, readSince: nil)
         case .deleteLocal, .deleteRemote:

@@ -22,6 +22,7 @@ final class ItemParts: Sendable {
     let publications: PublicationQueue
     let issues: ScanIssues
     let absent = AbsentDirectory()
+    let privateMarkers = PrivateMarkers()
     /// Of uploads whose names a store may take for those of others: one at a time.
     let likeNames = SingleFlight()
 

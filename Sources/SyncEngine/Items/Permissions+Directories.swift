@@ -122,25 +122,31 @@ extension Permissions {
         }
     }
 
-    func carryDirectoryMode(_ entry: JoinedEntry, to target: ModeTarget) async {
+    /// Gives one side the permissions of the other one; false if the marker should have got those
+    /// of the directory, and that failed.
+    @discardableResult
+    func carryDirectoryMode(_ entry: JoinedEntry, to target: ModeTarget) async -> Bool {
         do {
-            // Its permissions are not what anybody wants.
-            if try await asMadeHere(entry).local == nil {
-                return context.tracker.direction == .push
-                    ? leave(.unchanged, entry) : await settleDirectory(entry, .mode)
+            let isMade = try await asMadeHere(entry).local == nil
+            let isSent = target == .object && !isMade
+            if target == .neither, !isMade {
+                keepLocalChange(entry)
+            } else if isSent, let mode = entry.local?.permissions {
+                if try await sendDirectoryMode(entry, mode) {
+                    reportMode(entry)
+                } else {
+                    leave(.unchanged, entry)
+                }
+            } else if isMade, context.tracker.direction == .push {
+                // Its permissions are not what anybody wants.
+                leave(.unchanged, entry)
+            } else {
+                await settleDirectory(entry, .mode)
             }
-        } catch {
-            return fail(.mode, entry.key, size: 0, ItemFailure(any: error))
-        }
-        if target == .neither { return keepLocalChange(entry) }
-        guard target == .object, let mode = entry.local?.permissions else {
-            return await settleDirectory(entry, .mode)
-        }
-        do {
-            if try await sendDirectoryMode(entry, mode) { return reportMode(entry) }
-            leave(.unchanged, entry)
+            return true
         } catch {
             fail(.mode, entry.key, size: 0, ItemFailure(any: error))
+            return false
         }
     }
 
@@ -282,6 +288,15 @@ extension Permissions {
             !isOrdinaryDirectory(found, here: context.policy.ordinaryDirectory)
         else { return nil }
         return found
+    }
+
+    /// True if other machines would let more users into the directory without what is to be sent
+    /// of its permissions.
+    func closesMore(_ entry: JoinedEntry) -> Bool {
+        guard let mode = entry.local?.permissions, entry.local?.kind == .directory(isEmpty: false),
+            entry.remote != nil || recordedMode(entry) != nil
+        else { return false }
+        return (entry.base?.mode ?? 0o755) & 0o055 & ~mode != 0
     }
 
     /// The permissions of an ordinary directory, which its row has so that a run with another umask

@@ -19,7 +19,10 @@ struct Permissions: ItemWorker {
         to target: ModeTarget,
         readSince start: Timestamp?
     ) async {
-        if entry.local?.isDirectory == true { return await carryDirectoryMode(entry, to: target) }
+        if entry.local?.isDirectory == true {
+            await carryDirectoryMode(entry, to: target)
+            return
+        }
         guard let base = entry.base, let file = entry.local?.identity else { return }
         let row = refreshed(base, entry, file, readSince: start)
         do {

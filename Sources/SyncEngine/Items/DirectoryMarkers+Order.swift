@@ -1,0 +1,79 @@
+internal import LocalStorage
+internal import ManifestStore
+internal import ObjectStorage
+internal import ObjectTransfer
+internal import SyncModel
+internal import SyncPlanner
+
+/// Markers that are sent before the files in their directories.
+extension DirectoryMarkers {
+    /// Sends what is planned for a marker, unless that was done for a file beneath it.
+    func send(planned entry: JoinedEntry) async {
+        guard parts.privateMarkers.isExpected(entry.key) else {
+            _ = await send(entry)
+            return
+        }
+        _ = await isSent(entry.key, looks: false)
+        parts.privateMarkers.forget(entry.key)
+    }
+
+    /// Sends the markers above a file that come before it; false if one failed.
+    ///
+    /// The plan of a limited run does not have those above its paths.
+    func areSent(above key: ObjectKey) async -> Bool {
+        let isLimited = !context.paths.ranges.isAll && context.options.keepsFileMetadata
+        guard isLimited || !parts.privateMarkers.isEmpty else { return true }
+        for directory in key.directoriesAbove {
+            let isAbove = isLimited && !context.paths.contains(directory)
+            let looks = isAbove && context.closed.owns(directory)
+            guard await isSent(directory, looks: looks) else { return false }
+        }
+        return true
+    }
+
+    private func isSent(_ key: ObjectKey, looks: Bool) async -> Bool {
+        while true {
+            switch parts.privateMarkers.begin(key, looks: looks) {
+            case .none(let isSent): return isSent
+            case .wait(let flight): await flight.ended()
+            case .send(let planned):
+                var (entry, isSent) = (planned, true)
+                if entry == nil {
+                    // What cannot be looked at fails for the file, too.
+                    entry = try? await unplanned(key)
+                    if entry != nil { context.tracker.planned(bytes: 0) }
+                }
+                if let entry { isSent = await send(entry) }
+                parts.privateMarkers.end(key, isSent: isSent)
+                return isSent
+            }
+        }
+    }
+
+    /// False if it failed.
+    private func send(_ entry: JoinedEntry) async -> Bool {
+        guard entry.remote == nil else {
+            return await permissions.carryDirectoryMode(entry, to: .object)
+        }
+        return await uploadMarker(entry)
+    }
+
+    /// A directory above the paths of the run, if its marker is to be sent.
+    private func unplanned(_ key: ObjectKey) async throws -> JoinedEntry? {
+        let path = try RelativePath(key: key)
+        let found = try await context.onDisk { directory throws(LocalError) in
+            try directory.permissions(ofDirectory: path)
+        }
+        let row = try await context.manifest.entry(key)
+        let local = LocalEntry(
+            path: key,
+            kind: .directory(isEmpty: false),
+            permissions: found
+        )
+        let object = row.map {
+            RemoteObject(key: key, size: 0, etag: $0.etag, lastModified: $0.lastModified)
+        }
+        let entry = JoinedEntry(key: key, base: row, local: local, remote: object)
+        return permissions.closesMore(entry) ? entry : nil
+    }
+}

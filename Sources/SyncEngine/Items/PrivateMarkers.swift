@@ -1,0 +1,90 @@
+internal import SyncModel
+internal import SyncPlanner
+internal import Synchronization
+
+/// Directories that fewer users may enter than others, and what comes before their files.
+///
+/// Until the marker of such a directory is in the bucket, other machines open the directory: it is
+/// sent before the files, by whatever comes to it first, and if it fails, they are not sent. A
+/// directory that another user put in the place of one here gets no files, either.
+final class PrivateMarkers: Sendable {
+    private enum State {
+        case planned(JoinedEntry)
+        case underWay(SingleFlight)
+        case ended(isSent: Bool)
+    }
+
+    /// What is to be done about a marker.
+    enum Turn {
+        case none(isSent: Bool)
+        case wait(SingleFlight)
+        /// Nil if the directory was not looked at yet.
+        case send(JoinedEntry?)
+    }
+
+    private let states = Mutex<[ObjectKey: State]>([:])
+
+    var isEmpty: Bool { states.withLock(\.isEmpty) }
+
+    /// Notes a marker before anything beneath it is planned.
+    func expect(_ entry: JoinedEntry) {
+        states.withLock { $0[entry.key] = .planned(entry) }
+    }
+
+    /// Notes a directory that gets no files.
+    func refuse(_ key: ObjectKey) { states.withLock { $0[key] = .ended(isSent: false) } }
+
+    func isRefused(above key: ObjectKey) -> Bool {
+        guard !isEmpty else { return false }
+        return states.withLock { states in
+            key.directoriesAbove.contains { directory in
+                if case .ended(isSent: false)? = states[directory] { true } else { false }
+            }
+        }
+    }
+
+    func isExpected(_ key: ObjectKey) -> Bool { states.withLock { $0[key] != nil } }
+
+    /// Begins what is to be done; with `looks`, also of a directory that is not planned.
+    func begin(_ key: ObjectKey, looks: Bool) -> Turn {
+        states.withLock { states in
+            let planned: JoinedEntry?
+            switch states[key] {
+            case .ended(let isSent): return .none(isSent: isSent)
+            case .underWay(let flight): return .wait(flight)
+            case .planned(let entry): planned = entry
+            case nil:
+                guard looks else { return .none(isSent: true) }
+                planned = nil
+            }
+            let flight = SingleFlight()
+            _ = flight.begin()
+            states[key] = .underWay(flight)
+            return .send(planned)
+        }
+    }
+
+    func end(_ key: ObjectKey, isSent: Bool) {
+        let state = states.withLock { states in
+            defer { states[key] = .ended(isSent: isSent) }
+            return states[key]
+        }
+        if case .underWay(let flight)? = state { flight.end() }
+    }
+
+    /// Forgets a marker whose own item came, and that was sent.
+    func forget(_ key: ObjectKey) {
+        states.withLock { states in
+            if case .ended(isSent: true)? = states[key] { states[key] = nil }
+        }
+    }
+}
+
+extension ObjectKey {
+    /// The keys of the markers above it, the outermost first.
+    var directoriesAbove: [ObjectKey] {
+        let bytes = [UInt8](self.bytes)
+        return bytes.indices.dropLast().filter { bytes[$0] == UInt8(ascii: "/") }
+            .map { ObjectKey(bytes[...$0]) }
+    }
+}

@@ -1,0 +1,95 @@
+"""Rows F478 and F479: directories that fewer users may enter than others, and their markers."""
+
+import os
+
+from case_table import case, equal, expect
+from machine import skipped, stranger, under
+from scenes import NEW, OLD, OTHER
+
+
+def refuse(place, key):
+    """No marker can be written, nor copied onto itself."""
+    place.faults(*(place.fault(operation, {"fail": {"status": 403, "code": "AccessDenied"}}, key)
+                   for operation in ("PutObject", "CopyObject")))
+
+
+def sent(place, *names):
+    return [name for name in names if place.get(name) is not None]
+
+
+@case("F478", "no file is sent before the marker that closes its directory elsewhere")
+def _(place):
+    place.write("open/file", OTHER)
+    for number in range(20):
+        place.write(f"private/deep/{number}", OLD)
+    os.chmod(place.path("private"), 0o700)
+    refuse(place, "private/")
+    for _ in range(2):
+        result = place.push()
+        equal((result.status, result.count("failed"), result.count("skipped")), (1, 1, 20), f"{result}")
+        equal(sent(place, "open/file", "private/", "private/deep/7"), ["open/file"], "what was sent")
+        expect("permissions" in result.said("private/deep/7"), f"{result}")
+    place.faults()
+    place.in_step(place.push())
+    equal(sent(place, "private/", "private/deep/7"), ["private/", "private/deep/7"], "what was held back")
+    # Permissions that were ordinary when they were sent.
+    os.chmod(place.path("open"), 0o700)
+    place.write("open/new", NEW)
+    refuse(place, "open/")
+    result = place.push()
+    expect(result.status == 1 and place.get("open/new") is None, f"{result}")
+    place.faults()
+    place.in_step(place.push())
+    equal(place.get("open/new"), NEW, "what was held back")
+
+
+@case("F478", "a push of some paths sends the markers above them that close directories elsewhere")
+def _(place):
+    place.write("private/deep/file", OLD)
+    place.write("private/other", OTHER)
+    os.chmod(place.path("private"), 0o700)
+    result = place.push("private/deep/file")
+    equal((result.status, result.count("transferred")), (0, 2), f"{result}")
+    equal(place.head("private/")["x-oss-meta-mode"], "40700", "the marker")
+    equal(place.push("private/deep/file").count("transferred"), 0, "the second time")
+    os.chmod(place.path("private"), 0o750)
+    os.chmod(place.path("private/deep"), 0o750)
+    place.write("private/deep/file", NEW)
+    refuse(place, "private/deep/")
+    result = place.push("private/deep/file")
+    equal((result.status, place.get("private/deep/file")), (1, OLD), f"{result}")
+    place.faults()
+    equal(place.push("private/deep/file").status, 0, "once the store takes it")
+    equal(place.head("private/deep/")["x-oss-meta-mode"], "40750", "the marker of the second one")
+    # It opens the directory, which can wait for a run of the whole.
+    equal(place.head("private/")["x-oss-meta-mode"], "40700", "the marker of the first one")
+    place.in_step(place.push())
+    equal(place.head("private/")["x-oss-meta-mode"], "40750", "after a run of the whole")
+
+
+@case("F479", "a directory that another user has put in the place of a private one gets no files")
+def _(place):
+    if os.getuid() != 0:
+        return skipped("only root gives files to other users")
+    place.write("private/file", OLD)
+    place.write("gone", OTHER)
+    os.chmod(place.path("private"), 0o700)
+    wrapper = stranger(place)
+    if wrapper is None:
+        return
+    place.in_step(under(place, wrapper, "push"))
+    os.chmod(place.directory, 0o777)
+    os.rename(place.path("private"), place.directory + "-away")
+    os.mkdir(place.path("private"))
+    os.chmod(place.path("private"), 0o777)
+    place.put("private/new", NEW)
+    for command, skips in (("pull", 3), ("sync", 2), ("pull", 3)):
+        result = under(place, wrapper, command)
+        equal((result.status, result.count("failed"), result.count("skipped")), (1, 0, skips), f"{result}")
+        equal(os.listdir(place.path("private")), [], "what another user can read")
+        expect("another user" in result.said("private/"), f"{result}")
+    equal(place.head("private/")["x-oss-meta-mode"], "40700", "the marker")
+    os.rmdir(place.path("private"))
+    place.in_step(under(place, wrapper, "pull"))
+    equal((oct(os.stat(place.path("private")).st_mode & 0o777), place.tree()["private/new"]),
+          ("0o700", NEW), "the directory of this user")
