@@ -31,6 +31,14 @@ package struct FileIdentity: Sendable, Hashable {
         return nanoseconds < 0 ? nil : nanoseconds
     }
 
+    /// True for the same file with the same size and modification time.
+    ///
+    /// The time of its last change moves with each of its names.
+    package func isVersion(_ other: FileIdentity) -> Bool {
+        inode == other.inode && device == other.device && size == other.size
+            && modified == other.modified
+    }
+
     /// True for the same file with more bytes, as far as that can be told without reading it.
     package func hasGrown(since earlier: FileIdentity) -> Bool {
         inode == earlier.inode && device == earlier.device && size > earlier.size

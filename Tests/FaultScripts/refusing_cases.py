@@ -90,6 +90,11 @@ def _(place):
         place.put("small", NEW)
         place.in_step(place.pull())
         equal(place.tree()["small"], NEW, "the new version")
+        place.write("small", FRESH)
+        place.in_step(place.pull("--force"))
+        equal(place.tree()["small"], NEW, "the object in its place")
+        undone = place.start("undo", place.directory)
+        equal((undone.status, place.tree()["small"]), (0, FRESH), f"{undone}")
         place.environment = {}
 
 

@@ -1,4 +1,4 @@
-"""Rows F270–F272, F320, F324, F359, F376 and F413: who may read files, shared and closed directories."""
+"""Rows F270–F272, F320, F324, F359, F376, F413, F482 and F483: who may read files, shared and closed directories."""
 
 import errno
 import os
@@ -289,6 +289,38 @@ def _(place):
     place.endpoint = place.server.url
     place.in_step(under(place, wrapper, "sync"))
     equal(place.head("closed/")["x-oss-meta-mode"], "40711", "the marker's permissions")
+
+
+@case("F482", "an undo puts back what was replaced in a closed directory")
+def _(place):
+    place.write("closed/f", OLD)
+    os.chmod(place.path("closed"), 0o555)
+    wrapper = stranger(place)
+    if wrapper is None:
+        return
+    place.in_step(under(place, wrapper, "push"))
+    with open(place.path("closed/f"), "wb") as file:
+        file.write(NEW)
+    place.in_step(under(place, wrapper, "pull", "--force"))
+    equal(place.tree(), {"closed/f": OLD}, "the tree of the run")
+    line = [*wrapper, place.server.osssync, "undo", place.directory]
+    result = program.run(line[0], line[1:], place.full_environment(), PATIENCE)
+    equal((result.status, place.tree()), (0, {"closed/f": NEW}), f"{result}")
+
+
+@case("F483", "a file that rotted comes back from the bucket although nothing has found it yet")
+def _(place):
+    if not pretending(place, ctime="1"):
+        return
+    place.write("f", FRESH)
+    place.write("sound", OTHER)
+    place.in_step(place.push())
+    place.in_step(place.push())
+    rot(place.path("f"))
+    result = place.start("restore", place.directory, "f", "--json")
+    equal((result.status, place.tree()["f"]), (0, FRESH), f"{result}")
+    result = place.start("restore", place.directory, "sound", "--json")
+    equal((result.status, result.all("restored")), (1, []), f"{result}")
 
 
 @case("F359", "a run with another umask takes no directory of a marker for one that a user changed")

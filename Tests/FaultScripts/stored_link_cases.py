@@ -1,4 +1,4 @@
-"""Rows F217 to F221: symbolic links that are stored as objects, or followed."""
+"""Rows F217 to F221 and F481: symbolic links that are stored as objects, or followed."""
 
 import os
 
@@ -197,3 +197,18 @@ def _(place):
         result = place.push("--links", policy, *ALL)
         equal((result.status, result.count("deleted"), place.get("d/good")), (0, 0, OLD),
               str(result))
+
+
+@case("F481", "a stored link comes back by its own name, from the bucket and from its trash")
+def _(place):
+    stored(place)
+    place.in_step(place.push(*STORE, "--trash", "remote"))
+    for turn in range(2):
+        os.remove(place.path("to-a"))
+        if turn == 1:
+            place.in_step(place.push(*STORE, *ALL, "--trash", "remote"))
+            equal(place.get("to-a" + SUFFIX), None, "the object")
+        found = place.start("restore", place.directory, "to-a", "--json")
+        equal((found.status, links(place).get("to-a")), (0, "a"), f"turn {turn}: {found}")
+    found = place.start("restore", place.directory, "nowhere", "--json")
+    equal((found.status, found.all("restored")), (1, []), f"{found}")

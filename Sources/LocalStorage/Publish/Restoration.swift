@@ -142,7 +142,7 @@ private struct Restoration {
         if try move() { return .restored(replaced: false) }
         guard let present = try present() else { throw .targetChanged(target) }
         if try isEqual(to: present, unless: interruption) { return .alreadyThere }
-        guard let replacing, replaceable.map({ $0 == present.identity }) ?? true else {
+        guard let replacing, replaceable.map(present.identity.isVersion) ?? true else {
             return .occupied
         }
         try replace(present, replacing)
@@ -156,7 +156,7 @@ private struct Restoration {
     ) throws(LocalError) -> RestorationOutcome {
         guard let present = try present() else { return .restored(replaced: false) }
         if try isEqual(to: present, unless: interruption) { return .alreadyThere }
-        let isReplaced = replaces && replaceable.map { $0 == present.identity } ?? true
+        let isReplaced = replaces && replaceable.map(present.identity.isVersion) ?? true
         return isReplaced ? .restored(replaced: true) : .occupied
     }
 

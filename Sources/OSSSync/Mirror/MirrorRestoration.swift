@@ -2,7 +2,6 @@ internal import ObjectStorage
 internal import ObjectTransfer
 internal import SyncEngine
 internal import SyncModel
-internal import Synchronization
 
 /// Brings back files: the newest version that is not what is there, that of a time or of a run.
 ///
@@ -13,7 +12,7 @@ internal import Synchronization
 public struct MirrorRestoration: Sendable {
     let local: LocalMirror
     private(set) var mirror: DirectoryMirror?
-    private let options: RunOptions
+    private var options: RunOptions
     let onWarning: @Sendable (String) -> Void
 
     /// Creates one.
@@ -52,24 +51,40 @@ public struct MirrorRestoration: Sendable {
         var report = RestoreReport()
         var asking = self
         for path in request.paths {
-            var one = request
-            one.paths = [path]
-            guard request.version == .latest else {
-                one.replacesFiles = !request.isCopy && !RestoreRequest.isAll(path)
-                report.add(try await restoreThen(one, path, onFile))
-                continue
+            var one = try await asking.restore(request, path, onFile)
+            // The object of a stored link has a name of its own.
+            if one.isOnlyMissing, let name = RestoreRequest.linkName(path) {
+                var links = asking
+                links.options.links = .store
+                let link = try await links.restore(request, name, onFile)
+                if link.missing.isEmpty { one = link }
             }
-            var found: Found?
-            do throws(SyncError) {
-                found = try await asking.look(at: path)
-            } catch {
-                guard Self.isOutage(error) else { throw error }
-                onWarning(error.message)
-                asking.mirror = nil
-            }
-            report.add(try await asking.restore(one, path, found, onFile))
+            report.add(one)
         }
         return report
+    }
+
+    /// Restores one path; without the bucket from then on, if that cannot be asked.
+    private mutating func restore(
+        _ request: RestoreRequest,
+        _ path: String,
+        _ onFile: @escaping @Sendable (RestoredFile) -> Void
+    ) async throws(SyncError) -> RestoreReport {
+        var one = request
+        one.paths = [path]
+        guard request.version == .latest else {
+            one.replacesFiles = !request.isCopy && !RestoreRequest.isAll(path)
+            return try await restoreThen(one, path, onFile)
+        }
+        var found: Found?
+        do throws(SyncError) {
+            found = try await look(at: path)
+        } catch {
+            guard Self.isOutage(error) else { throw error }
+            onWarning(error.message)
+            mirror = nil
+        }
+        return try await restore(one, path, found, onFile)
     }
 
     /// Restores what was there at a time, or what a run removed.
@@ -146,6 +161,11 @@ public struct MirrorRestoration: Sendable {
             // Nothing was removed: the object that is there is the only version.
             rest = try await mirror.copyOut(request, downloading: options, onFile: onFile)
         }
+        if isFile, !isCopy, rest.hasNothing, let found, found.isOnBothSides {
+            // The file may be damaged, which only its content shows.
+            let repaired = try await pull(request, found, isFile: true, reads: true, onFile)
+            if !repaired.hasNothing { return repaired }
+        }
         if !rest.missing.isEmpty, let rule = found?.exclusion {
             let file = RestoredFile(excluded: path, by: rule)
             (rest, rest.missing) = (RestoreReport(), [])
@@ -181,6 +201,8 @@ public struct MirrorRestoration: Sendable {
             return outlook.rule ?? outlook.reason
         }
 
+        var isOnBothSides: Bool { explanation?.local != nil && explanation?.remote != nil }
+
         /// True if the bucket has what is not here, or may have.
         var bringsSomething: Bool {
             guard let explanation else { return true }
@@ -203,6 +225,7 @@ public struct MirrorRestoration: Sendable {
         pull.replacesLocalChanges = true
         // As the pull of it, which brings back what was freed.
         pull.paths = [path]
+        if LocalSettings.isEscaped(path) { pull.names = .escape }
         do throws(SyncError) {
             return Found(explanation: try await mirror.explain(path: path, of: [.pull: pull]))
         } catch {
@@ -215,17 +238,19 @@ public struct MirrorRestoration: Sendable {
         }
     }
 
-    /// Downloads what the bucket has by a pull of the path.
+    /// Downloads what the bucket has by a pull of the path, which with `reads` compares contents.
     private func pull(
         _ request: RestoreRequest,
         _ found: Found,
         isFile: Bool,
+        reads: Bool = false,
         _ onFile: @escaping @Sendable (RestoredFile) -> Void
     ) async throws(SyncError) -> RestoreReport {
         guard let mirror else { return RestoreReport() }
         var options = options
         options.paths = request.paths
         options.isDryRun = request.isDryRun
+        options.comparesContent = options.comparesContent || reads
         let replaces = isFile || request.replaces
         options.replacesLocalChanges = replaces
         options.conflictPolicy = replaces ? .remote : .skip
@@ -356,28 +381,5 @@ extension DirectoryMirror {
         found.missing = []
         report.add(found)
         return report
-    }
-}
-
-extension RestoreRequest {
-    /// True if it goes to another place than the one that it had.
-    fileprivate var isCopy: Bool { target != nil || outside != nil }
-}
-
-/// What came back, counted from any thread.
-private final class RestoredItems: Sendable {
-    private let state = Mutex(RestoreReport())
-
-    var report: RestoreReport { state.withLock(\.self) }
-
-    func add(_ file: RestoredFile, _ onFile: (RestoredFile) -> Void) {
-        state.withLock { report in
-            report.add(file)
-            // An older version must not take the place of what could not be fetched.
-            if [.restored, .replaced, .unchanged, .kept, .failed].contains(file.state) {
-                report.settledKeys.insert(file.key)
-            }
-        }
-        onFile(file)
     }
 }

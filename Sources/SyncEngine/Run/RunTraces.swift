@@ -81,7 +81,7 @@ struct RunTraces: Sendable {
         guard let trace = traces[tree.name], file.changed <= trace.end,
             let row = try await manifest.entry(key)
         else { return false }
-        return row.size == file.size && row.localModified == file.modified
+        return row.size == file.size && row.mayHaveTime(of: file)
             && (row.inode == 0 || row.inode == file.inode)
     }
 

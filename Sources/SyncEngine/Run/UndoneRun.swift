@@ -257,7 +257,11 @@ extension UndoneRun {
                 if let parent = oldPath.parent {
                     try directory.makeDirectory(parent, standingFor: parent, in: trees)
                 }
-                _ = try directory.rename(path, expected: file, to: oldPath, modified: time)
+                // Renaming its other names has moved the time of its last change.
+                guard case .file(let found) = try directory.identity(of: path),
+                    found.isVersion(file)
+                else { throw .targetChanged(path) }
+                _ = try directory.rename(path, expected: found, to: oldPath, modified: time)
             } else if !isFree, !isHere {
                 item.state = .unchanged
             } else {

@@ -170,6 +170,29 @@ struct UndoTests {
         #expect(try await undo(2).said.contains("unchanged new/f"))
     }
 
+    /// Each rename moves the time of the last change of all of them.
+    @Test func `renames the names of one file back`() async throws {
+        let content = MirrorFixture.ramp(5_000, 3)
+        try fixture.write("a/f1", content)
+        for name in ["f2", "f3", "f4"] {
+            try FileManager.default.linkItem(
+                atPath: fixture.directory("a/f1"),
+                toPath: fixture.directory("a/" + name)
+            )
+        }
+        try await fixture.run("a", .push)
+        for name in ["f1", "f2"] {
+            try await fixture.put("new/" + name, content)
+            try await fixture.deleteObject(name)
+        }
+        try await fixture.deleteObject("f3")
+        let run = try await fixture.run("a", .pull) { $0.deletesKnown = true }
+        #expect(run.renamed == 2, "\(run)")
+        let report = try await undo(2).report
+        #expect((report.failed, report.kept) == (0, 0), "\(report)")
+        for name in ["f1", "f2", "f3", "f4"] { #expect(fixture.content("a/" + name) == content) }
+    }
+
     @Test func `makes empty directories again, and removes those that it made`() async throws {
         for name in ["old/", "old/deep/", "z"] { try await fixture.put(name, Data()) }
         try await fixture.run("a", .pull)
