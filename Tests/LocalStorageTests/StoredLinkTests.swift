@@ -80,7 +80,7 @@ struct StoredLinkTests {
             ]
             #expect(issues.map(\.path) == expected.map { [UInt8]($0.0.utf8) })
             #expect(issues.map(\.reason) == expected.map(\.1))
-            #expect(issues.allSatisfy { ($0.inode != nil) == ($0.reason == .linkName) })
+            #expect(issues.allSatisfy { !$0.files.isEmpty == ($0.reason == .linkName) })
             #expect(issues.allSatisfy { !$0.makesScanIncomplete })
         }
     }

@@ -69,8 +69,10 @@ extension DirectoryWalk.State {
             reason = found.tags.first?.reason
         }
         guard let reason else { return false }
-        let tag = found.tags.first { $0.reason == reason }?.file?.inode
-        batch.issues.append(WalkIssue(path: found.directory, reason: reason, inode: tag))
+        let tag = found.tags.first { $0.reason == reason }?.file
+        batch.issues.append(
+            WalkIssue(path: found.directory, reason: reason, files: tag.map { [$0] } ?? [])
+        )
         return true
     }
 }

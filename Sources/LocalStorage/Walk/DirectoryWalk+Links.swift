@@ -20,22 +20,42 @@ extension DirectoryWalk.State {
         return try directory.status(of: name)
     }
 
-    /// The inode of a file, or of a link that is stored as one, which another name would be sent
-    /// under; nil of all else.
-    func inode(
-        of element: DirectoryNames.Element,
-        _ level: DirectoryWalk.Level,
-        in directory: OpenDirectory
-    ) -> UInt64? {
-        guard !element.isDirectory,
-            let found = try? status(of: level.names.name(of: element), in: directory)
-        else { return nil }
+    /// What has a name that no key can have, with all beneath it: files, and links that are stored.
+    ///
+    /// A renamed directory takes its files along. What cannot be read, or is on another file
+    /// system, was not renamed here; there is no more than a run can note.
+    func files(of name: PathBytes, in directory: OpenDirectory) -> [FileIdentity] {
+        var files: [FileIdentity] = []
+        collect(name, in: directory, depth: 1, &files)
+        return files
+    }
+
+    private func collect(
+        _ name: PathBytes,
+        in directory: OpenDirectory,
+        depth: Int,
+        _ files: inout [FileIdentity]
+    ) {
+        guard files.count < Self.mostFiles, depth <= RelativePath.maximumDepth,
+            let found = try? status(of: name, in: directory)
+        else { return }
         switch found.kind {
-        case .file: return found.identity.inode
-        case .special(.symbolicLink): return links == .store ? found.identity.inode : nil
-        case .directory, .special: return nil
+        case .file: files.append(found.identity)
+        case .special(.symbolicLink): if links == .store { files.append(found.identity) }
+        case .directory:
+            guard let opened = try? directory.subdirectory(name),
+                (try? opened.status())?.identity.device == found.identity.device,
+                let names = try? DirectoryNames(of: opened)
+            else { return }
+            for element in names.elements {
+                collect(names.name(of: element), in: opened, depth: depth + 1, &files)
+            }
+        case .special: return
         }
     }
+
+    /// More than these hold back all deletions, whatever they are.
+    private static var mostFiles: Int { 100_001 }
 
     /// What a link is at its own name.
     func noteLink(

@@ -189,8 +189,8 @@ extension DirectoryWalk.State {
         }
         if isExcluded(path, element.isDirectory) { return true }
         guard isValidUTF8([UInt8](name)) else {
-            let inode = inode(of: element, level, in: directory)
-            batch.issues.append(WalkIssue(path: path, reason: .nameNotUTF8, inode: inode))
+            let files = files(of: level.names.name(of: element), in: directory)
+            batch.issues.append(WalkIssue(path: path, reason: .nameNotUTF8, files: files))
             return true
         }
         if element.isDirectory {
@@ -285,8 +285,8 @@ extension DirectoryWalk.State {
             }
             switch status.kind {
             case .file where links == .store && ObjectKey(path).isOfLink:
-                let inode = status.identity.inode
-                batch.issues.append(WalkIssue(path: path, reason: .linkName, inode: inode))
+                let file = status.identity
+                batch.issues.append(WalkIssue(path: path, reason: .linkName, files: [file]))
             case .file:
                 if let reason = noteMount(ofFile: path, name, in: directory, status) {
                     return batch.issues.append(WalkIssue(path: path, reason: reason))

@@ -1,4 +1,4 @@
-internal import SyncModel
+package import SyncModel
 
 #if canImport(Glibc)
 internal import Glibc
@@ -61,14 +61,14 @@ package struct WalkIssue: Sendable, Hashable {
     /// The path beneath the mirrored directory, without a "/" at its end.
     package let path: [UInt8]
     package let reason: Reason
-    /// The inode of a file, or of a link that is stored, that only its name keeps out, or of a
-    /// directory's tag; nil for all else.
-    package let inode: UInt64?
+    /// A file, or a link that is stored, that only its name keeps out, those in a directory of such
+    /// a name, or a directory's tag; empty for all else.
+    package let files: [FileIdentity]
 
-    package init(path: [UInt8], reason: Reason, inode: UInt64? = nil) {
+    package init(path: [UInt8], reason: Reason, files: [FileIdentity] = []) {
         self.path = path
         self.reason = reason
-        self.inode = inode
+        self.files = files
     }
 
     /// True if files may exist that the walk did not see, so that no absence proves a deletion.

@@ -156,7 +156,12 @@ struct ItemReports: Sendable {
     /// that the walk could not read is missing from the mirror.
     func report(_ issue: WalkIssue) {
         let key = ObjectKey(issue.path)
-        if let inode = issue.inode { ledger.noteUnsent(inode: inode, at: key) }
+        for file in issue.files {
+            // Caches have tags that look alike.
+            let look =
+                issue.isTag ? nil : RunLedger.FileLook(size: file.size, modified: file.modified)
+            ledger.noteUnsent(inode: file.inode, at: key, look)
+        }
         switch issue.reason {
         case .nestedMirror, .state, .pseudoFileSystem:
             context.item(.skip, .skipped, key, size: 0, message: issue.message)

@@ -83,6 +83,35 @@ struct UnsentRenameTests {
         try await keepsOnlyOld(direction)
     }
 
+    @Test(arguments: [SyncDirection.push, .sync], [true, false])
+    func `keep their objects if their directory gets a name that cannot be a key`(
+        _ direction: SyncDirection,
+        isCopied: Bool
+    ) async throws {
+        let old = Date(timeIntervalSince1970: 1_000_000_000.25)
+        for name in ["d/one", "d/deep/two"] {
+            try fixture.write("a/" + name, Data(name.utf8))
+            try fixture.setModified("a/" + name, old)
+        }
+        try await fixture.run("a", .push)
+        let directory = fixture.directory("a/d")
+        let new = [UInt8](fixture.directory("a/new").utf8)
+        let name = (new + [0xFF, 0]).map { CChar(bitPattern: $0) }
+        if isCopied {
+            // As a move from another disk, with other inodes.
+            let source = fixture.directory("a/e")
+            try FileManager.default.moveItem(atPath: directory, toPath: source)
+            try FileManager.default.copyItem(atPath: source, toPath: directory)
+            for name in ["one", "deep/two"] { try fixture.setModified("a/d/" + name, old) }
+            try FileManager.default.removeItem(atPath: source)
+        }
+        let result = unsafe rename(directory, name)
+        #expect(result == 0)
+        try await keepsOnlyOld(direction)
+        #expect(try await fixture.object("d/deep/two") == Data("d/deep/two".utf8))
+        #expect(try await fixture.object("d/one") == Data("d/one".utf8))
+    }
+
     @Test func `keep their objects if they are links and the new name cannot be a key`()
         async throws
     {
