@@ -224,7 +224,7 @@ extension DirectoryMirror {
             stateDirectory: stateDirectory
         )
         // What cannot be read says nothing, and the run says why.
-        if isKnown, (try? await localMirror.lastSuccess())?.isEmpty == false { return }
+        if isKnown, (try? await localMirror.lastSuccess())?.isEmpty != true { return }
         guard
             let object = try await bucketClient().encryptedObject(
                 beneath: remote.prefix,

@@ -21,6 +21,8 @@ package final class SealedBody: Sendable {
     package let range: ByteRange
     let cipher: ContentCipher
     let nonce: SealedNonce
+    /// False for what is only compared.
+    private let isSent: Bool
     /// The proofs of the blocks that were sealed, which other contents do not have.
     private let blocks: Mutex<[Int64: SIMD2<UInt64>]> = Mutex([:])
     private let plain = Mutex<(length: Int64, checksum: CRC64)>((0, CRC64()))
@@ -30,8 +32,10 @@ package final class SealedBody: Sendable {
         plainSize: Int64,
         range: ByteRange,
         cipher: ContentCipher,
-        nonce: SealedNonce
+        nonce: SealedNonce,
+        isSent: Bool = true
     ) {
+        self.isSent = isSent
         self.source = source
         self.plainSize = plainSize
         self.range = range
@@ -51,6 +55,7 @@ package final class SealedBody: Sendable {
         _ proof: SIMD2<UInt64>,
         ofBlock block: Int64
     ) throws(TransportError) {
+        guard isSent else { return }
         let isSame = blocks.withLock { blocks in
             if let known = blocks[block] { return known == proof }
             blocks[block] = proof

@@ -48,7 +48,8 @@ extension ObjectReader {
     /// True if an object that nothing is known of is encrypted, and nothing here decrypts it; the
     /// key is the whole one.
     ///
-    /// False for an object that may not be read, or is archived, which says nothing.
+    /// Of an object that is not read, as an archived one, the metadata decide. False where nothing
+    /// is said.
     package func isSealed(
         _ key: ObjectKey,
         _ etag: ETag,
@@ -62,11 +63,15 @@ extension ObjectReader {
             let metadata = try await get(request, into: sink)
             return sink.withHeldBytes { SealedFormat.isSealed(metadata, beginning: $0) }
         } catch {
-            let saysNothing =
-                error.isArchived || error.isAccessDenied || error.isNotFound
-                || error.isPreconditionFailed
-            guard saysNothing else { throw error }
-            return false
+            if error.isArchived || error.isAccessDenied {
+                let metadata = try? await head(key, versionID: nil)
+                return metadata?.userMetadata[StorageDialect.encryptionMetadataName] != nil
+            }
+            if error.isNotFound || error.isPreconditionFailed { return false }
+            // Stores that ignore ranges or unpack, keys of the customer.
+            if case .integrity = error.kind { return false }
+            if case .service(status: 400, _) = error.kind { return false }
+            throw error
         }
     }
 }

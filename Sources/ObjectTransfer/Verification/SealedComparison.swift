@@ -30,7 +30,8 @@ extension TransferContext {
                     plainSize: size,
                     range: range,
                     cipher: cipher,
-                    nonce: nonce
+                    nonce: nonce,
+                    isSent: false
                 )
             }
             do throws(TransportError) {

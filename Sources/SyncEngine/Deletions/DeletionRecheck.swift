@@ -51,14 +51,15 @@ struct DeletionRecheck: Sendable {
         return Task.isCancelled ? Answer() : await readable(answer)
     }
 
-    /// Without what no row is of and is encrypted, in a mirror that is not.
+    /// Without versions that no row is of and are encrypted, in a mirror that is not.
     private func readable(_ answer: Answer) async -> Answer {
-        guard context.options.deletesExtra, context.store.refusesSealed else { return answer }
+        guard context.store.refusesSealed else { return answer }
         let unchanged = Mutex<Set<ObjectKey>>([])
         do {
             try await executor.forEach(answer.unchanged) { item in
                 do {
-                    if let etag = item.etag, try await context.manifest.entry(item.key) == nil,
+                    if let etag = item.etag,
+                        try await context.manifest.entry(item.key)?.etag != etag,
                         try await context.store.isSealed(
                             context.objectKey(item.key),
                             etag,

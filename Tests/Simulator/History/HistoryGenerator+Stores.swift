@@ -69,6 +69,8 @@ extension HistoryGenerator {
                     ]
                 }
             )
+            // An upload goes on only with the file that it began with.
+            if isKilled { scene.append(send()) }
         }
         return scene
     }
