@@ -218,6 +218,8 @@ extension DirectoryMirror {
     /// - Throws: `SyncError` of code `refused`.
     func requirePlainObjects(_ filter: FileFilter) async throws(SyncError) {
         guard encryption == nil, link?.encryption != MirrorEncryption.none else { return }
+        // Beside another run, this one does not come to send anything.
+        if localMirror.settings.isLocked { return }
         let isKnown = MirrorLink.knows(
             try identity(),
             directory: directory,

@@ -18,6 +18,9 @@ extension LocalSettings {
         }
     }
 
+    /// True while a run works here.
+    package var isLocked: Bool { (try? open().isLocked) ?? false }
+
     /// True while a watch goes on, also between its runs.
     package var isWatched: Bool { (try? open())?.state.isWatched ?? false }
 
