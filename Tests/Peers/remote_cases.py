@@ -152,13 +152,13 @@ def leaves_nothing(place):
     expect(place.bucket.versions(place.base) == [], "versions were left")
 
 
-def everything(run, place, keys, size, writers):
+def everything(run, place, keys, size, writers, copies=True):
     """The whole suite, ending with an empty prefix; `writers` are kinds and sizes of contests."""
     try:
         run("round trip", round_trip, place, keys, 20 << 20)
         run("changes", changes, place, keys)
         run("adoption", adoption, place, keys, 20 << 20)
-        run("changed part", changed_part, place)
+        run("changed part", changed_part, place, copies)
         run("empty directory", empty_directory, place)
         run(f"kill and resume, {size} bytes", kill_and_resume, place, size)
         for existing, length in writers:

@@ -176,7 +176,8 @@ def seaweedfs(run, programs, environment, folder):
         large.start()
         place = make_place(programs, folder, port, "everything")
         writers = [(existing, size) for existing in (False, True) for size in (100, 12 << 20)]
-        remote_cases.everything(run, place, KEYS + CONTROL_KEYS, 64 << 20, writers)
+        # The tag of a part that it copied is another one than that of the same part when it is sent.
+        remote_cases.everything(run, place, KEYS + CONTROL_KEYS, 64 << 20, writers, copies=False)
         place = make_place(programs, folder, port, "particular")
         run("profiles", profiles, place)
         run("beside rclone", beside_rclone, place, environment)
@@ -206,7 +207,6 @@ def rclone_serve(run, programs, environment, folder):
         run("round trip", round_trip, place, keys, 20 << 20)
         run("changes", changes, place, keys)
         run("adoption", adoption, place, keys, 4 << 20)
-        run("changed part", changed_part, place)
         # It drops the slash of the marker.
         run("empty directory", empty_directory, place)
     finally:

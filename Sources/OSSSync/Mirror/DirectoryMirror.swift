@@ -202,7 +202,10 @@ public struct DirectoryMirror: Sendable {
             try await checkPast(time)
         }
         try requirePassword()
-        if direction != .pull, !options.isDryRun { try await requirePlainObjects(options.filter) }
+        // The tasks of a mirror that is cut are many, and each would ask.
+        if direction != .pull, !options.isDryRun, options.shard == nil {
+            try await requirePlainObjects(options.filter)
+        }
         if sources != nil, !isLinked, !options.isDryRun {
             // A misspelt remote must not become the one that later runs are held to.
             let client = try bucketClient()
