@@ -225,8 +225,7 @@ extension DirectoryMirror {
             directory: directory,
             stateDirectory: stateDirectory
         )
-        // What cannot be read says nothing, and the run says why.
-        if isKnown, (try? await localMirror.lastSuccess())?.isEmpty != true { return }
+        if isKnown, await localMirror.settings.mayHaveSucceeded() { return }
         guard
             let object = try await bucketClient().encryptedObject(
                 beneath: remote.prefix,

@@ -62,6 +62,17 @@ extension LocalSettings {
         }
     }
 
+    /// False if the manifest shows that no run of the whole mirror was complete, or there is none.
+    ///
+    /// What cannot be read now may be of a mirror that had some; its content is not checked.
+    package func mayHaveSucceeded() async -> Bool {
+        let found = try? await inspecting([:], checksContent: false) {
+            (manifest) throws(ManifestError) in
+            try await LastSuccess.read(manifest)
+        }
+        return found?.isEmpty != true
+    }
+
     /// Whether both sides were equal after the last run of the whole mirror; nil if there was none.
     package func wasInStep() async throws(SyncError) -> Bool? {
         try await inspecting(nil) { manifest throws(ManifestError) in
@@ -72,12 +83,14 @@ extension LocalSettings {
     /// What `read` finds in the manifest that the last run left; `absent` if there is none.
     func inspecting<Value>(
         _ absent: Value,
+        checksContent: Bool = true,
         _ read: (ManifestStore) async throws(ManifestError) -> Value
     ) async throws(SyncError) -> Value {
         let directory = try open()
         do {
             let found = try await ManifestStore.inspect(
                 directory: directory.state.path,
+                checksContent: checksContent,
                 threads: environment.threads
             )
             switch found {
