@@ -6,7 +6,7 @@ internal import SyncModel
 /// entries is implied by them and counts as present only where the manifest or the remote has its
 /// key; an empty one would be lost without a marker, and so would permissions that `mkdir` does not
 /// give.
-func decideDirectory(_ entry: JoinedEntry, _ policy: DecisionPolicy) -> Decision {
+package func decideDirectory(_ entry: JoinedEntry, _ policy: DecisionPolicy) -> Decision {
     let decision = decideOrdinarily(entry, policy)
     guard !policy.keepsEmptyDirectories else { return decision }
     switch decision {

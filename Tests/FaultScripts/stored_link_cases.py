@@ -203,6 +203,14 @@ def _(place):
 def _(place):
     stored(place)
     place.in_step(place.push(*STORE, "--trash", "remote"))
+    os.remove(place.path("to-a"))
+    # Whoever may write to the bucket can put such an object: links are made only where they are
+    # mirrored.
+    found = place.start("restore", place.directory, "to-a", "--json")
+    equal((found.status, found.all("restored")), (1, []), f"without links: {found}")
+    os.symlink("a", place.path("to-a"))
+    with open(place.path(".osssync/config"), "a") as config:
+        config.write("[mirror]\nlinks = store\n")
     for turn in range(2):
         os.remove(place.path("to-a"))
         if turn == 1:

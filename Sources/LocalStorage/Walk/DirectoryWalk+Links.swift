@@ -44,7 +44,8 @@ extension DirectoryWalk.State {
         case .special(.symbolicLink): if links == .store { files.append(found.identity) }
         case .directory:
             guard let opened = try? directory.subdirectory(name),
-                (try? opened.status())?.identity.device == found.identity.device,
+                let device = try? opened.status().identity.device,
+                device == (try? directory.status().identity.device),
                 let names = try? DirectoryNames(of: opened)
             else { return }
             for element in names.elements {

@@ -53,10 +53,10 @@ public struct MirrorRestoration: Sendable {
         for path in request.paths {
             var one = try await asking.restore(request, path, onFile)
             // The object of a stored link has a name of its own.
-            if one.isOnlyMissing, let name = RestoreRequest.linkName(path) {
-                var links = asking
-                links.options.links = .store
-                let link = try await links.restore(request, name, onFile)
+            if one.isOnlyMissing, asking.options.links == .store,
+                let name = RestoreRequest.linkName(path)
+            {
+                let link = try await asking.restore(request, name, onFile)
                 if link.missing.isEmpty { one = link }
             }
             report.add(one)

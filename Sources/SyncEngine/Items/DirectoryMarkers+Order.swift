@@ -74,6 +74,10 @@ extension DirectoryMarkers {
             RemoteObject(key: key, size: 0, etag: $0.etag, lastModified: $0.lastModified)
         }
         let entry = JoinedEntry(key: key, base: row, local: local, remote: object)
-        return permissions.closesMore(entry) ? entry : nil
+        // What a run of the whole would leave as it is, as on a disk without permissions.
+        switch decideDirectory(entry, context.policy) {
+        case .uploadMarker, .carryMode(.object): return permissions.closesMore(entry) ? entry : nil
+        default: return nil
+        }
     }
 }
