@@ -30,7 +30,7 @@ package struct SentParts: Sendable, Hashable {
     /// One part after the other.
     package let contents: [UInt8]
 
-    /// Nil for what is no object of parts.
+    /// Nil for what is not an object made of parts.
     package init?(
         key: ObjectKey,
         etag: ETag,

@@ -219,13 +219,13 @@ extension DirectoryMirror {
     func requirePlainObjects(_ filter: FileFilter) async throws(SyncError) {
         guard encryption == nil, link?.encryption != MirrorEncryption.none else { return }
         // Beside another run, this one does not come to send anything.
-        if localMirror.settings.isLocked { return }
+        if local.isLocked { return }
         let isKnown = MirrorLink.knows(
             try identity(),
             directory: directory,
             stateDirectory: stateDirectory
         )
-        if isKnown, await localMirror.settings.mayHaveSucceeded() { return }
+        if isKnown, await local.mayHaveSucceeded() { return }
         guard
             let object = try await bucketClient().encryptedObject(
                 beneath: remote.prefix,

@@ -84,28 +84,22 @@ extension Uploader {
         _ layout: PartLayout,
         _ attempt: Attempt
     ) async -> [UploadState.Effect] {
-        let (store, objectKey) = (context.store, context.objectKey(key))
         var known: [UploadedPart] = []
-        var marker: PartNumber?
-        repeat {
-            let after = marker
-            do {
-                let page = try await store.listParts(objectKey, upload, after: after)
-                for part in page.parts {
-                    switch await agreement(part, layout, attempt) {
-                    case .same(let part): known.append(part)
-                    case .unknown: break
-                    case .different:
-                        // It must not be encrypted under the nonce of what was sent.
-                        if attempt.sealing != nil { return state.failed(.partsRefused(nil)) }
-                    }
+        var isDifferent = false
+        do {
+            try await forEachPart(of: upload) { part in
+                switch await agreement(part, layout, attempt) {
+                case .same(let part): known.append(part)
+                case .unknown: break
+                // It must not be encrypted under the nonce of what was sent.
+                case .different: isDifferent = attempt.sealing != nil
                 }
-                if let next = page.next, let after, next <= after { break }
-                marker = page.next
-            } catch {
-                return state.failed(failure(error, settlesAlreadyExists: false))
+                return !isDifferent
             }
-        } while marker != nil
+        } catch {
+            return state.failed(failure(error, settlesAlreadyExists: false))
+        }
+        if isDifferent { return state.failed(.partsRefused(nil)) }
         // Later listings are of parts that this run has sent.
         if transfer.bytesMoved == 0, transfer.bytesCopied == 0 {
             var resumed = known.reduce(0) { $0 + $1.size }
@@ -114,6 +108,27 @@ extension Uploader {
             context.observer.began(transfer, true)
         }
         return state.listed(known)
+    }
+
+    /// Hands out the parts that the service has, page by page, until `body` returns false.
+    private func forEachPart(
+        of upload: UploadID,
+        _ body: (UploadedPart) async -> Bool
+    ) async throws(StorageError) {
+        var marker: PartNumber?
+        repeat {
+            let after = marker
+            let page = try await context.store.listParts(
+                context.objectKey(key),
+                upload,
+                after: after
+            )
+            for part in page.parts {
+                guard await body(part) else { return }
+            }
+            if let next = page.next, let after, next <= after { return }
+            marker = page.next
+        } while marker != nil
     }
 
     /// Whether a listed part holds the bytes of the file as it is now.
@@ -225,19 +240,11 @@ extension Uploader {
             let copied = details.copies?.takeMade(), !copied.isEmpty
         else { return parts }
         var listed: [PartNumber: UploadedPart] = [:]
-        var marker: PartNumber?
-        repeat {
-            let page = try? await context.store.listParts(
-                context.objectKey(key),
-                upload,
-                after: marker
-            )
-            for part in page?.parts ?? [] where copied.contains(part.number) {
-                listed[part.number] = part
-            }
-            guard let next = page?.next, marker.map({ $0 < next }) ?? true else { break }
-            marker = next
-        } while true
+        // What the store does not tell is sent.
+        try? await forEachPart(of: upload) { part in
+            if copied.contains(part.number) { listed[part.number] = part }
+            return true
+        }
         return parts.filter { part in
             guard copied.contains(part.number) else { return true }
             let found = listed[part.number]

@@ -21,7 +21,7 @@ extension LocalSettings {
     /// True while a run works here.
     package var isLocked: Bool { (try? open().isLocked) ?? false }
 
-    /// True while a watch goes on, also between its runs.
+    /// True while a watch is running, also between its runs.
     package var isWatched: Bool { (try? open())?.state.isWatched ?? false }
 
     /// The file in which a run shows itself; nil if there is no place for it.
