@@ -66,7 +66,7 @@ final class ServerCore: Sendable {
     /// A client has an answer's last byte before the connection's thread goes on to note it. An
     /// answer that somebody is slow to take is not waited for long.
     func settleLog() {
-        for _ in 0..<2_000 where !log.isSettled(except: faults.heldCount) {
+        for _ in 0..<20_000 where !log.isSettled(except: faults.heldCount) {
             pause.wait(seconds: 0.001)
         }
     }

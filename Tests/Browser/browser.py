@@ -64,11 +64,14 @@ class Browser:
         self.url = f"http://127.0.0.1:{self.server.server_port}"
 
     def chromium(self, *arguments):
-        return subprocess.run(
+        ended = subprocess.run(
             ["chromium", "--headless", "--no-sandbox", "--disable-gpu", "--hide-scrollbars",
              "--disable-background-networking", "--disable-component-update", "--no-first-run",
              f"--user-data-dir={self.folder}/browser", *arguments],
-            capture_output=True, check=True, timeout=120).stdout.decode()
+            capture_output=True, timeout=120)
+        if ended.returncode:
+            raise AssertionError(f"chromium ended with {ended.returncode}: {ended.stderr[-500:]}")
+        return ended.stdout.decode()
 
     def look(self, page, width, height, dark=False, picture=None):
         """What a page is like in a window of this size."""
@@ -86,7 +89,7 @@ class Browser:
             options.append("--blink-settings=preferredColorScheme=0")
         dom = self.chromium(*options, f"--proxy-server={self.url}",
                             "--proxy-bypass-list=<-loopback>", "--dump-dom",
-                            "--virtual-time-budget=5000", self.url + "/frame.html")
+                            self.url + "/frame.html")
         asked = sorted(set(self.requests))
         if picture:
             self.chromium(*options, f"--screenshot={picture}", f"file://{self.folder}/page.html")

@@ -10,7 +10,6 @@ final class Workplace {
     let folder: URL
     let server: RunningProgram
     let url: String
-    private let logFile: URL
 
     /// Starts the server; `faults` is a fault script in JSON.
     init(faults: String? = nil) throws {
@@ -20,7 +19,6 @@ final class Workplace {
             at: folder.appendingPathComponent("server"),
             withIntermediateDirectories: true
         )
-        logFile = folder.appendingPathComponent("requests.jsonl")
         let credentials = folder.appendingPathComponent("credentials")
         try Data(
             """
@@ -36,7 +34,7 @@ final class Workplace {
         var arguments = [
             "--root", folder.appendingPathComponent("server").path,
             "--bucket", Self.bucket, "--credentials", credentials.path,
-            "--region", "cn-test-1", "--log", logFile.path,
+            "--region", "cn-test-1", "--log", folder.appendingPathComponent("requests.jsonl").path,
         ]
         if let faults {
             let script = folder.appendingPathComponent("faults.json")
@@ -122,12 +120,17 @@ final class Workplace {
 
     /// Makes the server misbehave from now on, by a fault script in JSON.
     func setFaults(_ script: String) throws {
+        _ = try asked(["-X", "POST", "--data", script, url + "/-/faults"])
+    }
+
+    private func asked(_ arguments: [String]) throws -> String {
         let result = try RunningProgram(
             URL(fileURLWithPath: "/usr/bin/curl"),
-            ["-sS", "-f", "-X", "POST", "--data", script, url + "/-/faults"],
+            ["-sS", "-f"] + arguments,
             environment: ["PATH": "/usr/bin:/bin"]
         ).finish()
         try #require(result.status == 0, "\(result.diagnostics)")
+        return result.output
     }
 
     // MARK: - What the server saw
@@ -142,8 +145,8 @@ final class Workplace {
 
     /// Every request so far.
     func requests() throws -> [Request] {
-        let text = try String(contentsOf: logFile, encoding: .utf8)
-        return text.split(separator: "\n").compactMap { line in
+        // The server notes a request after its answer went out; asked, it waits for that.
+        try asked([url + "/-/requests"]).split(separator: "\n").compactMap { line in
             guard
                 let event = (try? JSONSerialization.jsonObject(with: Data(line.utf8)))
                     as? [String: Any]

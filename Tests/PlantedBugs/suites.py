@@ -88,7 +88,7 @@ class Script:
 SUITES = {
     "swift": SwiftTests(),
     "faults": Script("FaultScripts", ["python3", "-B", "Tests/FaultScripts/driver.py",
-                                      "--programs", PROGRAMS, "--jobs", "2"], r"^FAILED (.*)$"),
+                                      "--programs", PROGRAMS, "--jobs", "2"], r"^FAILED (.*?)(?:: .*)?$"),
     "security": Script("Security", ["python3", "-B", "Tests/Security/main.py",
                                     PROGRAMS + "/osssync"], r"^FAILED:? (.*)$"),
     "crash": Script("CrashPoints", ["Tests/CrashPoints/run", "--programs", PROGRAMS],

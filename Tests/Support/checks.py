@@ -54,7 +54,9 @@ class Tally:
             self.seconds.append((seconds, name))
             if failure is not None:
                 self.failed += 1
-                print(f"FAILED {name}\n{failure}", flush=True)
+                # The reason in the same line: of a long log often only such lines are kept.
+                reason = failure.strip().splitlines()[-1][:200]
+                print(f"FAILED {name}: {reason}\n{failure}", flush=True)
                 return
             self.passed += 1
             if self.tells_all:
