@@ -13,6 +13,8 @@ enum IgnoreFile {
     private static let maximumSize: Int64 = 64 << 10
     /// The setting in the manifest that shows whether the patterns changed since the last run.
     private static let fingerprintSetting = "filter.fingerprint"
+    /// The setting that says that a run which only receives has waited and seen the file gone.
+    private static let goneSetting = "filter.gone"
 
     /// How long a file that hides less than before must stay unchanged.
     private static let settling = Duration.seconds(1)
@@ -62,19 +64,17 @@ enum IgnoreFile {
         let accepted = try AcceptedRules(in: directory)
         if accepted.texts.isEmpty, found == nil { return IgnoreRules() }
         let current = try FileFilter(ignoreFile: text)
+        let wasGone = try await wasGone(isHere: found != nil, records, manifest)
         let content = (found?.text).map { CRC64(of: $0) }
         // The accepted patterns outlive the manifest. Without it, the origin of the file is
         // unknown, also to a later run, until it has a row.
         let isDoubtful = isRebuilt && !accepted.texts.isEmpty
-        let isReceived: Bool
-        if let found, let row, isContent(found.text, of: row) {
-            isReceived = found.modified.isCloseTo(row.localModified)
-        } else {
-            // A kill may have come before the row was written, or another state's run brought it.
-            isReceived = isDoubtful || accepted.isReceived(content, found?.modified)
-        }
+        let recorded = found.flatMap { found in row.flatMap { isAsRecorded(found, $0) } }
+        // A kill may have come before the row was written, or another state's run brought it.
+        let isReceived =
+            recorded ?? (isDoubtful || accepted.isReceived(content, found?.modified))
         guard isReceived, !accepted.texts.isEmpty else {
-            if records, try !accepted.areHidden(by: current) {
+            if records, sends || !wasGone, try !accepted.areHidden(by: current) {
                 // An editor that saves the file empties it for a moment, or takes its name away.
                 guard try await stays(found?.text, in: directory, environment, attempts) else {
                     return try await rules(
@@ -89,6 +89,7 @@ enum IgnoreFile {
                 }
             }
             let now = AcceptedRules([text], received: isReceived ? accepted.received : nil)
+            if records, !sends, found == nil { try await manifest.setSetting(goneSetting, "1") }
             // Where the file is gone, perhaps by accident, only what sends ends the rules for good:
             // other runs may bring back one that excludes less.
             if records, sends || found != nil, accepted != now { try now.write(to: directory) }
@@ -105,6 +106,26 @@ enum IgnoreFile {
             current: current,
             held: try filters(now.texts.filter { $0 != text })
         )
+    }
+
+    /// True if a run that only receives has seen that the file is gone, and none has seen it since.
+    private static func wasGone(
+        isHere: Bool,
+        _ records: Bool,
+        _ manifest: ManifestStore
+    ) async throws(ManifestError) -> Bool {
+        guard try await manifest.setting(goneSetting) != nil else { return false }
+        if isHere, records { try await manifest.setSetting(goneSetting, nil) }
+        return !isHere
+    }
+
+    /// True for the recorded file, nil for other content.
+    private static func isAsRecorded(
+        _ found: (text: [UInt8], modified: Timestamp),
+        _ row: ManifestEntry
+    ) -> Bool? {
+        guard isContent(found.text, of: row) else { return nil }
+        return found.modified.isCloseTo(row.localModified)
     }
 
     static func filters(

@@ -116,6 +116,41 @@ extension EngineRuns {
             #expect(try await fixture.objects() == ["f", "secret"])
         }
 
+        @Test func `runs that only receive wait once for a file of the bucket that is gone`()
+            async throws
+        {
+            let fixture = try MirrorFixture()
+            let (name, rules) = (".osssyncignore", Data("secret*\n".utf8))
+            try fixture.write("a/" + name, rules)
+            try fixture.write("a/f", Data("1".utf8))
+            try await fixture.run("a", .push)
+            try fixture.remove("a/" + name)
+            try await fixture.deleteObject(name)
+            try await fixture.put("secret", Data("2".utf8))
+            /// A pull that sees the file come back if it waits before it begins.
+            func pull() async throws {
+                let engine = try engine(fixture) { pause in
+                    if pause == 1 { try fixture.write("a/" + name, rules) }
+                }
+                _ = try await engine.run(.pull, options: MirrorFixture.options()) { _ in }
+                if fixture.content("a/" + name) != nil { try fixture.remove("a/" + name) }
+            }
+            try await pull()
+            #expect(fixture.content("a/secret") == nil)
+            try await fixture.run("a", .pull)
+            #expect(fixture.content("a/secret") != nil)
+            try await fixture.put("secret2", Data("2".utf8))
+            try await pull()
+            #expect(fixture.content("a/secret2") != nil)
+            // One that a run has seen since may be away for a moment again.
+            try fixture.write("a/" + name, rules)
+            try await fixture.run("a", .pull)
+            try fixture.remove("a/" + name)
+            try await fixture.put("secret3", Data("2".utf8))
+            try await pull()
+            #expect(fixture.content("a/secret3") == nil)
+        }
+
         @Test func `a file that keeps changing sends nothing`() async throws {
             let fixture = try fixture("f")
             try write(fixture, "a\n", age: 0)
