@@ -19,6 +19,7 @@ extension MirrorDirectory {
         asksOfTags: Bool = false,
         links: LinkPolicy = .skip,
         names: NamePolicy = .skip,
+        looksBeneathUnnamed: Bool = false,
         notFollowing hides: @escaping DirectoryWalk.Exclusion = { _, _ in false },
         leavingOut isExcluded: @escaping DirectoryWalk.Exclusion
     ) -> DirectoryWalk {
@@ -30,6 +31,7 @@ extension MirrorDirectory {
             asksOfTags: asksOfTags,
             links: links,
             names: names,
+            looksBeneathUnnamed: looksBeneathUnnamed,
             notFollowing: hides,
             leavingOut: isExcluded
         )

@@ -1,6 +1,12 @@
 internal import SyncModel
 internal import Synchronization
 
+#if canImport(Glibc)
+internal import Glibc
+#else
+internal import Darwin
+#endif
+
 /// Directories that a walk does not enter for what they are or what is in them.
 extension DirectoryWalk.State {
     /// Notes a directory at which another mount begins; why it is left out, or nil.
@@ -38,6 +44,31 @@ extension DirectoryWalk.State {
         }
         mountPoints.append(path)
         return nil
+    }
+
+    /// Notes a directory that could not be entered.
+    mutating func noteFailure(
+        _ error: LocalError,
+        at path: [UInt8],
+        _ name: PathBytes,
+        in directory: OpenDirectory,
+        _ batch: inout WalkBatch
+    ) {
+        switch error.errno {
+        case ENOENT where (try? directory.status(of: name)) == .some(nil):
+            lose(path, &batch)
+        case ENOENT, ENOTDIR, ELOOP:
+            batch.issues.append(WalkIssue(path: path, reason: .changedDuringWalk))
+        default:
+            // It exists, and so do its files, but they are unknown.
+            let key = ObjectKey(path + [UInt8(ascii: "/")])
+            if ranges.contains(key) {
+                batch.entries.append(LocalEntry(path: key, kind: .directory(isEmpty: false)))
+            }
+            batch.issues.append(
+                WalkIssue(path: path, reason: .unreadableDirectory(errno: error.errno ?? EIO))
+            )
+        }
     }
 
     /// True if another user may have put what is `status` into the innermost directory.

@@ -20,44 +20,6 @@ extension DirectoryWalk.State {
         return try directory.status(of: name)
     }
 
-    /// What has a name that no key can have, with all beneath it: files, and links that are stored.
-    ///
-    /// A renamed directory takes its files along. What cannot be read, or is on another file
-    /// system, was not renamed here; there is no more than a run can note.
-    func files(of name: PathBytes, in directory: OpenDirectory) -> [FileIdentity] {
-        var files: [FileIdentity] = []
-        collect(name, in: directory, depth: 1, &files)
-        return files
-    }
-
-    private func collect(
-        _ name: PathBytes,
-        in directory: OpenDirectory,
-        depth: Int,
-        _ files: inout [FileIdentity]
-    ) {
-        guard files.count < Self.mostFiles, depth <= RelativePath.maximumDepth,
-            let found = try? status(of: name, in: directory)
-        else { return }
-        switch found.kind {
-        case .file: files.append(found.identity)
-        case .special(.symbolicLink): if links == .store { files.append(found.identity) }
-        case .directory:
-            guard let opened = try? directory.subdirectory(name),
-                let device = try? opened.status().identity.device,
-                device == (try? directory.status().identity.device),
-                let names = try? DirectoryNames(of: opened)
-            else { return }
-            for element in names.elements {
-                collect(names.name(of: element), in: opened, depth: depth + 1, &files)
-            }
-        case .special: return
-        }
-    }
-
-    /// More than these hold back all deletions, whatever they are.
-    private static var mostFiles: Int { 100_001 }
-
     /// What a link is at its own name.
     func noteLink(
         _ element: DirectoryNames.Element,

@@ -28,6 +28,7 @@ package final class DirectoryWalk: Sendable {
         asksOfTags: Bool,
         links: LinkPolicy,
         names: NamePolicy,
+        looksBeneathUnnamed: Bool,
         notFollowing hides: @escaping Exclusion,
         leavingOut isExcluded: @escaping Exclusion
     ) {
@@ -38,6 +39,7 @@ package final class DirectoryWalk: Sendable {
             tags: tags,
             asksOfTags: asksOfTags,
             links: links,
+            looksBeneathUnnamed: looksBeneathUnnamed,
             hides: hides,
             isExcluded: isExcluded
         )
@@ -97,6 +99,8 @@ extension DirectoryWalk {
         /// What was said of the tags that were asked about last.
         var answered: (directory: [UInt8], reason: WalkIssue.Reason?)?
         var levels: [Level] = []
+        let looksBeneathUnnamed: Bool
+        var unnamed = UnnamedTree()
         var isStarted = false
         var mountPoints: [[UInt8]] = []
         var hasLostNames = false
@@ -108,6 +112,7 @@ extension DirectoryWalk {
             tags: DirectoryTags,
             asksOfTags: Bool,
             links: LinkPolicy,
+            looksBeneathUnnamed: Bool,
             hides: @escaping DirectoryWalk.Exclusion,
             isExcluded: @escaping DirectoryWalk.Exclusion
         ) {
@@ -117,6 +122,7 @@ extension DirectoryWalk {
             self.tags = tags
             self.asksOfTags = asksOfTags
             self.links = links
+            self.looksBeneathUnnamed = looksBeneathUnnamed
             self.hides = hides
             self.isExcluded = isExcluded
         }
@@ -151,6 +157,10 @@ extension DirectoryWalk.State {
 
     /// Looks at one name; false at the end.
     private mutating func step(_ batch: inout WalkBatch) throws(LocalError) -> Bool {
+        if !unnamed.levels.isEmpty {
+            stepUnnamed(&batch)
+            return true
+        }
         guard let level = levels.last else { return false }
         guard level.position < level.names.elements.count else {
             if level.hasLost { hasLostNames = true }
@@ -189,8 +199,10 @@ extension DirectoryWalk.State {
         }
         if isExcluded(path, element.isDirectory) { return true }
         guard isValidUTF8([UInt8](name)) else {
-            let files = files(of: level.names.name(of: element), in: directory)
+            let own = level.names.name(of: element)
+            let files = element.isDirectory ? [] : file(of: own, in: directory)
             batch.issues.append(WalkIssue(path: path, reason: .nameNotUTF8, files: files))
+            if element.isDirectory { enterUnnamed(path, own, in: directory) }
             return true
         }
         if element.isDirectory {
@@ -368,31 +380,6 @@ extension DirectoryWalk.State {
             if closing > 0 { levels[closing].directory = nil }
         } catch {
             noteFailure(error, at: path, name, in: directory, &batch)
-        }
-    }
-
-    /// Notes a directory that could not be entered.
-    private mutating func noteFailure(
-        _ error: LocalError,
-        at path: [UInt8],
-        _ name: PathBytes,
-        in directory: OpenDirectory,
-        _ batch: inout WalkBatch
-    ) {
-        switch error.errno {
-        case ENOENT where (try? directory.status(of: name)) == .some(nil):
-            lose(path, &batch)
-        case ENOENT, ENOTDIR, ELOOP:
-            batch.issues.append(WalkIssue(path: path, reason: .changedDuringWalk))
-        default:
-            // It exists, and so do its files, but they are unknown.
-            let key = ObjectKey(path + [UInt8(ascii: "/")])
-            if ranges.contains(key) {
-                batch.entries.append(LocalEntry(path: key, kind: .directory(isEmpty: false)))
-            }
-            batch.issues.append(
-                WalkIssue(path: path, reason: .unreadableDirectory(errno: error.errno ?? EIO))
-            )
         }
     }
 }

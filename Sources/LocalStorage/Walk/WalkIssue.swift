@@ -33,6 +33,8 @@ package struct WalkIssue: Sendable, Hashable {
         case noEscapedName
         /// No key can have this name.
         case nameNotUTF8
+        /// A file in a directory of such a name, whose path is that of the directory.
+        case beneathUnnamed
         /// A key would have too many segments.
         case tooDeep
         case unreadableDirectory(errno: Int32)
@@ -61,8 +63,8 @@ package struct WalkIssue: Sendable, Hashable {
     /// The path beneath the mirrored directory, without a "/" at its end.
     package let path: [UInt8]
     package let reason: Reason
-    /// A file, or a link that is stored, that only its name keeps out, those in a directory of such
-    /// a name, or a directory's tag; empty for all else.
+    /// A file, or a link that is stored, that only a name keeps out, or a directory's tag; empty
+    /// for all else.
     package let files: [FileIdentity]
 
     package init(path: [UInt8], reason: Reason, files: [FileIdentity] = []) {
@@ -78,7 +80,7 @@ package struct WalkIssue: Sendable, Hashable {
         switch reason {
         case .symbolicLink, .storedLink, .unfollowedLink, .linkName, .special, .nestedMirror,
             .state, .pseudoFileSystem, .otherFileSystem, .reservedName, .noEscapedName,
-            .nameNotUTF8, .tooDeep, .disappeared, .tagged, .unreadableTag:
+            .nameNotUTF8, .beneathUnnamed, .tooDeep, .disappeared, .tagged, .unreadableTag:
             false
         // Who may not look at a thing is told so by a disk that is well.
         case .unreadableDirectory(let errno), .unreadableEntry(let errno):
@@ -95,9 +97,9 @@ package struct WalkIssue: Sendable, Hashable {
         case .symbolicLink, .unfollowedLink, .special, .nestedMirror, .state, .pseudoFileSystem,
             .reservedName, .noEscapedName:
             true
-        case .storedLink, .linkName, .nameNotUTF8, .tooDeep, .notMounted, .unreadableDirectory,
-            .unreadableEntry, .changedDuringWalk, .disappeared, .tagged, .unreadableTag,
-            .otherFileSystem:
+        case .storedLink, .linkName, .nameNotUTF8, .beneathUnnamed, .tooDeep, .notMounted,
+            .unreadableDirectory, .unreadableEntry, .changedDuringWalk, .disappeared, .tagged,
+            .unreadableTag, .otherFileSystem:
             false
         }
     }
@@ -159,7 +161,7 @@ package struct WalkIssue: Sendable, Hashable {
         case .noEscapedName:
             return "skipped '\(name)': '\(EscapedName.directoryName)' contains only escaped names "
                 + "of keys"
-        case .nameNotUTF8:
+        case .nameNotUTF8, .beneathUnnamed:
             return "'\(name)' has a name that is not UTF-8, as keys must be, and is skipped"
         case .tooDeep:
             return "'\(name)' is more than \(RelativePath.maximumDepth) directories deep"

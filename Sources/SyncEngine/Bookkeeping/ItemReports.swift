@@ -149,6 +149,21 @@ struct ItemReports: Sendable {
         }
     }
 
+    /// Notes files that are not sent because of what the walk says of them.
+    ///
+    /// A directory of a name that no key can have may hold more than can be noted, most of which
+    /// was never sent.
+    func noteFiles(of issue: WalkIssue) {
+        let isLeftOut = issue.reason == .beneathUnnamed
+        for file in issue.files {
+            // Caches have tags that look alike.
+            let look =
+                issue.isTag ? nil : RunLedger.FileLook(size: file.size, modified: file.modified)
+            let key = ObjectKey(issue.path)
+            ledger.noteUnsent(inode: file.inode, at: key, look, isLeftOut: isLeftOut)
+        }
+    }
+
     /// Reports what the walk could not take.
     ///
     /// Links, special files and osssync's own are never mirrored: they are counted at the end as
@@ -156,18 +171,13 @@ struct ItemReports: Sendable {
     /// that the walk could not read is missing from the mirror.
     func report(_ issue: WalkIssue) {
         let key = ObjectKey(issue.path)
-        for file in issue.files {
-            // Caches have tags that look alike.
-            let look =
-                issue.isTag ? nil : RunLedger.FileLook(size: file.size, modified: file.modified)
-            ledger.noteUnsent(inode: file.inode, at: key, look)
-        }
+        noteFiles(of: issue)
         switch issue.reason {
         case .nestedMirror, .state, .pseudoFileSystem:
             context.item(.skip, .skipped, key, size: 0, message: issue.message)
         case .symbolicLink, .unfollowedLink, .special, .reservedName, .noEscapedName:
             context.neverMirrored(key, message: issue.message)
-        case .disappeared, .storedLink: break
+        case .disappeared, .storedLink, .beneathUnnamed: break
         case .tagged(let tag):
             guard context.options.namesExcluded else { break }
             let directory = ObjectKey(issue.path + [UInt8(ascii: "/")])

@@ -225,11 +225,13 @@ final class RunLedger: Sendable {
     func countSkipped() { state.withLock { $0.skipped += 1 } }
     func countShort() { state.withLock { $0.shortItems += 1 } }
 
-    func countSkippedName(_ key: ObjectKey) {
+    /// Notes a name that was skipped, or with `isRecorded` that of an object which may be the only
+    /// copy of a file that was: of these there are no more than of the files.
+    func countSkippedName(_ key: ObjectKey, isRecorded: Bool = false) {
         let name = key.isDirectoryMarker ? ObjectKey(key.bytes.dropLast()) : key
         state.withLock { state in
             if state.knownNames.contains(name) { return }
-            if state.names.count < Self.nameLimit {
+            if state.names.count < (isRecorded ? Self.inodeLimit : Self.nameLimit) {
                 state.knownNames.insert(name)
                 state.names.append(name)
             } else if state.moreNames.count < Self.inodeLimit {

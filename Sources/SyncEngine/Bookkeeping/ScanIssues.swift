@@ -95,6 +95,8 @@ final class ScanIssues: Sendable {
         if issue.reason == .disappeared {
             return state.withLock { _ = $0.lost.insert(issue.path) }
         }
+        // Its directory hides it.
+        if issue.reason == .beneathUnnamed { return onIssue(issue) }
         if issue.reason == .storedLink {
             return state.withLock { _ = $0.links.insert(issue.path) }
         }

@@ -22,6 +22,8 @@ final class LocalScan: Sendable {
     private let tags: DirectoryTags
     private let links: LinkPolicy
     private let names: NamePolicy
+    /// True if files beneath a name that no key can have are of use to the run.
+    private let looksBeneathUnnamed: Bool
     private let hides: DirectoryWalk.Exclusion
     private let isExcluded: DirectoryWalk.Exclusion
     private let reasonOfTags: TagQuestion
@@ -42,6 +44,7 @@ final class LocalScan: Sendable {
         tags: DirectoryTags = DirectoryTags(),
         links: LinkPolicy = .skip,
         names: NamePolicy = .skip,
+        looksBeneathUnnamed: Bool = false,
         notFollowing hides: @escaping DirectoryWalk.Exclusion = { _, _ in false },
         leavingOut isExcluded: @escaping DirectoryWalk.Exclusion,
         countingIn leftOut: LeftOutTally,
@@ -57,6 +60,7 @@ final class LocalScan: Sendable {
         self.tags = tags
         self.links = links
         self.names = names
+        self.looksBeneathUnnamed = looksBeneathUnnamed
         self.hides = hides
         self.isExcluded = isExcluded
         self.leftOut = leftOut
@@ -77,6 +81,7 @@ final class LocalScan: Sendable {
                 asksOfTags: true,
                 links: links,
                 names: names,
+                looksBeneathUnnamed: looksBeneathUnnamed,
                 notFollowing: hides,
                 leavingOut: isExcluded
             )

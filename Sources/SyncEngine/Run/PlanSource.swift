@@ -158,7 +158,7 @@ struct PlanSource: RunStep {
     ) async throws -> PlanLoop {
         let lister = try await makeLister(rows: rows)
         let copies = filter.tags.hasFiles ? TagCopies() : nil
-        let scan = try await makeScan(scope, issues, copies, notesMounts, isNew: rows.count == 0)
+        let scan = try await makeScan(scope, issues, copies, notesMounts, rows, policy)
         var loop = planLoop(lister, scan)
         // Where the ignore file cannot be used, nothing is looked at.
         var leftOut = LeftOutRows(
@@ -252,7 +252,8 @@ struct PlanSource: RunStep {
         _ issues: ScanIssues,
         _ copies: TagCopies?,
         _ notesMounts: Bool,
-        isNew: Bool
+        _ rows: RecordedRows,
+        _ policy: DecisionPolicy
     ) async throws -> LocalScan {
         let isExcluded = scope.isExcludedFromWalk
         let ownTags = OwnTags(setup, copies)
@@ -277,6 +278,7 @@ struct PlanSource: RunStep {
             tags: filter.tags,
             links: options.links,
             names: options.names,
+            looksBeneathUnnamed: policy.deletes && policy.direction != .pull,
             notFollowing: isExcluded,
             leavingOut: { path, isDirectory in
                 if isExcluded(path, isDirectory) {
@@ -288,7 +290,7 @@ struct PlanSource: RunStep {
             },
             countingIn: leftOut,
             reportingTo: issues,
-            reasonOfTags: { try await ownTags.reason(of: $0, isNew: isNew) },
+            reasonOfTags: { try await ownTags.reason(of: $0, isNew: rows.count == 0) },
             copyOfLink: { try await LinkCopies(session: session).copy(at: $0) },
             noteMounts: {
                 try await note(

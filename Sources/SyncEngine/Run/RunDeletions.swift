@@ -179,7 +179,7 @@ struct RunDeletions: RunStep {
             for row in rows where !row.isOlder(than: births[row.inode]) {
                 // A directory that was renamed with its tag is left out under its new name.
                 let above = filter.tags.mayBeTag(row.key) ? try? row.path.parent?.key : nil
-                ledger.countSkippedName(above ?? row.key)
+                ledger.countSkippedName(above ?? row.key, isRecorded: true)
             }
         }
         return ledger.skippedNames
@@ -192,7 +192,7 @@ struct RunDeletions: RunStep {
         let manifest = context.manifest
         func doubt(_ key: ObjectKey) async throws {
             if let row = try await manifest.entry(key), ledger.mayHaveCopy(of: row) {
-                ledger.countSkippedName(key)
+                ledger.countSkippedName(key, isRecorded: true)
             }
         }
         if let planned {

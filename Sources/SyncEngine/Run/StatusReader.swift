@@ -31,6 +31,7 @@ struct StatusReader: Sendable {
         let hidden = Self.hidden(issues, notes, onExcluded)
         let kept = try await setup.keptTransfers(partSize: all.push.options.partSize)
         var works = WorkCounters(all, hidden, kept, onDetail)
+        issues.senders = [works.push.executor, works.sync.executor]
         let scope = scope(setup, works, issues, onExcluded)
         let scopes = [all.pull, all.push].filter { $0.options.deletesExcluded }.map {
             ($0.direction, PlanScope($0))
@@ -57,7 +58,7 @@ struct StatusReader: Sendable {
             }
         )
         await works.finish()
-        for sender in [works.push.executor, works.sync.executor] { sender.noteCopies(in: hidden) }
+        for sender in issues.senders { sender.noteCopies(in: hidden) }
         if let error = loop.listingFailure { throw error }
         scope.freed.finish()
         issues.add(scope, hidden)
@@ -86,7 +87,7 @@ struct StatusReader: Sendable {
         _ issues: IssueTexts,
         _ onExcluded: (@Sendable (ObjectKey, String) -> Void)?
     ) -> PlanScope {
-        let senders = [works.push.executor, works.sync.executor]
+        let senders = issues.senders
         return PlanScope(
             setup.filter,
             .sync,
@@ -163,6 +164,10 @@ struct StatusReader: Sendable {
         _ onExcluded: (@Sendable (ObjectKey, String) -> Void)?
     ) -> ScanIssues {
         ScanIssues { issue in
+            for sender in issues.senders {
+                ItemReports(context: sender.context, ledger: sender.ledger).noteFiles(of: issue)
+            }
+            if issue.reason == .beneathUnnamed { return }
             // As in a run, these are no differences.
             if issue.isNoUsersFile { return notes.add(issue.message) }
             guard case .tagged(let tag) = issue.reason else { return issues.add(issue.message) }
@@ -173,6 +178,7 @@ struct StatusReader: Sendable {
     /// A key that one direction compares by content is passed over in none.
     private static func common(_ all: WorkCounters.Setups) -> DecisionPolicy {
         var common = all.sync.policy
+        common.deletesKnown = [all.push, all.sync].contains { $0.policy.deletes }
         common.comparesContent = [all.pull, all.push, all.sync].contains {
             $0.policy.comparesContent
         }
@@ -204,9 +210,16 @@ struct StatusReader: Sendable {
 private final class IssueTexts: Sendable {
     private let limit: Int
     private let collected = Mutex<[String]>([])
+    private let noting = Mutex<[ItemExecutor]>([])
 
     init(limit: Int) {
         self.limit = limit
+    }
+
+    /// What is to know of files that are not sent.
+    var senders: [ItemExecutor] {
+        get { noting.withLock { $0 } }
+        set { noting.withLock { $0 = newValue } }
     }
 
     var texts: [String] { collected.withLock { $0 } }

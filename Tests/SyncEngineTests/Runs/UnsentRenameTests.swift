@@ -107,9 +107,24 @@ struct UnsentRenameTests {
         }
         let result = unsafe rename(directory, name)
         #expect(result == 0)
-        try await keepsOnlyOld(direction)
+        try await keepsOnlyOld(direction, isCounted: true)
         #expect(try await fixture.object("d/deep/two") == Data("d/deep/two".utf8))
         #expect(try await fixture.object("d/one") == Data("d/one".utf8))
+    }
+
+    /// More names than those that can be skipped before all deletions are held back.
+    @Test func `keep their objects, however many they are, and no others`() async throws {
+        for number in 0..<1_010 { try fixture.write("a/d/\(number)", Data("\(number)".utf8)) }
+        try await fixture.run("a", .push)
+        let name = [UInt8](fixture.directory("a/new").utf8)
+        let result = unsafe rename(
+            fixture.directory("a/d"),
+            (name + [0xFF, 0]).map { CChar(bitPattern: $0) }
+        )
+        #expect(result == 0)
+        let run = try await fixture.run("a", .push) { $0.deletesKnown = true }
+        #expect(run.deleted == 1 && run.deletionsHeldBack != nil, "\(run)")
+        #expect(try await fixture.object("d/1009") == Data("1009".utf8))
     }
 
     @Test func `keep their objects if they are links and the new name cannot be a key`()
