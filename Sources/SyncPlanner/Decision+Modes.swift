@@ -59,7 +59,9 @@ func carriedDirectoryMode(
     guard policy.carriesModes, let found = local.permissions else { return nil }
     // What another user made in its place opens nothing elsewhere, and gets no files.
     if local.mayBeOthers, let mode = base.mode, found & ~mode != 0 {
-        return policy.direction == .push ? nil : .neither
+        // Where everybody may read already, a file is no more open in it than before.
+        let opensMore = found & ~mode & 0o055 != 0
+        return policy.direction == .push || !opensMore ? nil : .neither
     }
     let isChanged =
         policy.ordinaryDirectory != nil

@@ -1,4 +1,4 @@
-"""Rows F478 and F479: directories that fewer users may enter than others, and their markers."""
+"""Rows F478, F479 and F485: directories that fewer users may enter than others, and their markers."""
 
 import os
 
@@ -48,6 +48,9 @@ def _(place):
     place.write("private/deep/file", OLD)
     place.write("private/other", OTHER)
     os.chmod(place.path("private"), 0o700)
+    shown = place.push("private/deep/file", "--dry-run")
+    equal(shown.count("transferred"), 2, f"{shown}")
+    expect(place.head("private/") is None and shown.items("private/", "planned"), f"{shown}")
     result = place.push("private/deep/file")
     equal((result.status, result.count("transferred")), (0, 2), f"{result}")
     equal(place.head("private/")["x-oss-meta-mode"], "40700", "the marker")
@@ -67,6 +70,52 @@ def _(place):
     equal(place.head("private/")["x-oss-meta-mode"], "40750", "after a run of the whole")
 
 
+@case("F485", "a marker that is gone, or another writer's by now, does not close its directory")
+def _(place):
+    place.write("private/file", OLD)
+    place.write("private/other", OTHER)
+    os.chmod(place.path("private"), 0o700)
+    place.in_step(place.push())
+    place.delete("private/")
+    place.write("private/file", NEW)
+    shown = place.push("private/file", "--dry-run")
+    expect(shown.items("private/", "planned"), f"{shown}")
+    result = place.push("private/file")
+    equal((result.status, place.get("private/file")), (0, NEW), f"{result}")
+    equal(place.head("private/")["x-oss-meta-mode"], "40700", "the marker")
+    # Another machine removes it between the listing and the copy by which it is written.
+    place.write("open/file", OLD)
+    os.chmod(place.path("open"), 0o750)
+    place.in_step(place.push())
+    os.chmod(place.path("open"), 0o700)
+    place.write("open/file", NEW)
+    gone = {"fail": {"status": 404, "code": "NoSuchKey"}}
+    place.faults(*(place.fault(operation, gone, "open/") for operation in ("HeadObject", "CopyObject")))
+    result = place.push()
+    equal((result.status, result.count("skipped"), place.get("open/file")), (1, 1, OLD), f"{result}")
+    expect("permissions" in result.said("open/file"), f"{result}")
+    place.faults()
+    place.delete("open/")
+    place.in_step(place.push())
+    equal((place.head("open/")["x-oss-meta-mode"], place.get("open/file")), ("40700", NEW), "then")
+
+
+@case("F479", "a directory that its owner, another user, opens for writing gets files")
+def _(place):
+    if os.getuid() != 0:
+        return skipped("only root gives files to other users")
+    place.write("shared/file", OLD)
+    place.in_step(place.push())
+    os.chmod(place.directory, 0o777)
+    os.chown(place.path("shared"), 12_345, 12_345)
+    os.chmod(place.path("shared"), 0o775)
+    place.put("shared/new", NEW)
+    for command in ("pull", "sync"):
+        result = place.run(command)
+        equal((result.status, result.count("skipped")), (0, 0), f"{result}")
+    equal(place.tree()["shared/new"], NEW, "what came")
+
+
 @case("F479", "a directory that another user has put in the place of a private one gets no files")
 def _(place):
     if os.getuid() != 0:
@@ -83,6 +132,8 @@ def _(place):
     os.mkdir(place.path("private"))
     os.chmod(place.path("private"), 0o777)
     place.put("private/new", NEW)
+    shown = under(place, wrapper, "pull", "--dry-run")
+    equal((shown.count("transferred"), shown.count("skipped")), (0, 3), f"{shown}")
     for command, skips in (("pull", 3), ("sync", 2), ("pull", 3)):
         result = under(place, wrapper, command)
         equal((result.status, result.count("failed"), result.count("skipped")), (1, 0, skips), f"{result}")

@@ -24,11 +24,29 @@ extension DirectoryMarkers {
         let isLimited = !context.paths.ranges.isAll && context.options.keepsFileMetadata
         guard isLimited || !parts.privateMarkers.isEmpty else { return true }
         for directory in key.directoriesAbove {
-            let isAbove = isLimited && !context.paths.contains(directory)
-            let looks = isAbove && context.closed.owns(directory)
-            guard await isSent(directory, looks: looks) else { return false }
+            guard await isSent(directory, looks: isUnplanned(directory)) else { return false }
         }
         return true
+    }
+
+    /// True for a directory above the paths of a limited run.
+    private func isUnplanned(_ directory: ObjectKey) -> Bool {
+        !context.paths.ranges.isAll && context.options.keepsFileMetadata
+            && !context.paths.contains(directory) && context.closed.owns(directory)
+    }
+
+    /// The markers above a file that a limited run sends before it, each once, for what only shows
+    /// what a run does.
+    func unplanned(above key: ObjectKey) async -> [JoinedEntry] {
+        var found: [JoinedEntry] = []
+        for directory in key.directoriesAbove where isUnplanned(directory) {
+            guard case .send(nil) = parts.privateMarkers.begin(directory, looks: true) else {
+                continue
+            }
+            if let entry = try? await unplanned(directory) { found.append(entry) }
+            parts.privateMarkers.end(directory, isSent: true)
+        }
+        return found
     }
 
     private func isSent(_ key: ObjectKey, looks: Bool) async -> Bool {
@@ -64,12 +82,13 @@ extension DirectoryMarkers {
         let found = try await context.onDisk { directory throws(LocalError) in
             try directory.permissions(ofDirectory: path)
         }
-        let row = try await context.manifest.entry(key)
+        var row = try await context.manifest.entry(key)
         let local = LocalEntry(
             path: key,
             kind: .directory(isEmpty: false),
             permissions: found
         )
+        if row != nil, await isGone(local) { row = nil }
         let object = row.map {
             RemoteObject(key: key, size: 0, etag: $0.etag, lastModified: $0.lastModified)
         }
@@ -78,6 +97,22 @@ extension DirectoryMarkers {
         switch decideDirectory(entry, context.policy) {
         case .uploadMarker, .carryMode(.object): return permissions.closesMore(entry) ? entry : nil
         default: return nil
+        }
+    }
+
+    /// True if a recorded marker that closes a directory was deleted in the bucket: no listing of
+    /// a limited run shows it.
+    private func isGone(_ local: LocalEntry) async -> Bool {
+        guard hasOwnMode(local, context.policy),
+            Permissions.opensMore(nil, than: local.permissions),
+            await !permissions.shortensMarkers()
+        else { return false }
+        let entry = JoinedEntry(key: local.path, base: nil, local: local, remote: nil)
+        do throws(ItemFailure) {
+            return try await permissions.marker(entry) == nil
+        } catch {
+            // What may not be asked is as recorded.
+            return false
         }
     }
 }

@@ -108,7 +108,7 @@ struct DirectoryMarkers: ItemWorker {
 
 extension DirectoryMarkers {
     /// A directory becomes a marker, an empty object whose key ends in "/", because it is empty or
-    /// has permissions of its own; false if that failed.
+    /// has permissions of its own; false if that failed, or if another writer's marker says less.
     @discardableResult
     func uploadMarker(_ entry: JoinedEntry) async -> Bool {
         if await permissions.waits(entry) { return true }
@@ -127,7 +127,8 @@ extension DirectoryMarkers {
             context.tracker.count { $0.transferred += 1 }
             context.tracker.finishedItem(bytes: 0)
             context.doneItem(.upload, entry.key, size: 0)
-            return true
+            // One that another writer made meanwhile may open the directory: the next run carries.
+            return mode == nil || !Permissions.opensMore(sent.mode, than: mode)
         } catch {
             context.tracker.finishedItem(bytes: 0)
             if waitsForDeletions(entry, error) { return true }

@@ -86,8 +86,7 @@ struct Dispatcher {
             let work = ItemExecutor.Work(entry: entry, decision: decision)
             try await queue?.push(work, .small)
         case .carryMode(.neither) where entry.local?.isOthersDirectory == true:
-            executor.parts.privateMarkers.refuse(entry.key)
-            executor.skip(entry.key, size: 0, message: Self.othersDirectoryMessage)
+            executor.refuseDirectory(entry)
         case .keepLocalChange, .skip:
             await executor.carryOut(decision, entry)
         case .download, .upload, .uploadMarker, .compare, .adopt, .refresh, .carryMode, .conflict:
@@ -104,10 +103,6 @@ struct Dispatcher {
             try await queue?.push(work, work.size > context.limits.largeItem ? .large : .small)
         }
     }
-
-    private static let othersDirectoryMessage =
-        "another user has put this directory in the place of one that fewer users may enter; "
-        + "nothing is downloaded into it until it has the recorded permissions or is removed"
 
     /// Keeps an item until the deletions were carried out.
     ///
@@ -245,11 +240,6 @@ extension JoinedEntry {
     fileprivate var withoutDirectory: JoinedEntry {
         JoinedEntry(key: key, base: nil, local: nil, remote: remote)
     }
-}
-
-extension LocalEntry {
-    /// True for a directory that another user may have put where it is.
-    fileprivate var isOthersDirectory: Bool { isDirectory && mayBeOthers }
 }
 
 extension Decision {

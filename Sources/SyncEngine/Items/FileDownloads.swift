@@ -86,9 +86,9 @@ struct FileDownloads: ItemWorker {
         fail(.download, entry.key, size: object.size, failure)
     }
 
-    private static let refusedMessage =
-        "not downloaded, because another user has put a directory above it in the place of one "
-        + "that fewer users may enter"
+    static let refusedMessage =
+        "not downloaded, because a directory above it belongs to another user, and more users may "
+        + "enter it than may enter the recorded one"
 
     /// Why nothing can be put in the place of an entry; nil if nothing is known.
     func refusal(of entry: JoinedEntry) async -> LocalError? {

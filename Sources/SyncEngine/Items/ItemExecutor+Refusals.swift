@@ -11,11 +11,29 @@ extension ItemExecutor {
     /// it does.
     func refusal(of item: PlannedItem) async -> String? {
         switch item.decision.following {
+        case .carryMode(.neither) where item.entry.local?.isOthersDirectory == true:
+            othersDirectory(item.entry)
+        case .download where parts.privateMarkers.isRefused(above: item.entry.key):
+            FileDownloads.refusedMessage
         case .download, .downloadAfterDeletions, .makeDirectory:
             await places.hindrance(item.entry)?.message
         case .upload: await refusalToSend(item.entry)
         default: nil
         }
+    }
+
+    /// Skips a directory that another user may have put in the place of a recorded one, and all
+    /// that is to be downloaded into it.
+    func refuseDirectory(_ entry: JoinedEntry) {
+        skip(entry.key, size: 0, message: othersDirectory(entry))
+    }
+
+    private func othersDirectory(_ entry: JoinedEntry) -> String {
+        parts.privateMarkers.refuse(entry.key)
+        let mode = String(entry.base?.mode ?? 0o700, radix: 8)
+        return "it belongs to another user, and more users may enter it than may enter the "
+            + "recorded one; nothing is downloaded into it until it has permissions \(mode) again, "
+            + "or is removed" + (FilterHint(entry.key, isFileOnly: false)?.text ?? "")
     }
 
     private func refusalToSend(_ entry: JoinedEntry) async -> String? {
@@ -31,4 +49,9 @@ extension ItemExecutor {
             return nil
         }
     }
+}
+
+extension LocalEntry {
+    /// True for a directory that another user may have put where it is.
+    var isOthersDirectory: Bool { isDirectory && mayBeOthers }
 }

@@ -132,11 +132,9 @@ extension Permissions {
             if target == .neither, !isMade {
                 keepLocalChange(entry)
             } else if isSent, let mode = entry.local?.permissions {
-                if try await sendDirectoryMode(entry, mode) {
-                    reportMode(entry)
-                } else {
-                    leave(.unchanged, entry)
-                }
+                let sent = try await sendDirectoryMode(entry, mode)
+                if sent == .written { reportMode(entry) } else { leave(.unchanged, entry) }
+                return sent != .replaced
             } else if isMade, context.tracker.direction == .push {
                 // Its permissions are not what anybody wants.
                 leave(.unchanged, entry)
@@ -186,7 +184,7 @@ extension Permissions {
             return false
         case .object(let mode):
             await record(entry, mode: meant, at: entry.remote?.lastModified)
-            return try await sendDirectoryMode(entry, mode)
+            return try await sendDirectoryMode(entry, mode) == .written
         case .directory(let permissions):
             return try await set(permissions, of: entry)
         }
@@ -210,20 +208,31 @@ extension Permissions {
         await record([.upsert(row)], .mode, entry)
     }
 
-    /// True if the marker was written, false if it is another writer's, or not there.
-    private func sendDirectoryMode(_ entry: JoinedEntry, _ mode: UInt32) async throws -> Bool {
+    /// What became of the permissions of a marker.
+    private enum SentMode {
+        case written
+        /// There is nothing to send, or the store does not keep it.
+        case notKept
+        /// The marker is another writer's, or not there.
+        case replaced
+    }
+
+    private func sendDirectoryMode(
+        _ entry: JoinedEntry,
+        _ mode: UInt32
+    ) async throws -> SentMode {
         guard let row = row(entry, mode: mode, at: entry.remote?.lastModified),
             try await context.closed.areChosen(mode, entry.key)
-        else { return false }
+        else { return .notKept }
         do {
-            guard let sent = try await send(mode, row, of: nil) else { return false }
+            guard let sent = try await send(mode, row, of: nil) else { return .replaced }
             await record([.upsert(sent.row)], .mode, entry)
-            return sent.isKept
+            return sent.isKept ? .written : .notKept
         } catch {
             guard ItemFailure(any: error).isVanished else { throw error }
             // A store that keeps it under another name would be asked in each run.
             await record([.upsert(row)], .mode, entry)
-            return false
+            return await shortensMarkers() ? .notKept : .replaced
         }
     }
 }
@@ -293,10 +302,21 @@ extension Permissions {
     /// True if other machines would let more users into the directory without what is to be sent
     /// of its permissions.
     func closesMore(_ entry: JoinedEntry) -> Bool {
-        guard let mode = entry.local?.permissions, entry.local?.kind == .directory(isEmpty: false),
+        guard entry.local?.kind == .directory(isEmpty: false),
             entry.remote != nil || recordedMode(entry) != nil
         else { return false }
-        return (entry.base?.mode ?? 0o755) & 0o055 & ~mode != 0
+        return Self.opensMore(entry.base?.mode, than: entry.local?.permissions)
+    }
+
+    /// True if the one lets more users into a directory than the other; nil is what a marker
+    /// without permissions stands for.
+    static func opensMore(_ mode: UInt32?, than other: UInt32?) -> Bool {
+        (mode ?? 0o755) & ~(other ?? 0o755) & 0o055 != 0
+    }
+
+    /// True for a store that keeps markers under names without a slash.
+    func shortensMarkers() async -> Bool {
+        (try? await ShortenedMarkers.areKnown(to: context.manifest)) == true
     }
 
     /// The permissions of an ordinary directory, which its row has so that a run with another umask

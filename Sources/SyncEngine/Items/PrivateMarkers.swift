@@ -5,13 +5,15 @@ internal import Synchronization
 /// Directories that fewer users may enter than others, and what comes before their files.
 ///
 /// Until the marker of such a directory is in the bucket, other machines open the directory: it is
-/// sent before the files, by whatever comes to it first, and if it fails, they are not sent. A
-/// directory that another user put in the place of one here gets no files, either.
+/// sent before the files, by whatever comes to it first, and if it fails, they are not sent. Into
+/// a directory that another user put in the place of one here, nothing is downloaded.
 final class PrivateMarkers: Sendable {
     private enum State {
         case planned(JoinedEntry)
         case underWay(SingleFlight)
         case ended(isSent: Bool)
+        /// Another user's directory in the place of a recorded one.
+        case refused
     }
 
     /// What is to be done about a marker.
@@ -32,13 +34,13 @@ final class PrivateMarkers: Sendable {
     }
 
     /// Notes a directory that gets no files.
-    func refuse(_ key: ObjectKey) { states.withLock { $0[key] = .ended(isSent: false) } }
+    func refuse(_ key: ObjectKey) { states.withLock { $0[key] = .refused } }
 
     func isRefused(above key: ObjectKey) -> Bool {
         guard !isEmpty else { return false }
         return states.withLock { states in
             key.directoriesAbove.contains { directory in
-                if case .ended(isSent: false)? = states[directory] { true } else { false }
+                if case .refused? = states[directory] { true } else { false }
             }
         }
     }
@@ -51,6 +53,7 @@ final class PrivateMarkers: Sendable {
             let planned: JoinedEntry?
             switch states[key] {
             case .ended(let isSent): return .none(isSent: isSent)
+            case .refused: return .none(isSent: true)
             case .underWay(let flight): return .wait(flight)
             case .planned(let entry): planned = entry
             case nil:

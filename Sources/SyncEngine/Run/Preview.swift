@@ -139,6 +139,8 @@ struct Preview {
             if entry.local?.isDirectory == true { return try await showMode(entry, orElse: nil) }
             await showAdoptedMode(entry)
         case .deleteLocal, .deleteRemote: delete(outline, entry)
+        case .carryMode(.neither) where entry.local?.isOthersDirectory == true:
+            executor.refuseDirectory(entry)
         case .keepLocalChange, .carryMode(.neither): executor.keepLocalChange(entry)
         case .skip: await executor.carryOut(decision, entry)
         }
@@ -191,6 +193,10 @@ struct Preview {
     /// A download, or the copy of a file that has the content already.
     private mutating func showDownload(_ entry: JoinedEntry, _ cause: String) async throws {
         guard let object = entry.remote else { return }
+        if executor.parts.privateMarkers.isRefused(above: entry.key) {
+            let message = FileDownloads.refusedMessage
+            return executor.skip(entry.key, size: object.size, message: message)
+        }
         switch await executor.places.hindrance(entry) {
         case .refused(let failure):
             return executor.fail(.download, entry.key, size: object.size, failure)
@@ -223,6 +229,9 @@ struct Preview {
         } catch {
             executor.noteUnsent(entry)
             return executor.skip(entry.key, size: file.size, message: error.message)
+        }
+        for marker in await executor.markers.unplanned(above: entry.key) {
+            try await show(marker.remote == nil ? .uploadMarker : .carryMode(.object), marker)
         }
         guard await executor.damage.isBeyondDoubt(entry, file, path) else { return }
         let row = try await found {
