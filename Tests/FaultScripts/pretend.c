@@ -18,6 +18,7 @@
 //   PRETEND_NOMODES  1: permissions of files cannot be set (EPERM)
 //   PRETEND_NODIRSYNC 1: directories cannot be synchronized (EINVAL)
 //   PRETEND_APART    1: nothing can be renamed or linked from one directory to another (EXDEV)
+//   PRETEND_NOLINKS  1: no file gets a second name (EPERM)
 //   PRETEND_NAMES    characters that no new name may have (EINVAL)
 //   PRETEND_LONGEST  how many bytes a name may have (ENAMETOOLONG)
 //   PRETEND_QUOTA    1: nothing can be written to temporary files (EDQUOT)
@@ -366,7 +367,8 @@ EXPORT int renameat(int from, const char *old, int to, const char *new) {
 }
 EXPORT int linkat(int from, const char *old, int to, const char *new, int flags) {
     char buffers[2][NAME];
-    if (frozen() || !possible(new) || !within_reach(from, to)) return -1;
+    if (frozen() || !possible(new) || refused("PRETEND_NOLINKS") || !within_reach(from, to))
+        return -1;
     return (int)real(SYS_linkat, from, (long)folded(from, old, buffers[0]), to,
                      (long)folded(to, new, buffers[1]), flags);
 }

@@ -1,4 +1,4 @@
-"""Rows F273–F278 and F321: disks that do not do everything, and what is found before it is fetched."""
+"""Rows F273–F278, F321 and F450: disks that do not do everything, and what is found before it is fetched."""
 
 import os
 
@@ -65,6 +65,10 @@ def _(place):
 def _(place):
     if not pretending(place, apart="1"):
         return
+    returns(place)
+
+
+def returns(place):
     place.put("a/f", OLD)
     place.in_step(place.pull())
     place.write("a/f", NEW)
@@ -73,6 +77,16 @@ def _(place):
     equal(place.start("undo", place.directory).status, 0, "the undo")
     equal(place.tree(), {"a/f": NEW}, "the tree after it")
     equal(place.start("undo", place.directory).status, 0, "a second undo")
+
+
+@case("F450", "a replaced file is kept and comes back where neither links nor renames lead to the trash")
+def _(place):
+    if not pretending(place, apart="1", nolinks="1"):
+        return
+    returns(place)
+    place.write("a/f", OTHER)
+    result = place.start("restore", place.directory, "a/f", "--json")
+    equal((result.status, place.tree()["a/f"]), (0, OLD), f"{result}")
 
 
 @case("F274", "files are published where their times or permissions cannot be set")

@@ -287,12 +287,18 @@ struct OldVersionKeeper {
             )
         } catch {
             if error.errno == EEXIST { return nil }
-            if error.errno == EXDEV, old.kind == .file, try directory.noteOutOfReach(parent) {
-                guard try copy(old, to: place, name) else { return nil }
-                return Kept(place: place, name: name, path: keptPath, originalIsGone: false)
+            var failure = error
+            if mayMove, Self.isRefusedName(error) {
+                do throws(LocalError) {
+                    return try moveAway(to: place, name, keptPath)
+                } catch {
+                    failure = error
+                }
             }
-            guard mayMove, Self.isRefusedName(error) else { throw error.naming(path) }
-            return try moveAway(to: place, name, keptPath)
+            guard failure.errno == EXDEV, old.kind == .file, try directory.noteOutOfReach(parent)
+            else { throw failure.naming(path) }
+            guard try copy(old, to: place, name) else { return nil }
+            return Kept(place: place, name: name, path: keptPath, originalIsGone: false)
         }
         let kept = Kept(place: place, name: name, path: keptPath, originalIsGone: false)
         guard let found = try place.status(of: name), found.isSameObject(as: old) else {
