@@ -52,6 +52,9 @@ package struct ETag: Sendable, Hashable {
         return text.lowercased()
     }
 
+    /// Digests are equal in either letter case, any other tags byte by byte.
+    ///
+    /// Some stores list tags in another letter case than they answer with.
     package static func == (left: Self, right: Self) -> Bool {
         let (left, right) = (left.text.utf8, right.text.utf8)
         guard left.count == right.count else { return false }
@@ -61,11 +64,26 @@ package struct ETag: Sendable, Hashable {
                 unsafe bytesAreEqual(left.span.bytes, right.span.bytes)
             }
         }
-        return (result ?? nil) ?? left.elementsEqual(right)
+        return (result ?? nil) ?? left.elementsEqual(right) || areOneDigest(left, right)
+    }
+
+    private static func areOneDigest(_ left: String.UTF8View, _ right: String.UTF8View) -> Bool {
+        func isOfDigest(_ byte: UInt8) -> Bool {
+            switch byte {
+            case UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "a")...UInt8(ascii: "f"),
+                UInt8(ascii: "A")...UInt8(ascii: "F"), UInt8(ascii: "-"):
+                true
+            default: false
+            }
+        }
+        return left.count >= 32
+            && zip(left, right).allSatisfy { left, right in
+                left | 0x20 == right | 0x20 && isOfDigest(left) && isOfDigest(right)
+            }
     }
 
     package func hash(into hasher: inout Hasher) {
-        for byte in text.utf8 { hasher.combine(byte) }
+        for byte in text.utf8 { hasher.combine(byte | 0x20) }
     }
 }
 

@@ -41,6 +41,19 @@ struct OddStoreTests {
         #expect(fixture.recorder.pauses.isEmpty)
     }
 
+    @Test func `a HEAD without a length is asked for as the object is stored`() async throws {
+        let fixture = try ClientFixture(dialect: .s3) { request, _ in
+            let length = request["accept-encoding"] == "gzip" ? "Content-Length: 7\r\n" : ""
+            return [.text("HTTP/1.1 200 OK\r\nETag: \"E\"\r\n\(length)\r\n")]
+        }
+        for requests in [2, 3] {
+            let found = try await fixture.client.head("page.gz", versionID: nil)
+            #expect((found.size, found.etag) == (7, ETag(wire: "E")))
+            #expect(fixture.server.requests.count == requests)
+        }
+        #expect(fixture.recorder.pauses.isEmpty)
+    }
+
     @Test func `a store that unpacks in any case is named`() async throws {
         let fixture = try ClientFixture(dialect: .s3) { _, _ in
             [

@@ -265,7 +265,9 @@ public struct MirrorRestoration: Sendable {
             } else if item.action == .conflict {
                 // One that is replaced has an item of its own.
                 if !replaces { collected.add(RestoredFile(kept: item), onFile) }
-            } else if [.failed, .skipped].contains(item.state), let message = item.message {
+            } else if item.state == .failed || item.state == .skipped && !reads,
+                let message = item.message
+            {
                 guard message != ItemEvent.keptAloneText else { return }
                 let isKept = message == ItemEvent.keptText
                 collected.add(
@@ -276,7 +278,9 @@ public struct MirrorRestoration: Sendable {
             }
         }
         var report = collected.report
-        report.failed = max(report.failed, summary.failed + summary.skipped)
+        // What a comparison skips stays as it is.
+        let skipped = reads ? 0 : summary.skipped
+        report.failed = max(report.failed, summary.failed + skipped)
         return report
     }
 

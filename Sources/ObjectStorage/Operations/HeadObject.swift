@@ -158,12 +158,24 @@ extension StorageClient {
         wire.isConditional = asked.conditions.allowNotModified
         let request = wire
         return try await repeating { (context) throws(StorageError) in
-            let head = try await self.sendHead(request, &context)
+            var head = try await self.sendHead(self.packing(request, asked.key), &context)
+            if try request.lacksLength(head, isPacked: self.isPacked(asked.key)) {
+                // Of content that is unpacked on the way, as a GET without its encoding.
+                self.notePacked(asked.key)
+                head = try await self.sendHead(self.packing(request, asked.key), &context)
+            }
             guard let size = head.contentLength else {
                 throw request.failure(.protocolViolation("the answer has no size"), head: head)
             }
             return ObjectMetadata(head, size: size, dialect: self.dialect)
         }
+    }
+
+    private func packing(_ request: StorageRequest, _ key: ObjectKey) -> StorageRequest {
+        guard isPacked(key) else { return request }
+        var packed = request
+        packed.headers.append(Self.acceptedEncoding)
+        return packed
     }
 }
 
