@@ -70,6 +70,24 @@ def _(place):
     equal(place.head("private/")["x-oss-meta-mode"], "40750", "after a run of the whole")
 
 
+@case("F478", "a pull of some paths takes the permissions of the directories above them")
+def _(place):
+    place.write("open/deep/file", OLD)
+    place.in_step(place.push())
+    place.put("open/", b"", {"x-oss-meta-mode": "40700"})
+    place.put("open/deep/file", NEW)
+    place.put("open/deep/new", OTHER)
+    place.server.forget_requests()
+    equal(place.pull("open/deep/file", "open/deep/new").status, 0, "the pull")
+    modes = [oct(os.stat(place.path(name)).st_mode & 0o777) for name in ("open", "open/deep")]
+    equal(modes, ["0o700", "0o755"], "the permissions")
+    equal(len(place.requests("HeadObject", "open/deep/")), 1, "what was asked of one without a marker")
+    os.chmod(place.path("open"), 0o750)
+    place.put("open/deep/file", OLD)
+    equal(place.pull("open/deep/file").status, 0, "the second pull")
+    equal(oct(os.stat(place.path("open")).st_mode & 0o777), "0o750", "what was changed here")
+
+
 @case("F485", "a marker that is gone, or another writer's by now, does not close its directory")
 def _(place):
     place.write("private/file", OLD)

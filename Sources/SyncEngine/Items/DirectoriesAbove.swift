@@ -5,10 +5,11 @@ internal import ObjectTransfer
 internal import SyncModel
 internal import SyncPlanner
 
-/// Directories that a run makes for its files, and whose markers its plan does not have: above the
+/// Directories that a run puts files into, and whose markers its plan does not have: above the
 /// paths of a limited run, and those of other shards.
 ///
-/// The marker is asked for their permissions before they are made.
+/// The marker is asked for their permissions before they are made, and above the paths also where
+/// they are there.
 struct DirectoriesAbove: ItemWorker {
     let parts: ItemParts
 
@@ -23,6 +24,11 @@ struct DirectoriesAbove: ItemWorker {
             missing.append(parent)
             next = parent.parent
         }
+        while let parent = next {
+            let isUnplanned = !context.paths.contains(parent.key) && context.closed.owns(parent.key)
+            if isUnplanned, parts.absent.isFirstLook(parent.key) { try? await settle(parent) }
+            next = parent.parent
+        }
         for path in missing.reversed() where !context.paths.contains(path.key) {
             try? await make(path)
         }
@@ -31,6 +37,37 @@ struct DirectoriesAbove: ItemWorker {
     private func isAbsent(_ path: RelativePath) async -> Bool {
         let found = try? await context.state(of: path)
         return found == .absent
+    }
+
+    /// Does for a directory that is there what a run of the whole does.
+    private func settle(_ path: RelativePath) async throws {
+        let found = try await context.onDisk { directory throws(LocalError) in
+            try directory.permissions(ofDirectory: path)
+        }
+        guard let found else { return }
+        let marker = try await head(path.key)
+        guard let tag = marker.etag else { return }
+        let entry = JoinedEntry(
+            key: path.key,
+            base: try await context.manifest.entry(path.key),
+            local: LocalEntry(
+                path: path.key,
+                kind: .directory(isEmpty: false),
+                permissions: found
+            ),
+            remote: RemoteObject(
+                key: path.key,
+                size: 0,
+                etag: tag,
+                lastModified: marker.lastModified
+            )
+        )
+        let permissions = Permissions(parts)
+        switch decideDirectory(entry, context.policy) {
+        case .adopt: await permissions.settleDirectory(entry, .mode)
+        case .carryMode(.file): await permissions.carryDirectoryMode(entry, to: .file)
+        default: break
+        }
     }
 
     private func make(_ path: RelativePath) async throws {

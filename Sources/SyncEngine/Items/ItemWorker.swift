@@ -13,6 +13,10 @@ internal import Synchronization
 /// its name.
 final class AbsentDirectory: Sendable {
     let last = Mutex<RelativePath?>(nil)
+    private let seen = Mutex<Set<ObjectKey>>([])
+
+    /// True once for each directory that is there.
+    func isFirstLook(_ key: ObjectKey) -> Bool { seen.withLock { $0.insert(key).inserted } }
 }
 
 /// What all that works on the items of a run has in common.
