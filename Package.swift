@@ -131,13 +131,7 @@ let package = Package(
                 "SyncModel",
             ]
         ),
-        // The program uses nothing that the library does not offer to others.
-        .executableTarget(
-            name: "OSSSyncCLI",
-            dependencies: ["OSSSync", "CSystem"],
-            packageAccess: false,
-            swiftSettings: swiftSettings
-        ),
+        program("OSSSyncCLI", ["OSSSync", "CSystem"]),
         library(
             "StorageServer",
             ["SyncModel", "CMicrohttpd", "CCrypto", "CExpat", "CSQLite", "CSystem"]

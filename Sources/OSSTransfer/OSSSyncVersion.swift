@@ -1,5 +1,5 @@
 /// The version of osssync, as `osssync --version` and the `User-Agent` header show it.
-public enum OSSSyncVersion {
+package enum OSSSyncVersion {
     /// By the rules of semantic versioning.
-    public static let text = "0.1.0"
+    package static let text = "0.1.0"
 }

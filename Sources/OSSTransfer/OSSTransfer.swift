@@ -1,2 +1,3 @@
 @_exported public import ObjectTransfer
-@_exported public import SyncModel
+@_exported public import struct SyncModel.ObjectProperties
+@_exported public import struct SyncModel.StoreTime

@@ -6,7 +6,7 @@ extension String {
     /// somebody else may have chosen, such as a key.
     ///
     /// Control characters and the backslash are escaped, and two different texts never look alike.
-    public init(terminalSafe text: String) {
+    package init(terminalSafe text: String) {
         self = displayText(text.utf8)
     }
 

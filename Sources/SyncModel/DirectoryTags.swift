@@ -1,18 +1,18 @@
 /// What a directory of this machine is left out for, with all it holds: files that it has, and the
 /// file system that it is on.
-public struct DirectoryTags: Sendable, Hashable {
+package struct DirectoryTags: Sendable, Hashable {
     /// Names of files that mark the directory they are in.
-    public var names: Set<String> = []
+    package var names: Set<String> = []
     /// Also a `CACHEDIR.TAG` with the signature of the Cache Directory Tagging Specification.
-    public var recognizesCaches = false
+    package var recognizesCaches = false
     /// Directories in which another file system is mounted.
-    public var staysOnFileSystem = false
+    package var staysOnFileSystem = false
 
     /// Leaves nothing out.
-    public init() {}
+    package init() {}
 
     /// True if nothing can be left out.
-    public var isEmpty: Bool { !hasFiles && !staysOnFileSystem }
+    package var isEmpty: Bool { !hasFiles && !staysOnFileSystem }
 
     /// True if a file in a directory can leave it out.
     package var hasFiles: Bool { !names.isEmpty || recognizesCaches }

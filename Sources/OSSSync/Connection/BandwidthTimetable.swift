@@ -1,14 +1,14 @@
 /// What all requests together may move in a second, both ways, by the local time of day.
-public struct BandwidthTimetable: Sendable, Hashable {
+package struct BandwidthTimetable: Sendable, Hashable {
     /// A limit that holds from a time of day to that of the next entry.
-    public struct Entry: Sendable, Hashable {
+    package struct Entry: Sendable, Hashable {
         /// Minutes since midnight, local time.
-        public var minuteOfDay: Int
+        package var minuteOfDay: Int
         /// Bytes in a second; nil for no limit.
-        public var bytesPerSecond: Int64?
+        package var bytesPerSecond: Int64?
 
         /// Makes an entry.
-        public init(minuteOfDay: Int, bytesPerSecond: Int64? = nil) {
+        package init(minuteOfDay: Int, bytesPerSecond: Int64? = nil) {
             self.minuteOfDay = minuteOfDay
             self.bytesPerSecond = bytesPerSecond
         }
@@ -18,12 +18,12 @@ public struct BandwidthTimetable: Sendable, Hashable {
     private let entries: [Entry]
 
     /// Makes a timetable; without entries there is no limit, and with one it holds all day.
-    public init(_ entries: [Entry]) {
+    package init(_ entries: [Entry]) {
         self.entries = entries.sorted { $0.minuteOfDay < $1.minuteOfDay }
     }
 
     /// The limit at a time of day; nil for none.
-    public func limit(atMinute minute: Int) -> Int64? {
+    package func limit(atMinute minute: Int) -> Int64? {
         let entry = entries.last { $0.minuteOfDay <= minute } ?? entries.last
         return entry?.bytesPerSecond
     }

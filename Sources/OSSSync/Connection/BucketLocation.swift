@@ -32,7 +32,7 @@ public struct BucketLocation: Sendable, Hashable {
     public var text: String { "\(dialect.rawValue)://\(bucket)/\(prefix)" }
 
     /// The location in a form that is safe to print.
-    public var display: String { displayText(text) }
+    package var display: String { displayText(text) }
 
     var prefixKey: ObjectKey { ObjectKey(prefix) }
 }

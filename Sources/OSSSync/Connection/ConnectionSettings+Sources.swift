@@ -11,7 +11,7 @@ extension ConnectionSettings {
     ///   - sources: Where the connection is configured.
     ///   - connectionLimit: The largest number of requests in flight.
     /// - Throws: `SyncError` of code `configuration` for what is no URL of a host.
-    public init(
+    package init(
         to url: String,
         sources: ConfigurationSources,
         connectionLimit: Int

@@ -159,11 +159,11 @@ final class MirrorEncryption: Sendable {
 }
 
 /// Makes the passwords of encrypted contents.
-public enum EncryptionPasswords {
+package enum EncryptionPasswords {
     /// Two lines, each with as much chance as the key itself.
     ///
     /// - Throws: `SyncError` of code `localState` if the system has no random numbers.
-    public static func random() throws(SyncError) -> String {
+    package static func random() throws(SyncError) -> String {
         do throws(CredentialsError) {
             return try ContentCipher.randomPassword() + "\n" + ContentCipher.randomPassword() + "\n"
         } catch {
@@ -174,7 +174,7 @@ public enum EncryptionPasswords {
 
 extension DirectoryMirror {
     /// True if the contents are encrypted before they are sent.
-    public var isEncrypted: Bool { encryption != nil }
+    package var isEncrypted: Bool { encryption != nil }
 
     /// Refuses what would send, or take for a file, what is not decrypted.
     ///
@@ -243,7 +243,7 @@ extension DirectoryMirror {
     /// Reads the passwords of encrypted contents, if that was not done.
     ///
     /// - Throws: `SyncError` of code `configuration` if there are none, or they can't be read.
-    public func requirePassword() throws(SyncError) {
+    package func requirePassword() throws(SyncError) {
         _ = try encryption?.cipher()
     }
 }

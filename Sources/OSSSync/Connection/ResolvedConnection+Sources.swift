@@ -195,7 +195,7 @@ extension BucketClient {
     ///   - sources: Where the connection is configured.
     ///   - connectionLimit: The largest number of requests in flight.
     /// - Throws: `SyncError` of code `configuration`.
-    public init(
+    package init(
         _ bucket: String,
         dialect: StoreDialect = .oss,
         sources: ConfigurationSources,

@@ -7,7 +7,7 @@ internal import SyncEngine
 /// replaced by the exit status, and `{state}` by `success` or `failure`.
 ///
 /// What follows the host in the address may be a secret and is in no message.
-public struct Webhook: Sendable {
+package struct Webhook: Sendable {
     /// What may follow a brace.
     private static let exitMark = "exit}"
     private static let stateMark = "state}"
@@ -23,7 +23,7 @@ public struct Webhook: Sendable {
     ///   - sources: Says whether plain http is allowed to other hosts, which authorities are
     ///     trusted, and has the proxy.
     /// - Throws: `SyncError` of code `configuration`.
-    public init(_ text: String, sources: ConfigurationSources) throws(SyncError) {
+    package init(_ text: String, sources: ConfigurationSources) throws(SyncError) {
         guard let address = WebAddress(text) else {
             throw Self.unusable("expected an https URL without a user and a password")
         }
@@ -67,7 +67,7 @@ public struct Webhook: Sendable {
     ///   - directory: The directory, whose link can name the profile.
     /// - Returns: The address; nil without one.
     /// - Throws: `SyncError` of code `configuration`.
-    public static func configured(
+    package static func configured(
         _ sources: ConfigurationSources,
         directory: String?
     ) throws(SyncError) -> Webhook? {
@@ -88,7 +88,7 @@ public struct Webhook: Sendable {
     }
 
     /// The host, safe to print.
-    public var host: String { displayText(address.host) }
+    package var host: String { displayText(address.host) }
 
     /// Posts a document; takes 10 seconds at most.
     ///
@@ -96,7 +96,7 @@ public struct Webhook: Sendable {
     ///   - json: The document.
     ///   - exit: The exit status of the command; any but 0 is a failure.
     /// - Returns: What went wrong, safe to print; nil if it was accepted.
-    public func post(json: String, exit: Int32) async -> String? {
+    package func post(json: String, exit: Int32) async -> String? {
         do {
             let status = try await requests.post(json: json, to: url(exit: exit))
             return (200..<300).contains(status) ? nil : "it answered with status \(status)"

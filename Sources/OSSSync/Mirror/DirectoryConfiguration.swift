@@ -5,39 +5,39 @@ internal import SyncEngine
 ///
 /// The file belongs to the state of the directory, which is its user's alone; no key of a bucket
 /// reaches it. What its names mean is the caller's business, but for the link in `[mirror]`.
-public struct DirectoryConfiguration: Sendable, Hashable {
+package struct DirectoryConfiguration: Sendable, Hashable {
     /// A line `key = value`.
-    public struct Entry: Sendable, Hashable {
+    package struct Entry: Sendable, Hashable {
         /// As it is written.
-        public let key: String
+        package let key: String
         /// Without quotes.
-        public let value: String
+        package let value: String
         /// From 1.
-        public let line: Int
+        package let line: Int
         /// True for what the link reads itself, such as `remote` in `[mirror]`.
-        public let isOfLink: Bool
+        package let isOfLink: Bool
     }
 
     /// A section with its lines.
-    public struct Section: Sendable, Hashable {
+    package struct Section: Sendable, Hashable {
         /// Empty for what stands before the first section.
-        public let name: String
+        package let name: String
         /// From 1.
-        public let line: Int
+        package let line: Int
         /// In the order of the file.
-        public let entries: [Entry]
+        package let entries: [Entry]
     }
 
     /// The path of the file.
-    public let path: String
+    package let path: String
     /// In the order of the file.
-    public let sections: [Section]
+    package let sections: [Section]
 
     /// Reads the file of a directory; nil if there is none.
     ///
     /// - Throws: `SyncError`: `configuration` if it cannot be parsed, `localState` if the state of
     ///   the directory is not its user's alone.
-    public init?(directory: String, stateDirectory: String?) throws(SyncError) {
+    package init?(directory: String, stateDirectory: String?) throws(SyncError) {
         let path = Self.path(directory: directory, stateDirectory: stateDirectory)
         let content = try MirrorLink.read(directory: directory, stateDirectory: stateDirectory)
         guard let content else { return nil }

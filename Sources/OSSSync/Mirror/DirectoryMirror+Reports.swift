@@ -22,7 +22,7 @@ extension DirectoryMirror {
     ///     of the keys of each direction.
     /// - Returns: The counts.
     /// - Throws: `SyncError`.
-    public func status(
+    package func status(
         options: RunOptions,
         of directions: [SyncDirection: RunOptions],
         onDetail: (@Sendable (StatusDetail) -> Void)? = nil
@@ -51,7 +51,7 @@ extension DirectoryMirror {
     ///   - directions: The options of each direction.
     /// - Returns: What was found.
     /// - Throws: `SyncError`; `configuration` for a path that exists nowhere.
-    public func explain(
+    package func explain(
         path: String,
         of directions: [SyncDirection: RunOptions]
     ) async throws(SyncError) -> Explanation {
@@ -61,7 +61,7 @@ extension DirectoryMirror {
     /// Deletes partial files and aborts multipart uploads, of one path or of all.
     ///
     /// - Throws: `SyncError`; `configuration` for a path that is neither here nor in the manifest.
-    public func cancelTransfers(path: String?) async throws(SyncError) -> CancelReport {
+    package func cancelTransfers(path: String?) async throws(SyncError) -> CancelReport {
         try await inspecting(connectionLimit: 1).cancelTransfers(path: path)
     }
 
@@ -73,7 +73,7 @@ extension DirectoryMirror {
     /// The latest runs that the manifest recorded, the last one first; at most 1,000 are kept.
     ///
     /// - Throws: `SyncError`.
-    public func pastRuns(limit: Int) async throws(SyncError) -> [PastRun] {
+    package func pastRuns(limit: Int) async throws(SyncError) -> [PastRun] {
         try await recorded().history.runs(limit: limit)
     }
 
@@ -98,7 +98,7 @@ extension DirectoryMirror {
     ///   - onItem: Called with each item.
     /// - Returns: The run; nil if there is no record of it.
     /// - Throws: `SyncError`.
-    public func pastItems(
+    package func pastItems(
         ofRun number: Int64,
         onItem: (PastItem) -> Bool
     ) async throws(SyncError) -> PastRun? {
@@ -140,7 +140,7 @@ extension DirectoryMirror {
     /// - Returns: How much was freed.
     /// - Throws: `SyncError`; `locked` while another run is active, `configuration` for a path that
     ///   exists nowhere or a mirror that is divided into shards.
-    public func free(
+    package func free(
         _ options: FreeOptions,
         onFile: @escaping @Sendable (FreedFile) -> Void
     ) async throws(SyncError) -> FreeReport {
@@ -153,7 +153,7 @@ extension DirectoryMirror {
     ///
     /// - Returns: Nil if there is none.
     /// - Throws: `SyncError` of code `localState` if what is recorded of it is damaged.
-    public func round(_ name: String?) throws(SyncError) -> RoundReport? {
+    package func round(_ name: String?) throws(SyncError) -> RoundReport? {
         try engine(connectionLimit: 1, asOf: nil).round(name)
     }
 
@@ -161,7 +161,7 @@ extension DirectoryMirror {
     ///
     /// - Returns: Nil if the mirror is not cut.
     /// - Throws: `SyncError` of code `localState` if what is recorded of them is damaged.
-    public func shards() throws(SyncError) -> [ShardState]? {
+    package func shards() throws(SyncError) -> [ShardState]? {
         try engine(connectionLimit: 1, asOf: nil).shards()
     }
 }

@@ -12,7 +12,7 @@ extension DirectoryMirror {
     ///   - onFile: Called with each copy, the oldest run's first; false ends the listing.
     /// - Returns: How much was listed.
     /// - Throws: `SyncError`.
-    public func remoteTrash(
+    package func remoteTrash(
         age: Duration,
         ofOthers: Bool = true,
         onFile: @escaping @Sendable (TrashedFile) -> Bool
@@ -28,7 +28,7 @@ extension DirectoryMirror {
     ///   machine's clock.
     /// - Returns: How much was deleted, and what could not be.
     /// - Throws: `SyncError`; `locked` while another run is active.
-    public func emptyRemoteTrash(age: Duration) async throws(SyncError) -> TrashReport {
+    package func emptyRemoteTrash(age: Duration) async throws(SyncError) -> TrashReport {
         try await engine(connectionLimit: 1).trash.empty(age: age.components.seconds)
     }
 
@@ -36,7 +36,7 @@ extension DirectoryMirror {
     /// and its number.
     ///
     /// - Throws: `SyncError`.
-    public func lastRunInRemoteTrash() async throws(SyncError) -> (time: StoreTime, number: Int64)?
+    package func lastRunInRemoteTrash() async throws(SyncError) -> (time: StoreTime, number: Int64)?
     {
         try await engine(connectionLimit: 1).trash.lastRun()
     }
@@ -54,7 +54,7 @@ extension DirectoryMirror {
     ///   - onFile: Called with each object from any thread.
     /// - Returns: What came back.
     /// - Throws: `SyncError`; `locked` while another run is active.
-    public func restoreObjects(
+    package func restoreObjects(
         _ request: RestoreRequest,
         downloading options: RunOptions?,
         onFile: @escaping @Sendable (RestoredFile) -> Void
@@ -89,7 +89,7 @@ extension DirectoryMirror {
     ///   - onFile: Called with each object from any thread.
     /// - Returns: What was downloaded.
     /// - Throws: `SyncError`.
-    public func copyOut(
+    package func copyOut(
         _ request: RestoreRequest,
         downloading options: RunOptions,
         onFile: @escaping @Sendable (RestoredFile) -> Void

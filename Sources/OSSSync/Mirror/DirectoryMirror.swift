@@ -79,7 +79,7 @@ public struct DirectoryMirror: Sendable {
     ///   - sources: Where the connection is configured.
     /// - Throws: `SyncError`: `configuration` if there is no link and no remote, or something in
     ///   the configuration is unusable; `refused` if `remote` is another one than the linked.
-    public init(
+    package init(
         directory: String,
         remote: BucketLocation?,
         allowsRebinding: Bool,
@@ -246,7 +246,7 @@ public struct DirectoryMirror: Sendable {
     ///
     /// - Parameter directory: Its path.
     /// - Throws: `SyncError` of code `refused` if nothing was mirrored into the directory yet.
-    public static func requireMirror(in directory: String) throws(SyncError) {
+    package static func requireMirror(in directory: String) throws(SyncError) {
         try MirrorEngine.requireMirror(in: directory)
     }
 
@@ -260,7 +260,7 @@ public struct DirectoryMirror: Sendable {
     ///   - onWarning: Called with what a user should know.
     /// - Returns: The shards in key order.
     /// - Throws: `SyncError`: `locked` while a run is at work; the mirror is as it was then.
-    public func cut(
+    package func cut(
         _ options: CutOptions,
         onWarning: @escaping @Sendable (String) -> Void
     ) async throws(SyncError) -> [ShardReport] {
@@ -281,7 +281,7 @@ public struct DirectoryMirror: Sendable {
     /// - Returns: What was done.
     /// - Throws: `SyncError`: `locked` while a run of a shard is at work, `configuration` if the
     ///   options differ from those of the runs.
-    public func finish(
+    package func finish(
         round: String,
         _ direction: SyncDirection,
         options: RunOptions,

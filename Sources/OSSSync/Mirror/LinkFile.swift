@@ -110,7 +110,7 @@ struct LinkFile: Sendable, Hashable {
 
 extension DirectoryMirror {
     /// True if the directory's own configuration names this remote.
-    public var isLinked: Bool { link != nil }
+    package var isLinked: Bool { link != nil }
 
     /// Writes the link, making the directory if it does not exist.
     ///
@@ -118,7 +118,7 @@ extension DirectoryMirror {
     ///   next run compares everything with it and deletes nothing.
     /// - Throws: `SyncError` of code `localState`; of code `configuration` if the mirror was made
     ///   of a `StoreConfiguration`, whose keys and choices no file holds.
-    public func writeLink(confirms: Bool = false) throws(SyncError) {
+    package func writeLink(confirms: Bool = false) throws(SyncError) {
         guard let sources else {
             throw SyncError(
                 code: .configuration,
@@ -156,7 +156,7 @@ extension DirectoryMirror {
     /// - Returns: The remote that the directory was linked with.
     /// - Throws: `SyncError`: `configuration` if the directory is not linked, `locked` while a run
     ///   holds it.
-    public static func unlink(
+    package static func unlink(
         directory: String,
         stateDirectory: String?
     ) throws(SyncError) -> BucketLocation {
@@ -205,7 +205,7 @@ extension DirectoryMirror {
     /// Refuses a remote that is an object, with nothing below its name.
     ///
     /// - Throws: `SyncError` of code `notFound`, or why that could not be found out.
-    public func requirePrefix() async throws(SyncError) {
+    package func requirePrefix() async throws(SyncError) {
         let client = try bucketClient()
         guard !remote.prefix.isEmpty, try await !client.hasObjects(beneath: remote.prefix),
             let refusal = await objectInsteadOfPrefix(client)

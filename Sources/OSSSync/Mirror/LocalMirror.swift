@@ -13,9 +13,9 @@ internal import SyncModel
 /// No request is made, and neither credentials nor a configuration are read.
 ///
 /// Not guaranteed: a whole listing beside a run, which adds to the trash and empties it.
-public struct LocalMirror: Sendable {
+package struct LocalMirror: Sendable {
     /// The directory, as it was given.
-    public let directory: String
+    package let directory: String
     let settings: LocalSettings
 
     /// Takes a directory that is a mirror; it is opened by each call.
@@ -25,7 +25,7 @@ public struct LocalMirror: Sendable {
     ///   - deviceName: As for ``DirectoryMirror``.
     ///   - stateDirectory: Where the manifest is, if not in `.osssync` beneath the directory.
     ///   - homeDirectory: The user's, which is refused as a mirror; nil if there is none.
-    public init(
+    package init(
         directory: String,
         deviceName: String,
         stateDirectory: String? = nil,
@@ -50,7 +50,7 @@ public struct LocalMirror: Sendable {
     ///     `RunOptions.allowsMissingPaths`.
     /// - Throws: What `push` throws; `SyncError` if the directory cannot be opened, and of code
     ///   `cancelled`.
-    public func watch(
+    package func watch(
         _ options: WatchOptions,
         onEvent: @escaping @Sendable (WatchEvent) -> Void,
         push: @escaping @Sendable (WatchRound) async throws -> WatchOutcome
@@ -62,7 +62,7 @@ public struct LocalMirror: Sendable {
     ///
     /// - Parameter direction: What a run would do.
     /// - Returns: Nil if none would be, as far as is known before it starts.
-    public func refusal(of direction: SyncDirection) -> SyncError? {
+    package func refusal(of direction: SyncDirection) -> SyncError? {
         MirrorLink.refusal(
             of: direction,
             directory: settings.directory,
@@ -77,7 +77,7 @@ public struct LocalMirror: Sendable {
     ///
     /// - Returns: Nothing for a direction without such a run.
     /// - Throws: `SyncError`; `localState` if the manifest cannot be read now.
-    public func lastSuccess() async throws(SyncError) -> [SyncDirection: StoreTime] {
+    package func lastSuccess() async throws(SyncError) -> [SyncDirection: StoreTime] {
         try await settings.lastSuccess()
     }
 
@@ -87,7 +87,7 @@ public struct LocalMirror: Sendable {
     ///
     /// - Returns: Nil if there was no such run.
     /// - Throws: `SyncError`; `localState` if the manifest cannot be read now.
-    public func wasInStep() async throws(SyncError) -> Bool? {
+    package func wasInStep() async throws(SyncError) -> Bool? {
         try await settings.wasInStep()
     }
 
@@ -99,7 +99,7 @@ public struct LocalMirror: Sendable {
     ///   - limit: How many are returned at most, the first in the order of their bytes.
     /// - Returns: The paths; that of a directory ends in "/". Nothing if there was no run yet.
     /// - Throws: `SyncError`; `localState` if the manifest cannot be read now.
-    public func recordedNames(
+    package func recordedNames(
         prefix: String,
         limit: Int
     ) async throws(SyncError) -> [String] {
@@ -111,7 +111,7 @@ public struct LocalMirror: Sendable {
     /// - Returns: Nil if there was no run yet, if the manifest cannot be read now, and for a mirror
     ///   in shards.
     /// - Throws: `SyncError`.
-    public func totals() async throws(SyncError) -> MirrorTotals? {
+    package func totals() async throws(SyncError) -> MirrorTotals? {
         try await settings.totals()
     }
 
@@ -120,7 +120,7 @@ public struct LocalMirror: Sendable {
     /// - Parameter depth: How much is read.
     /// - Returns: Nil if there was no run yet, or if the manifest cannot be read now.
     /// - Throws: `SyncError`.
-    public func overview(
+    package func overview(
         _ depth: MirrorOverview.Depth
     ) async throws(SyncError) -> MirrorOverview? {
         try await settings.overview(depth)
@@ -130,15 +130,15 @@ public struct LocalMirror: Sendable {
     ///
     /// - Returns: Nil without such a run, and in its first half second.
     /// - Throws: `SyncError`.
-    public func live() throws(SyncError) -> LiveRun? { try settings.live() }
+    package func live() throws(SyncError) -> LiveRun? { try settings.live() }
 
     /// True while a watch goes on in any process of this user, also between its runs.
-    public var isWatched: Bool { settings.isWatched }
+    package var isWatched: Bool { settings.isWatched }
 
     /// The file in which a run of this directory shows others how far it is.
     ///
     /// - Returns: Nil if there is no place for it.
-    public func liveFile() -> LiveFile? { settings.liveFile() }
+    package func liveFile() -> LiveFile? { settings.liveFile() }
 
     /// Lists what deletions, replacements and conflicts moved to the trash; takes no lock.
     ///
@@ -148,7 +148,7 @@ public struct LocalMirror: Sendable {
     ///     the listing.
     /// - Returns: How much was listed.
     /// - Throws: `SyncError`.
-    public func trash(
+    package func trash(
         age: Duration,
         onFile: @escaping @Sendable (TrashedFile) -> Bool
     ) async throws(SyncError) -> TrashReport {
@@ -159,7 +159,7 @@ public struct LocalMirror: Sendable {
     /// How much is in the trash; nil if there was no run yet.
     ///
     /// - Throws: `SyncError`.
-    public func trash() async throws(SyncError) -> TrashReport? {
+    package func trash() async throws(SyncError) -> TrashReport? {
         do throws(SyncError) {
             return try await trash(age: .zero) { _ in true }
         } catch {
@@ -175,7 +175,7 @@ public struct LocalMirror: Sendable {
     ///   machine's clock.
     /// - Returns: How much was deleted, and what could not be.
     /// - Throws: `SyncError`; `locked` while another run is active.
-    public func emptyTrash(age: Duration) async throws(SyncError) -> TrashReport {
+    package func emptyTrash(age: Duration) async throws(SyncError) -> TrashReport {
         try await MirrorTrash(settings: settings).empty(age: age.components.seconds)
     }
 
@@ -189,7 +189,7 @@ public struct LocalMirror: Sendable {
     ///   - onFile: Called with each file from another thread.
     /// - Returns: What came back.
     /// - Throws: `SyncError`; `locked` while another run is active.
-    public func restore(
+    package func restore(
         _ request: RestoreRequest,
         onFile: @escaping @Sendable (RestoredFile) -> Void
     ) async throws(SyncError) -> RestoreReport {
@@ -204,7 +204,7 @@ public struct LocalMirror: Sendable {
     /// True if the bucket has, or has had, a trash of this mirror that this directory knows of.
     ///
     /// - Throws: `SyncError`.
-    public func hasRemoteTrash() throws(SyncError) -> Bool {
+    package func hasRemoteTrash() throws(SyncError) -> Bool {
         try MirrorTrash(settings: settings).hasRemote()
     }
 
@@ -215,7 +215,7 @@ public struct LocalMirror: Sendable {
     ///   ``DirectoryMirror/lastRunInRemoteTrash()`` has it; nil if there is no such trash.
     /// - Returns: The run; nil if there is none.
     /// - Throws: `SyncError`.
-    public func lastRunToUndo(
+    package func lastRunToUndo(
         remote: (time: StoreTime, number: Int64)?
     ) async throws(SyncError) -> (time: StoreTime, number: Int64)? {
         try await MirrorTrash(settings: settings).lastRun(remote: remote)

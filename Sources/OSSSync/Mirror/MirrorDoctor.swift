@@ -4,9 +4,9 @@ internal import SyncEngine
 internal import SyncModel
 
 /// One thing that was looked at, and what to do about it.
-public struct DoctorFinding: Sendable, Hashable {
+package struct DoctorFinding: Sendable, Hashable {
     /// How it is.
-    public enum State: String, Sendable, Hashable {
+    package enum State: String, Sendable, Hashable {
         /// As it should be.
         case good
         /// Works, but deserves a look.
@@ -16,14 +16,14 @@ public struct DoctorFinding: Sendable, Hashable {
     }
 
     /// What was looked at, in one or two words.
-    public let subject: String
+    package let subject: String
     /// How it is.
-    public let state: State
+    package let state: State
     /// What was found and, if need be, what to do; safe to print, without secrets.
-    public let message: String
+    package let message: String
 
     /// Makes a finding; the message is to be safe to print.
-    public init(subject: String, state: State, message: String) {
+    package init(subject: String, state: State, message: String) {
         self.subject = subject
         self.state = state
         self.message = message
@@ -31,14 +31,14 @@ public struct DoctorFinding: Sendable, Hashable {
 }
 
 /// Looks at everything a run needs, changing nothing.
-public struct MirrorDoctor: Sendable {
+package struct MirrorDoctor: Sendable {
     private static let scarceBytes: Int64 = 1 << 30
 
     private let directory: String?
     private let sources: ConfigurationSources
 
     /// Creates a doctor for a directory, or only for the user's configuration.
-    public init(directory: String?, sources: ConfigurationSources) {
+    package init(directory: String?, sources: ConfigurationSources) {
         self.directory = directory
         self.sources = sources
     }
@@ -47,7 +47,7 @@ public struct MirrorDoctor: Sendable {
     ///
     /// - Parameter checksWrite: Also begins an upload and aborts it, which makes no object.
     /// - Returns: A finding for each thing, at least one.
-    public func examine(checksWrite: Bool) async -> [DoctorFinding] {
+    package func examine(checksWrite: Bool) async -> [DoctorFinding] {
         guard let directory else {
             return await credentialsOfUser() + [
                 DoctorFinding(
@@ -91,7 +91,7 @@ public struct MirrorDoctor: Sendable {
 
     /// What keeps a run of the directory from beginning that has only these sources, without asking
     /// the bucket; none if it would begin.
-    public func problems() async -> [DoctorFinding] {
+    package func problems() async -> [DoctorFinding] {
         do throws(SyncError) {
             let mirror = try DirectoryMirror(
                 directory: directory ?? ".",

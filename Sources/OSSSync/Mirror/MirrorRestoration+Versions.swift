@@ -2,22 +2,22 @@ internal import SyncEngine
 internal import SyncModel
 
 /// One version of a file that can be restored.
-public struct FileVersion: Sendable, Hashable {
+package struct FileVersion: Sendable, Hashable {
     /// The path beneath the mirror's directory.
-    public let key: String
+    package let key: String
     /// The path in a form that is safe to print.
-    public let displayKey: String
+    package let displayKey: String
     /// Bytes.
-    public let size: Int64
+    package let size: Int64
     /// When it was written to the bucket, or when the run began that put it in the trash; nil if
     /// that is not known.
-    public let time: StoreTime?
+    package let time: StoreTime?
     /// Where it is.
-    public let place: RestoredFile.Place
+    package let place: RestoredFile.Place
     /// The run that put it in the trash; nil if none did.
-    public let run: Int64?
+    package let run: Int64?
     /// The version in a bucket that keeps versions.
-    public var versionID: String?
+    package var versionID: String?
 }
 
 extension MirrorRestoration {
@@ -28,7 +28,7 @@ extension MirrorRestoration {
     ///   - onVersion: Called with each: those of the bucket, then of both trashes; false
     ///     ends it.
     /// - Throws: `SyncError`.
-    public func versions(
+    package func versions(
         of paths: [String],
         onVersion: @escaping @Sendable (FileVersion) -> Bool
     ) async throws(SyncError) {

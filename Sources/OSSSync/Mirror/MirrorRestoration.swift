@@ -9,7 +9,7 @@ internal import SyncModel
 /// versions that the bucket keeps; for a time at the versions, or where the bucket keeps none, at
 /// the trash and the object; for a run at the trash. A file that is replaced goes to the trash
 /// here. The object comes by a pull that is limited to its path.
-public struct MirrorRestoration: Sendable {
+package struct MirrorRestoration: Sendable {
     let local: LocalMirror
     private(set) var mirror: DirectoryMirror?
     private var options: RunOptions
@@ -22,7 +22,7 @@ public struct MirrorRestoration: Sendable {
     ///   - mirror: The same with its remote; nil to look only at the trash here.
     ///   - options: Those of a pull.
     ///   - onWarning: Called if the bucket cannot be asked, with the reason.
-    public init(
+    package init(
         _ local: LocalMirror,
         _ mirror: DirectoryMirror?,
         options: RunOptions,
@@ -44,7 +44,7 @@ public struct MirrorRestoration: Sendable {
     ///   - onFile: Called with each file from any thread.
     /// - Returns: What came back.
     /// - Throws: `SyncError`; `locked` while another run is active.
-    public func restore(
+    package func restore(
         _ request: RestoreRequest,
         onFile: @escaping @Sendable (RestoredFile) -> Void
     ) async throws(SyncError) -> RestoreReport {

@@ -49,7 +49,6 @@ struct ExplainCommand: Sendable {
         case .touched?: parts.append("the time or inode is another than recorded")
         case .changed?: parts.append("changed since it was recorded")
         case nil: break
-        @unknown default: break
         }
         return parts.joined(separator: ", ")
     }

@@ -152,7 +152,6 @@ struct PutCommand: Sendable {
             )
         case .unknown: report.warn("the object was uploaded; the result of its callback is unknown")
         case nil: break
-        @unknown default: break
         }
         if context.output.isJSON {
             context.say([

@@ -358,8 +358,6 @@ struct RestoreCommand: Sendable {
             context.say("\(isDryRun ? "would be " : "")removed \(file.displayKey)")
         case .kept, .failed:
             context.complain("\(file.state.rawValue) \(file.displayTarget): \(file.message ?? "")")
-        @unknown default:
-            context.complain("\(file.state.rawValue) \(file.displayTarget): \(file.message ?? "")")
         }
     }
 }

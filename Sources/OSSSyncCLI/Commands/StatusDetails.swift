@@ -56,7 +56,6 @@ final class StatusDetails: Sendable {
             state.withLock { state in
                 for item in state.table.add(step) { take(item, &state) }
             }
-        @unknown default: break
         }
     }
 

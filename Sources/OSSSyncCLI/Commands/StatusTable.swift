@@ -95,7 +95,6 @@ extension ItemAction {
         case .copyLocal, .copyRemote: "rename"
         case .adopt: "compare"
         case .mode: "permissions"
-        @unknown default: rawValue
         }
     }
 }

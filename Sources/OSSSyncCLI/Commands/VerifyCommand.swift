@@ -52,7 +52,7 @@ struct VerifyCommand: Sendable {
         _ = await record.finish(ExitCode(ending: error), nil, error)
     }
 
-    static func budget(_ text: String) -> VerifyBudget? {
+    static func budget(_ text: String) -> VerifyOptions.Budget? {
         if text.last == "%" {
             return parseCount(String(text.dropLast()), in: 1...100).map { .percent($0) }
         }

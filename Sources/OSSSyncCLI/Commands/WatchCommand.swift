@@ -126,7 +126,6 @@ extension EventText {
             let rest = round.paths.count - named.count
             return "\(verb)ing " + named.joined(separator: ", ")
                 + (rest > 0 ? " and " + countText(rest, "other path", "other paths") : "")
-        @unknown default: return "watching"
         }
     }
 }
@@ -146,7 +145,6 @@ extension EventJSON {
                 "reason": round.reason?.text,
                 "paths": round.paths,
             ]
-        @unknown default: ["event": "watching"]
         }
     }
 }
@@ -163,7 +161,6 @@ extension WatchReason {
         case .obstacle: "a new directory cannot be watched"
         case .changes: "too much changed at once"
         case .refused: "a run of single paths was refused"
-        @unknown default: rawValue
         }
     }
 }

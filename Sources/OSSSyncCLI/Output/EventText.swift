@@ -27,7 +27,6 @@ enum EventText {
             return "resumed \(item.action.rawValue) \(item.displayKey)\(size(item))\(resumed)"
         case .skipped where item.isNeverMirrored: return verbosity >= 1 ? item.message : nil
         case .failed, .skipped: return nil
-        @unknown default: return nil
         }
     }
 
@@ -43,7 +42,6 @@ enum EventText {
         case .skipped: "skipped: \(item.displayKey): \(what)"
         case .done where item.action == .conflict: "conflict: \(item.displayKey): \(what)"
         case .planned, .started, .resumed, .done: nil
-        @unknown default: nil
         }
     }
 
@@ -311,7 +309,6 @@ enum EventText {
         switch item.action {
         case .download, .upload, .copyLocal, .copyRemote: " (\(sizeText(item.size))\(more))"
         case .deleteLocal, .deleteRemote, .adopt, .mode, .forget, .conflict, .skip: ""
-        @unknown default: ""
         }
     }
 
@@ -329,7 +326,6 @@ extension NotMirroredKind {
         case .reservedObject: "object with a reserved name"
         case .tagged: "recorded file in a tagged directory"
         case .copiedTag: "directory with a copied tag"
-        @unknown default: rawValue
         }
     }
 
@@ -341,7 +337,6 @@ extension NotMirroredKind {
         case .reservedObject: "objects with reserved names"
         case .tagged: "recorded files in tagged directories"
         case .copiedTag: "directories with copied tags"
-        @unknown default: rawValue
         }
     }
 
@@ -350,7 +345,6 @@ extension NotMirroredKind {
         switch self {
         case .symbolicLink: "--links"
         case .specialFile, .reservedName, .reservedObject, .tagged, .copiedTag: "--exclude"
-        @unknown default: "--exclude"
         }
     }
 }
@@ -368,7 +362,6 @@ extension ItemAction {
         case .adopt: "already the same"
         case .mode: "permissions changed"
         case .forget, .conflict, .skip: nil
-        @unknown default: nil
         }
     }
 
@@ -394,7 +387,6 @@ extension ItemAction {
         case .forget: "forget"
         case .conflict: "report the conflict of"
         case .skip: "skip"
-        @unknown default: rawValue
         }
     }
 }

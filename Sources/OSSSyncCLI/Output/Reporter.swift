@@ -333,7 +333,6 @@ final class Reporter: Sendable {
                 paint
             )
             print(lines.joined(separator: "\n") + "\n", to: \.output, &state)
-        @unknown default: return
         }
     }
 
@@ -387,7 +386,6 @@ final class Reporter: Sendable {
         case .warning(let message): return [EventJSON.warning(message)]
         case .retry(let retry): return [EventJSON.retry(retry)]
         case .finished(let summary): return [EventJSON.summary(summary)]
-        @unknown default: return []
         }
     }
 

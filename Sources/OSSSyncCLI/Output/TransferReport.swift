@@ -42,7 +42,6 @@ final class TransferReport: Sendable {
         case .waiting(let pause, let message):
             warn("\(message); retrying in \(elapsedText(pause / .seconds(1)))")
         case .warning(let message): warn(message)
-        @unknown default: return
         }
     }
 

@@ -100,13 +100,13 @@ public struct BucketClient: Sendable {
 
     /// Seconds by which this machine's clock is behind the service's, if requests had to be signed
     /// by the service's; nil otherwise.
-    public var correctedClockSeconds: Int64? { clock.offset }
+    package var correctedClockSeconds: Int64? { clock.offset }
 
     /// Lists one object at most: shows that the bucket can be reached and read.
     ///
     /// - Parameter prefix: How the object's key is to begin, for keys that may read no others.
     /// - Throws: `SyncError`.
-    public func checkAccess(prefix: String = "") async throws(SyncError) {
+    package func checkAccess(prefix: String = "") async throws(SyncError) {
         _ = try await hasObjects(beneath: prefix)
     }
 
@@ -116,7 +116,7 @@ public struct BucketClient: Sendable {
     ///
     /// - Parameter prefix: How the upload's key is to begin, for keys that may write no others.
     /// - Throws: `SyncError`.
-    public func checkWriteAccess(prefix: String = "") async throws(SyncError) {
+    package func checkWriteAccess(prefix: String = "") async throws(SyncError) {
         try await multipartUpload(of: prefix + ".osssync/check-write").abort()
     }
 

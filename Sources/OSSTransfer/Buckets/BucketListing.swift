@@ -81,7 +81,7 @@ extension BucketClient {
     ///
     /// - Parameter prefix: How the keys begin; for a directory with "/" at its end.
     /// - Returns: The entries; no request is made before the loop begins.
-    public func level(prefix: String = "") -> BucketListing<LevelEntry> {
+    package func level(prefix: String = "") -> BucketListing<LevelEntry> {
         listing(ListRequest(prefix: ObjectKey(prefix), delimiter: "/")) { page in
             var entries: [LevelEntry] = []
             var directories = page.commonPrefixes[...]
@@ -101,7 +101,7 @@ extension BucketClient {
     ///
     /// - Parameter prefix: How the keys begin, not only up to a slash.
     /// - Returns: The versions; no request is made before the loop begins.
-    public func versions(prefix: String = "") -> BucketListing<ListedVersion> {
+    package func versions(prefix: String = "") -> BucketListing<ListedVersion> {
         BucketListing(first: versions(ObjectKey(prefix), after: nil))
     }
 

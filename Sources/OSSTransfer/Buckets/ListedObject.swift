@@ -42,14 +42,14 @@ public struct ListedObject: Sendable, Hashable {
 }
 
 /// One entry of a listing of one level.
-public enum LevelEntry: Sendable, Hashable {
+package enum LevelEntry: Sendable, Hashable {
     /// An object.
     case object(ListedObject)
     /// How the keys of one or more objects begin, with "/" at its end.
     case directory(key: String, displayKey: String)
 
     /// The object's whole key, or how the keys of the directory begin.
-    public var key: String {
+    package var key: String {
         switch self {
         case .object(let object): object.key
         case .directory(let key, _): key
@@ -57,7 +57,7 @@ public enum LevelEntry: Sendable, Hashable {
     }
 
     /// The key in a form that is safe to print.
-    public var displayKey: String {
+    package var displayKey: String {
         switch self {
         case .object(let object): object.displayKey
         case .directory(_, let displayKey): displayKey
@@ -73,21 +73,21 @@ public enum LevelEntry: Sendable, Hashable {
 }
 
 /// A version of an object, or a mark that it was deleted.
-public struct ListedVersion: Sendable, Hashable {
+package struct ListedVersion: Sendable, Hashable {
     /// The whole key, as other calls take it.
-    public var key: String { String(decoding: name.bytes, as: UTF8.self) }
+    package var key: String { String(decoding: name.bytes, as: UTF8.self) }
     /// The whole key in a form that is safe to print.
-    public var displayKey: String { name.display }
+    package var displayKey: String { name.display }
     /// By which requests name it; opaque, and `null` if it was written without versioning.
-    public let versionID: String
+    package let versionID: String
     /// True for the one that requests without a version get.
-    public let isLatest: Bool
+    package let isLatest: Bool
     /// Bytes; nil for a mark of deletion.
-    public let size: Int64?
+    package let size: Int64?
     /// When it was written; nil if the store does not say.
-    public let lastModified: StoreTime?
+    package let lastModified: StoreTime?
     /// The tag, without quotes; nil for a mark of deletion.
-    public let etag: String?
+    package let etag: String?
     private let name: ObjectKey
 
     init(_ version: ObjectVersion) {

@@ -4,7 +4,7 @@ public import SyncModel
 
 extension ObjectProperties {
     /// Metadata that osssync itself writes.
-    public static let reservedMetadata: Set<String> = [
+    package static let reservedMetadata: Set<String> = [
         "mtime", "mode", StorageDialect.checksumMetadataName, StorageDialect.tokenMetadataName,
         StorageDialect.encryptionMetadataName,
     ]
@@ -18,7 +18,7 @@ extension ObjectProperties {
     private static let ownMetadataSize = 256
 
     /// True if objects of this class must be restored before they can be read.
-    public var isArchived: Bool {
+    package var isArchived: Bool {
         storageClass.map { StorageClass(name: $0).isArchived } ?? false
     }
 

@@ -1,4 +1,4 @@
-public import SyncModel
+package import SyncModel
 internal import SyncPlanner
 
 /// Which files and objects a run skips: patterns in gitignore syntax, in order; the last one that
@@ -52,7 +52,7 @@ public struct FileFilter: Sendable, Hashable {
     /// Which sizes and ages are looked at, of what the patterns leave.
     public var bounds = FileBounds()
     /// By which files directories of this machine are left out, on both sides.
-    public var tags = DirectoryTags()
+    package var tags = DirectoryTags()
 
     /// Excludes nothing.
     public init() {}

@@ -1,25 +1,25 @@
 package import ObjectStorage
 
 /// What a run that works now shows to other processes of its user.
-public struct LiveRun: Sendable, Hashable {
+package struct LiveRun: Sendable, Hashable {
     /// What runs, in one word: `pull`, `push`, `sync` or `verify`.
-    public var title: String
+    package var title: String
     /// How far it is; of the transfers only those that are worth a line.
-    public var progress: RunProgress
+    package var progress: RunProgress
     /// Bytes per second over the last seconds; nil if that is not known.
-    public var rate: Int64?
+    package var rate: Int64?
     /// Bytes per second over half a minute, from which the time left is estimated; nil while
     /// nothing moves.
-    public var steadyRate: Int64?
+    package var steadyRate: Int64?
     /// How long it will take; nil while that cannot be told.
-    public var remaining: Duration?
+    package var remaining: Duration?
     /// Since the run began.
-    public var elapsed: Duration
+    package var elapsed: Duration
     /// Why requests wait, safe to print; nil if they do not.
-    public var waiting: String?
+    package var waiting: String?
 
     /// Makes a report of a run.
-    public init(
+    package init(
         title: String,
         progress: RunProgress,
         rate: Int64?,

@@ -1,27 +1,27 @@
-public import SyncModel
+package import SyncModel
 
 /// What is known of a mirror and its runs without asking the bucket: what a page on it shows.
-public struct MirrorOverview: Sendable, Hashable {
+package struct MirrorOverview: Sendable, Hashable {
     /// Files of a directory at the top of the mirror that a run transferred.
-    public struct Directory: Sendable, Hashable {
+    package struct Directory: Sendable, Hashable {
         /// Safe to print, with a "/" at its end; "./" for files at the top.
-        public var name: String
+        package var name: String
         /// How many files.
-        public var files: Int
+        package var files: Int
         /// Their bytes.
-        public var bytes: Int64
+        package var bytes: Int64
     }
 
     /// A file that a run transferred.
-    public struct File: Sendable, Hashable {
+    package struct File: Sendable, Hashable {
         /// Safe to print.
-        public var name: String
+        package var name: String
         /// In bytes.
-        public var size: Int64
+        package var size: Int64
     }
 
     /// How much is read; each depth includes those before.
-    public enum Depth: Int, Sendable {
+    package enum Depth: Int, Sendable {
         /// The runs.
         case runs
         /// What costs about nothing.
@@ -34,35 +34,35 @@ public struct MirrorOverview: Sendable, Hashable {
     private static let mostProblems = 100
 
     /// The latest first, at most 1,000.
-    public var runs: [PastRun] = []
+    package var runs: [PastRun] = []
     /// What the last run that ended left undone: items that failed, were skipped or are conflicts;
     /// at most 100.
-    public var problems: [PastItem] = []
+    package var problems: [PastItem] = []
     /// Those that are beyond them.
-    public var furtherProblems = 0
+    package var furtherProblems = 0
     /// The largest files that the last run that ended transferred, the largest first; at most 10.
-    public var largest: [File] = []
+    package var largest: [File] = []
     /// Where the files were that it transferred, as far as the journal has them, by name.
-    public var directories: [Directory] = []
+    package var directories: [Directory] = []
     /// Files that conflicts of the last 20 runs have put beside others and that are still here,
     /// safe to print; at most 256.
-    public var conflictCopies: [String] = []
+    package var conflictCopies: [String] = []
     /// Files and directories that were freed: what is there is only in the bucket.
-    public var freed = 0
+    package var freed = 0
     /// Files that were found damaged and are not repaired.
-    public var damagedFiles = 0
+    package var damagedFiles = 0
     /// When `verify` last read the last of all files; nil if it never did.
-    public var lastVerification: StoreTime?
+    package var lastVerification: StoreTime?
     /// How much of the files a `verify` with a budget has read since the last complete one, from 0
     /// to 1; nil if none is unfinished.
-    public var verifiedShare: Double?
+    package var verifiedShare: Double?
     private var indices: [String: Int] = [:]
 
     /// Makes an overview of a mirror without runs.
-    public init() {}
+    package init() {}
 
     /// Adds an item of the run that works now.
-    public mutating func add(_ item: ItemEvent) {
+    package mutating func add(_ item: ItemEvent) {
         guard ![.started, .resumed, .planned].contains(item.state) else { return }
         let past = PastItem(
             key: item.key,
@@ -75,7 +75,7 @@ public struct MirrorOverview: Sendable, Hashable {
     }
 
     /// Shows what `run` did as what the last run did.
-    public mutating func take(itemsOf run: MirrorOverview) {
+    package mutating func take(itemsOf run: MirrorOverview) {
         (problems, furtherProblems) = (run.problems, run.furtherProblems)
         (largest, directories) = (run.largest, run.directories)
         sort()

@@ -1,6 +1,5 @@
 /// Why names are counted as ``RunSummary/notMirrored``.
-@nonexhaustive
-public enum NotMirroredKind: String, Sendable, Hashable, CaseIterable {
+package enum NotMirroredKind: String, Sendable, Hashable, CaseIterable {
     /// Symbolic links, which the options do not follow or store.
     case symbolicLink
     /// Devices, FIFOs and sockets.

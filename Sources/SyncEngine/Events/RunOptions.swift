@@ -97,12 +97,12 @@ public struct RunOptions: Sendable, Hashable {
     /// What the run has to do with a saved plan; nothing unless set.
     ///
     /// Only a dry run saves one, and only another run carries one out.
-    public var plan: PlanUse?
+    package var plan: PlanUse?
     /// Reports each name that a filter leaves out as an event.
     public var namesExcluded = false
     /// The shards of a cut mirror that the run is limited to; nil for all, and for a mirror that is
     /// not cut.
-    public var shard: ShardSelection?
+    package var shard: ShardSelection?
 
     /// Moves files to the trash before other versions replace them, also those that are as
     /// recorded; false unless set.

@@ -1,11 +1,10 @@
 internal import LocalStorage
 internal import ObjectStorage
-public import ObjectTransfer
+package import ObjectTransfer
 internal import SyncModel
 
 /// What a run has to do with a saved plan.
-@nonexhaustive
-public enum PlanUse: Sendable, Hashable {
+package enum PlanUse: Sendable, Hashable {
     /// A dry run saves what it reports: to the path, with a command line from which `apply` makes
     /// the options of the run.
     case save(path: String, command: [String])
@@ -22,7 +21,7 @@ public enum PlanUse: Sendable, Hashable {
 ///
 /// Not guaranteed: where the file comes from. A checksum shows damage, not who wrote it; but a run
 /// only carries out what it would do without the plan, too.
-public struct SavedPlan: Sendable, Hashable {
+package struct SavedPlan: Sendable, Hashable {
     static let version = 1
     /// What every plan begins with.
     package static let beginning = [UInt8]("{\"osssync_plan\":".utf8)
@@ -31,13 +30,13 @@ public struct SavedPlan: Sendable, Hashable {
     private static let longestTrailer = 256
 
     /// The file, as it was given.
-    public let path: String
+    package let path: String
     /// The command line of the run, without the program's name.
-    public let command: [String]
+    package let command: [String]
     /// Lines with an item.
-    public let items: Int
+    package let items: Int
     /// Bytes of content that they transfer.
-    public let bytes: Int64
+    package let bytes: Int64
     let remote: String
     let endpoint: String
     let content: PlanContent
@@ -86,7 +85,7 @@ public struct SavedPlan: Sendable, Hashable {
     /// - Parameter path: The path of the file.
     /// - Throws: `SyncError` of code `configuration`: the file cannot be read, is not a plan, is
     ///   one of a newer osssync, is incomplete, or was changed; `cancelled`.
-    public init(reading path: String) throws(SyncError) {
+    package init(reading path: String) throws(SyncError) {
         do {
             self = try Self.read(path)
         } catch let problem as PlanProblem {

@@ -55,26 +55,25 @@ public struct PlannedWork: Sendable, Hashable {
 }
 
 /// What one direction would do with one item.
-public struct PlannedStep: Sendable, Hashable {
+package struct PlannedStep: Sendable, Hashable {
     /// The direction.
-    public var direction: SyncDirection
+    package var direction: SyncDirection
     /// What it would do; adopt where the contents must be compared first.
-    public var action: ItemAction
+    package var action: ItemAction
     /// The key relative to the remote's prefix.
-    public var key: String
+    package var key: String
     /// The key in a form that is safe to print.
-    public var displayKey: String
+    package var displayKey: String
     /// Bytes to transfer or to compare.
-    public var size: Int64
+    package var size: Int64
     /// Why, safe to print.
-    public var reason: String
+    package var reason: String
     /// What it adds to the counts of the direction.
-    public var work: PlannedWork
+    package var work: PlannedWork
 }
 
 /// What is found while a status is made.
-@nonexhaustive
-public enum StatusDetail: Sendable, Hashable {
+package enum StatusDetail: Sendable, Hashable {
     /// An item that a direction would not leave as it is.
     case item(PlannedStep)
     /// A name that a filter leaves out; see ``SyncEvent/excluded(key:displayKey:rule:)``.
@@ -82,17 +81,17 @@ public enum StatusDetail: Sendable, Hashable {
 }
 
 /// A transfer that a run left unfinished and the next one resumes.
-public struct InterruptedTransfer: Sendable, Hashable {
+package struct InterruptedTransfer: Sendable, Hashable {
     /// Download or upload.
-    public var action: ItemAction
+    package var action: ItemAction
     /// The key relative to the remote's prefix.
-    public var key: String
+    package var key: String
     /// The key in a form that is safe to print.
-    public var displayKey: String
+    package var displayKey: String
     /// The size in bytes of the whole.
-    public var size: Int64
+    package var size: Int64
     /// Bytes that need not be moved again.
-    public var bytesFinished: Int64
+    package var bytesFinished: Int64
 }
 
 /// What differs between the two sides and what the last run left, regardless of what a run would do
@@ -142,15 +141,15 @@ public struct StatusReport: Sendable, Hashable {
     /// What differs.
     public var differences: Differences
     /// Transfers that the next run resumes, at most 1,000.
-    public var interrupted: [InterruptedTransfer]
+    package var interrupted: [InterruptedTransfer]
     /// The run that is active in another process, whose transfers are among those.
-    public var running: PastRun?
+    package var running: PastRun?
     /// What is only in the bucket because it was freed.
-    public var freed: FreedFiles
+    package var freed: FreedFiles
     /// Files that the manifest records.
     public var recorded: Int
     /// What is in the trash of the directory; nothing if it cannot be read.
-    public var trash = TrashReport()
+    package var trash = TrashReport()
     /// When the last complete run of a direction ended.
     public var lastSuccess: [SyncDirection: StoreTime]
     /// What leaves open whether something differs, safe to print; at most 100.
@@ -163,11 +162,11 @@ public struct StatusReport: Sendable, Hashable {
 }
 
 /// What dropping checkpoints removed.
-public struct CancelReport: Sendable, Hashable {
+package struct CancelReport: Sendable, Hashable {
     /// Unfinished downloads whose partial files were deleted.
-    public var downloadsDropped = 0
+    package var downloadsDropped = 0
     /// Multipart uploads that were aborted.
-    public var uploadsAborted = 0
+    package var uploadsAborted = 0
     /// Bytes of transfers that are lost by it.
-    public var bytesDropped: Int64 = 0
+    package var bytesDropped: Int64 = 0
 }

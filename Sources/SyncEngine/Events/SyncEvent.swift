@@ -239,7 +239,7 @@ public struct RunSummary: Sendable, Hashable {
     /// recorded files in a directory that is left out because of a file in it.
     public var notMirrored = 0
     /// Why those are not mirrored.
-    public var notMirroredKinds: Set<NotMirroredKind> = []
+    package var notMirroredKinds: Set<NotMirroredKind> = []
     /// What only the remote has and was left there.
     public var onlyRemote = 0
     /// What was deleted in the directory and kept in the remote.
@@ -296,7 +296,7 @@ public struct RunSummary: Sendable, Hashable {
     }
 
     /// What is known of the shards of a cut mirror; nil for one that is not cut.
-    public var shards: ShardCounts?
+    package var shards: ShardCounts?
 
     /// Items of the directory that differ from the remote or are not in it, and were left so.
     public var keptLocal: Int { onlyLocal + localChanges + deletedThere }

@@ -1,34 +1,34 @@
-public import SyncModel
+package import SyncModel
 
 /// One file in the trash.
-public struct TrashedFile: Sendable, Hashable {
+package struct TrashedFile: Sendable, Hashable {
     /// The path that it had.
-    public var key: String
+    package var key: String
     /// The path in a form that is safe to print.
-    public var displayKey: String
+    package var displayKey: String
     /// Bytes.
-    public var size: Int64
+    package var size: Int64
     /// The number of the run that removed or replaced it; nil if no run did.
-    public var run: Int64?
+    package var run: Int64?
     /// When that run began; nil if that is not known.
-    public var removed: StoreTime?
+    package var removed: StoreTime?
     /// True if it is in the trash of the bucket.
-    public var isRemote = false
+    package var isRemote = false
     /// The machine whose run of another mirror put it there, safe to print; nil for this mirror's.
-    public var host: String?
+    package var host: String?
 }
 
 /// How much is in the trash, or was removed from it.
-public struct TrashReport: Sendable, Hashable {
+package struct TrashReport: Sendable, Hashable {
     /// Files.
-    public var files = 0
+    package var files = 0
     /// Bytes of them.
-    public var bytes: Int64 = 0
+    package var bytes: Int64 = 0
     /// What could not be removed and why, safe to print.
-    public var failures: [String] = []
+    package var failures: [String] = []
 
     /// Makes an empty report.
-    public init() {}
+    package init() {}
 
     mutating func add(_ size: Int64) {
         files += 1
@@ -37,8 +37,7 @@ public struct TrashReport: Sendable, Hashable {
 }
 
 /// Which version of a file in the trash is meant.
-@nonexhaustive
-public enum TrashVersion: Sendable, Hashable {
+package enum TrashVersion: Sendable, Hashable {
     /// The one that was removed last.
     case latest
     /// The one that the last run removed of which the trash has anything.
@@ -53,36 +52,36 @@ public enum TrashVersion: Sendable, Hashable {
 }
 
 /// What is to come back from the trash.
-public struct RestoreRequest: Sendable, Hashable {
+package struct RestoreRequest: Sendable, Hashable {
     /// Files and directories beneath the mirror's directory; "." means all.
-    public var paths: [String]
+    package var paths: [String]
     /// Which version of each.
-    public var version: TrashVersion
+    package var version: TrashVersion
     /// Where it goes beneath the mirror's directory, for a single path; nil for where it was.
-    public var target: String?
+    package var target: String?
     /// An absolute path outside the mirror's directory, to which copies go instead.
     ///
     /// Nothing changes in the directory or in the bucket then. Nil unless set.
-    public var outside: String?
+    package var outside: String?
     /// True if what is there and differs goes to the trash first.
     ///
     /// That are files here and objects in the bucket; without it they stay. With a time, also what
     /// changed after it comes back.
-    public var replaces: Bool
+    package var replaces: Bool
     /// True to replace what is in the way if the run that removed the version put it there, and
     /// nothing changed it since; false unless set.
-    public var isUndo = false
+    package var isUndo = false
     /// True to replace what is there where a path of ``paths`` is a file; false unless set.
     ///
     /// The latest version is the newest that is not what is there.
     package var replacesFiles = false
     /// Only reports what would come back; false unless set.
-    public var isDryRun = false
+    package var isDryRun = false
     /// Keys that come from elsewhere, as the report of that has them; none unless set.
-    public var settledKeys: Set<String> = []
+    package var settledKeys: Set<String> = []
 
     /// Makes a request.
-    public init(paths: [String], version: TrashVersion, target: String?, replaces: Bool) {
+    package init(paths: [String], version: TrashVersion, target: String?, replaces: Bool) {
         self.paths = paths
         self.version = version
         self.target = target
@@ -91,10 +90,9 @@ public struct RestoreRequest: Sendable, Hashable {
 }
 
 /// What became of one file that was to come back from the trash.
-public struct RestoredFile: Sendable, Hashable {
+package struct RestoredFile: Sendable, Hashable {
     /// How it ended.
-    @nonexhaustive
-    public enum State: String, Sendable, Hashable {
+    package enum State: String, Sendable, Hashable {
         /// It has its path, which was free.
         case restored
         /// It has its path; the file that was there is in the trash.
@@ -112,8 +110,7 @@ public struct RestoredFile: Sendable, Hashable {
     }
 
     /// Where a version comes from.
-    @nonexhaustive
-    public enum Place: String, Sendable, Hashable {
+    package enum Place: String, Sendable, Hashable {
         /// The trash of the directory.
         case trash
         /// The object in the bucket.
@@ -125,54 +122,54 @@ public struct RestoredFile: Sendable, Hashable {
     }
 
     /// The path that it had.
-    public var key: String
+    package var key: String
     /// The path in a form that is safe to print.
-    public var displayKey: String
+    package var displayKey: String
     /// The path that it has or was to have.
-    public var target: String
+    package var target: String
     /// That path in a form that is safe to print.
-    public var displayTarget: String
+    package var displayTarget: String
     /// Bytes.
-    public var size: Int64
+    package var size: Int64
     /// The run that removed it.
-    public var run: Int64?
+    package var run: Int64?
     /// True if it came from the trash of the bucket, by a copy there.
-    public var isRemote = false
+    package var isRemote = false
     /// Where the version came from; nil for what an undo did beyond the trash.
-    public var place: Place?
+    package var place: Place?
     /// How it ended.
-    public var state: State
+    package var state: State
     /// Why it was not restored, safe to print.
-    public var message: String?
+    package var message: String?
 }
 
 /// What came back from the trash.
-public struct RestoreReport: Sendable, Hashable {
+package struct RestoreReport: Sendable, Hashable {
     /// Files that have their paths again, those that replaced another among them.
-    public var restored = 0
+    package var restored = 0
     /// Those of them that are directories.
-    public var directories = 0
+    package var directories = 0
     /// Empty directories that the undone run had made, and that are gone.
-    public var removed = 0
+    package var removed = 0
     /// Bytes of them.
-    public var bytes: Int64 = 0
+    package var bytes: Int64 = 0
     /// Files that were there with the same content.
-    public var unchanged = 0
+    package var unchanged = 0
     /// Files that were not restored, because another one is there.
-    public var kept = 0
+    package var kept = 0
     /// Files that were left out, because they changed after the time that was asked for.
-    public var later = 0
+    package var later = 0
     /// Files that could not be restored.
-    public var failed = 0
+    package var failed = 0
     /// True if objects are in the bucket again.
-    public var hasRestoredObjects = false
+    package var hasRestoredObjects = false
     /// Paths of the request of which there is nothing.
-    public var missing: [String] = []
+    package var missing: [String] = []
     /// Keys of which the bucket's trash had the version that was meant, whatever became of it.
-    public var settledKeys: Set<String> = []
+    package var settledKeys: Set<String> = []
 
     /// Makes an empty report.
-    public init() {}
+    package init() {}
 
     /// Counts one file.
     package mutating func add(_ file: RestoredFile) {
@@ -191,7 +188,7 @@ public struct RestoreReport: Sendable, Hashable {
     }
 
     /// Adds what another report counts.
-    public mutating func add(_ other: RestoreReport) {
+    package mutating func add(_ other: RestoreReport) {
         restored += other.restored
         directories += other.directories
         removed += other.removed
@@ -206,7 +203,7 @@ public struct RestoreReport: Sendable, Hashable {
     }
 
     /// True if everything that was asked for is there.
-    public var isComplete: Bool { kept == 0 && failed == 0 && missing.isEmpty }
+    package var isComplete: Bool { kept == 0 && failed == 0 && missing.isEmpty }
 }
 
 extension RestoreRequest {

@@ -1,18 +1,18 @@
-/// How much one `verify` reads.
-@nonexhaustive
-public enum VerifyBudget: Sendable, Hashable {
-    /// No new file is begun after this time.
-    case time(Duration)
-    /// This part of the recorded files, from 1 to 100.
-    case percent(Int)
-}
-
 /// What is verified, and what is done about damage.
 public struct VerifyOptions: Sendable, Hashable {
+    /// How much one `verify` reads.
+    @nonexhaustive
+    public enum Budget: Sendable, Hashable {
+        /// No new file is begun after this time.
+        case time(Duration)
+        /// This part of the recorded files, from 1 to 100.
+        case percent(Int)
+    }
+
     /// Files and directories beneath the mirror's directory; none means all.
     public var paths: [String]
     /// Nil for everything; with one, it begins where the last one with a budget stopped.
-    public var budget: VerifyBudget?
+    public var budget: Budget?
     /// Compares the bucket's checksums, too: one request for each object.
     public var checksRemote: Bool
     /// Fetches again what is damaged.
@@ -21,7 +21,7 @@ public struct VerifyOptions: Sendable, Hashable {
     /// Makes options.
     public init(
         paths: [String] = [],
-        budget: VerifyBudget? = nil,
+        budget: Budget? = nil,
         checksRemote: Bool = false,
         repairs: Bool = false
     ) {

@@ -34,16 +34,16 @@ extension LocalSettings {
 /// The file in which a run shows others how far it is.
 ///
 /// No run needs it: where it cannot be written, there is none.
-public struct LiveFile: Sendable {
+package struct LiveFile: Sendable {
     let state: StateFolder
 
     /// Shows this in place of what was shown before; blocks.
-    public func show(_ run: LiveRun) {
+    package func show(_ run: LiveRun) {
         try? state.writeUnsynchronized(StateFolder.liveName, run.content)
     }
 
     /// Shows nothing any more.
-    public func remove() {
+    package func remove() {
         try? state.removeUnsynchronized(StateFolder.liveName)
     }
 }

@@ -1,21 +1,21 @@
-public import SyncModel
+package import SyncModel
 
 /// How a directory is watched.
-public struct WatchOptions: Sendable, Hashable {
+package struct WatchOptions: Sendable, Hashable {
     /// How long a path must be quiet before it is pushed.
-    public var settling: Duration
+    package var settling: Duration
     /// The time between two pushes of everything; nil: an hour, or 5 minutes where changes are not
     /// reported.
-    public var interval: Duration?
+    package var interval: Duration?
     /// What the pushes skip, in addition to the mirror's own rules.
-    public var filter: FileFilter
+    package var filter: FileFilter
     /// True if the pushes delete: what a removed directory had is then compared with all the rest.
-    public var deletesKnown: Bool
+    package var deletesKnown: Bool
     /// What the pushes do with keys that fit no file name; they skip them unless set.
-    public var names = NamePolicy.skip
+    package var names = NamePolicy.skip
 
     /// Creates the options; all are required.
-    public init(
+    package init(
         settling: Duration,
         interval: Duration?,
         filter: FileFilter,
@@ -29,8 +29,7 @@ public struct WatchOptions: Sendable, Hashable {
 }
 
 /// Why everything is pushed, and not only what changed.
-@nonexhaustive
-public enum WatchReason: String, Sendable, Hashable {
+package enum WatchReason: String, Sendable, Hashable {
     /// The watch begins.
     case start
     /// It is time again.
@@ -50,19 +49,18 @@ public enum WatchReason: String, Sendable, Hashable {
 }
 
 /// One push of a watch.
-public struct WatchRound: Sendable, Hashable {
+package struct WatchRound: Sendable, Hashable {
     /// What the push is limited to; empty for everything.
-    public var paths: [String]
+    package var paths: [String]
     /// Why everything is pushed; nil with paths.
-    public var reason: WatchReason?
+    package var reason: WatchReason?
     /// False while other paths wait: what is gone here may be among them under another name, and
     /// the next push of everything deletes its object.
-    public var deletes = true
+    package var deletes = true
 }
 
 /// How the push of one round ended.
-@nonexhaustive
-public enum WatchOutcome: Sendable, Hashable {
+package enum WatchOutcome: Sendable, Hashable {
     /// All is done.
     case complete
     /// Some items failed: they are tried again later, and other changes need not wait for them.
@@ -74,8 +72,7 @@ public enum WatchOutcome: Sendable, Hashable {
 }
 
 /// What a watch reports beside its pushes.
-@nonexhaustive
-public enum WatchEvent: Sendable, Hashable {
+package enum WatchEvent: Sendable, Hashable {
     /// This many directories are watched from now on.
     case watching(directories: Int)
     /// Everything is pushed this often, because not all changes are reported.
