@@ -76,6 +76,7 @@ let package = Package(
     products: [
         .executable(name: "osssync", targets: ["OSSSyncCLI"]),
         .executable(name: "osssync-server", targets: ["StorageServerCLI"]),
+        .library(name: "OSSBucket", targets: ["OSSBucket"]),
         .library(name: "OSSSync", targets: ["OSSSync"]),
         .library(name: "OSSTransfer", targets: ["OSSTransfer"]),
         .library(name: "OSSTransferFoundation", targets: ["OSSTransferFoundation"]),
@@ -122,16 +123,17 @@ let package = Package(
             ]
         ),
         library("OSSTransfer", ["ObjectTransfer", "ObjectStorage", "LocalStorage", "SyncModel"]),
-        library("OSSTransferFoundation", ["OSSTransfer", "SyncModel"]),
-        library("OSSTransferTesting", ["OSSTransfer", "ObjectStorage", "SyncModel"]),
+        library("OSSBucket", ["OSSTransfer", "ObjectTransfer", "ObjectStorage", "SyncModel"]),
+        library("OSSTransferFoundation", ["OSSBucket", "OSSTransfer", "SyncModel"]),
+        library("OSSTransferTesting", ["OSSBucket", "OSSTransfer", "ObjectStorage", "SyncModel"]),
         library(
             "OSSSync",
             [
-                "OSSTransfer", "SyncEngine", "ObjectTransfer", "ObjectStorage", "LocalStorage",
-                "SyncModel",
+                "OSSBucket", "OSSTransfer", "SyncEngine", "ObjectTransfer", "ObjectStorage",
+                "LocalStorage", "SyncModel",
             ]
         ),
-        program("OSSSyncCLI", ["OSSSync", "CSystem"]),
+        program("OSSSyncCLI", ["OSSBucket", "OSSSync", "CSystem"]),
         library(
             "StorageServer",
             ["SyncModel", "CMicrohttpd", "CCrypto", "CExpat", "CSQLite", "CSystem"]
@@ -153,7 +155,7 @@ let package = Package(
         // A process that tests kill.
         .executableTarget(
             name: "TransferProgram",
-            dependencies: ["OSSTransfer"],
+            dependencies: ["OSSBucket", "OSSTransfer"],
             path: "Tests/TransferProgram",
             packageAccess: false,
             swiftSettings: swiftSettings
@@ -200,15 +202,15 @@ let package = Package(
         tests(
             "OSSTransferTests",
             [
-                "OSSTransfer", "OSSTransferTesting", "ObjectStorage", "StorageServer",
-                "StoreFixture", "SyncTestSupport", "TransferProgram",
+                "OSSBucket", "OSSTransfer", "OSSTransferTesting", "ObjectStorage",
+                "StorageServer", "StoreFixture", "SyncTestSupport", "TransferProgram",
             ]
         ),
         tests(
             "OSSTransferFoundationTests",
             [
-                "OSSTransferFoundation", "OSSTransfer", "OSSTransferTesting", "StorageServer",
-                "StoreFixture",
+                "OSSBucket", "OSSTransferFoundation", "OSSTransfer", "OSSTransferTesting",
+                "StorageServer", "StoreFixture",
             ]
         ),
         tests("OSSSyncTests", ["OSSSync", "ObjectStorage", "StorageServer", "StoreFixture"]),
@@ -246,7 +248,7 @@ package.targets.append(
 if Context.environment["OSSSYNC_PORTABLE"] != nil {
     let portable = [
         "SyncModel", "ObjectStorage", "LocalStorage", "ObjectTransfer", "OSSTransfer",
-        "OSSTransferFoundation", "OSSTransferTesting", "StoreFixture",
+        "OSSBucket", "OSSTransferFoundation", "OSSTransferTesting", "StoreFixture",
     ]
     let others = [
         "SyncTestSupport", "LeaseExploration", "CSystem", "CChecksums", "TransferProgram",

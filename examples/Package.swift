@@ -12,7 +12,7 @@ let package = Package(
     ].map {
         .executableTarget(
             name: $0,
-            dependencies: [.product(name: "OSSSync", package: "osssync")],
+            dependencies: ["OSSBucket", "OSSSync"].map { .product(name: $0, package: "osssync") },
             path: $0,
             exclude: ["README.md"] + ($0 == "resumable-upload" ? ["listener.py"] : [])
         )

@@ -1,4 +1,5 @@
 public import Foundation
+public import OSSBucket
 public import OSSTransfer
 
 extension BucketClient {

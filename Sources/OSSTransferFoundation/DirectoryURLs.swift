@@ -45,7 +45,7 @@ extension TransferManager {
         file: URL,
         context: String = "",
         priority: Int = 0,
-        networks: NetworkTraits = [.expensive, .constrained],
+        networks: TransferJob.NetworkTraits = [.expensive, .constrained],
         listener: (any TransferListener)? = nil
     ) async throws(SyncError) {
         try await add(

@@ -1,3 +1,4 @@
+internal import OSSBucket
 public import OSSTransfer
 internal import SyncModel
 

@@ -1,4 +1,5 @@
 import Foundation
+import OSSBucket
 import OSSTransfer
 import OSSTransferFoundation
 import OSSTransferTesting

@@ -1,3 +1,4 @@
+import OSSBucket
 import OSSTransfer
 import StorageServer
 import StoreFixture

@@ -1,3 +1,4 @@
+import OSSBucket
 import StorageServer
 import StoreFixture
 import SyncModel

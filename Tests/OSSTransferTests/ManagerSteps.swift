@@ -1,4 +1,5 @@
 import Foundation
+import OSSBucket
 import OSSTransfer
 import StoreFixture
 import Synchronization
@@ -32,7 +33,7 @@ final class Listener: TransferListener {
     func transferDidPause(_ id: String) { note(id, "paused") }
     func transferDidCancel(_ id: String) { note(id, "cancelled") }
 
-    func transfer(_ id: String, didFinishWith result: TransferResult) {
+    func transfer(_ id: String, didFinishWith result: TransferJob.Outcome) {
         note(id, "finished")
     }
 

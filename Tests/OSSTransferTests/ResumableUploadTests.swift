@@ -1,4 +1,5 @@
 import Foundation
+import OSSBucket
 import OSSTransfer
 import StorageServer
 import StoreFixture
@@ -65,10 +66,10 @@ struct ResumableUploadTests {
         let receiver = ScriptedServer { _, _ in [.response("200 OK", body: Array(answer.utf8))] }
         try fixture.write("file", StoreFixture.ramp(size))
         var options = Self.options()
-        options.put.properties.metadata = ["owner": "me"]
-        options.put.properties.storageClass = "IA"
-        options.put.properties.contentType = "text/x"
-        options.put.callback = UploadCallback(
+        options.properties.metadata = ["owner": "me"]
+        options.properties.storageClass = "IA"
+        options.properties.contentType = "text/x"
+        options.callback = UploadCallback(
             url: receiver.url + "/done",
             host: "app.example",
             body: #"{"object":${object},"size":${size},"who":${x:who}}"#,
@@ -100,7 +101,7 @@ struct ResumableUploadTests {
         let receiver = ScriptedServer { _, _ in [.response("500 No")] }
         try fixture.write("file", Self.content)
         var options = Self.options()
-        options.put.callback = UploadCallback(url: receiver.url, body: "size=${size}")
+        options.callback = UploadCallback(url: receiver.url, body: "size=${size}")
         let upload = try fixture.resumable(options)
         let object = try #require(try await upload.run().object)
         #expect(object.callback == .failed(message: "Error status : 500."))
@@ -117,7 +118,7 @@ struct ResumableUploadTests {
             """
         )
         var options = Self.options()
-        options.put.callback = UploadCallback(url: receiver.url, body: "x=1")
+        options.callback = UploadCallback(url: receiver.url, body: "x=1")
         let upload = try fixture.resumable(options)
         let object = try #require(try await upload.run().object)
         #expect(object.callback == .unknown)

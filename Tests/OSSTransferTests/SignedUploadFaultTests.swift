@@ -1,3 +1,4 @@
+import OSSBucket
 import OSSTransfer
 import StorageServer
 import StoreFixture
@@ -192,9 +193,9 @@ struct SignedUploadFaultTests {
         let signer = try SigningServer(fixture, dialect)
         try fixture.write("file", StoreFixture.ramp(size))
         var options = Self.options()
-        options.put.ifExists = .fail
+        options.ifExists = .fail
         let target = try signer.target(dialect)
-        func run() async throws(SyncError) -> UploadOutcome {
+        func run() async throws(SyncError) -> ResumableUpload.Outcome {
             try await ResumableUpload(of: fixture.path("file"), to: target, options: options).run()
         }
         #expect(try await run().object?.size == Int64(size))
@@ -221,8 +222,8 @@ struct SignedUploadFaultTests {
             )
         }
         var options = Self.options()
-        options.put.properties.contentType = "text/device"
-        options.put.properties.metadata = ["owner": "device"]
+        options.properties.contentType = "text/device"
+        options.properties.metadata = ["owner": "device"]
         _ = try await fixture.signedUpload(signer, options).run()
         let info = try #require(try await fixture.client().head("k").value)
         #expect(info.contentType == "text/server" && info.storageClass == "IA")

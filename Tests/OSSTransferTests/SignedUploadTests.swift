@@ -1,4 +1,5 @@
 import Foundation
+import OSSBucket
 import OSSTransfer
 import StorageServer
 import StoreFixture
@@ -43,10 +44,10 @@ struct SignedUploadTests {
         let content = StoreFixture.ramp(tested.size)
         try fixture.write("file", content)
         var options = Self.options()
-        options.put.properties.contentType = "text/x"
-        options.put.properties.contentHeaders = ["cache-control": "max-age=60"]
-        options.put.properties.metadata = ["owner": "me"]
-        options.put.properties.tags = ["a b": "c/d"]
+        options.properties.contentType = "text/x"
+        options.properties.contentHeaders = ["cache-control": "max-age=60"]
+        options.properties.metadata = ["owner": "me"]
+        options.properties.tags = ["a b": "c/d"]
         let upload = try ResumableUpload(
             of: fixture.path("file"),
             to: signer.target(tested.dialect, key: "a b/ü?acl"),

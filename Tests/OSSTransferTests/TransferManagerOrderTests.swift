@@ -1,4 +1,5 @@
 import Foundation
+import OSSBucket
 import OSSTransfer
 import StorageServer
 import StoreFixture
@@ -17,7 +18,7 @@ struct TransferManagerOrderTests {
         #"[{"match": {"operation": "GetObject", "from": 8}, "effect": {"hold": true}}]"#
 
     /// Returns when the latest that was told of the one transfer is that it has begun.
-    private func untilStarted(_ events: inout TransferEventSequence.AsyncIterator) async {
+    private func untilStarted(_ events: inout TransferEvent.Updates.AsyncIterator) async {
         while let event = await events.next() {
             if case .started = event.kind { return }
         }

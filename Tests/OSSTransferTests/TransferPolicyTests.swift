@@ -1,4 +1,5 @@
 import Foundation
+import OSSBucket
 import StorageServer
 import StoreFixture
 import Testing

@@ -1,4 +1,5 @@
 import Foundation
+import OSSBucket
 import ObjectStorage
 import StorageServer
 import StoreFixture

@@ -1,4 +1,5 @@
 import Foundation
+import OSSBucket
 import OSSTransfer
 import StorageServer
 import StoreFixture
@@ -27,13 +28,13 @@ final class Notices: Sendable {
     }
 }
 
-extension UploadOutcome {
+extension ResumableUpload.Outcome {
     var object: UploadedObject? {
         if case .finished(let object) = self { object } else { nil }
     }
 }
 
-extension DownloadOutcome {
+extension ResumableDownload.Outcome {
     var file: DownloadedFile? {
         if case .finished(let file) = self { file } else { nil }
     }
@@ -120,7 +121,7 @@ extension StoreFixture {
         _ download: ResumableDownload,
         at number: Int = 20,
         _ body: () async throws -> Void
-    ) async throws -> DownloadOutcome {
+    ) async throws -> ResumableDownload.Outcome {
         try hold("GetObject", from: number)
         async let outcome = lettingGo { try await download.run() }
         await server.untilHeld(1)
@@ -180,7 +181,7 @@ extension StoreFixture {
     func interrupt(
         _ upload: ResumableUpload,
         with stop: (ResumableUpload) async throws -> Void
-    ) async throws -> UploadOutcome {
+    ) async throws -> ResumableUpload.Outcome {
         try setFaults(
             """
             [{"match": {"operation": "UploadPart", "from": 6},

@@ -1,3 +1,4 @@
+import OSSBucket
 import OSSTransfer
 import StorageServer
 import StoreFixture
@@ -39,10 +40,10 @@ struct UnseenWriteTests {
         _ fixture: StoreFixture,
         _ size: Int,
         to key: String
-    ) async throws -> UploadOutcome {
+    ) async throws -> ResumableUpload.Outcome {
         try fixture.write("file", StoreFixture.ramp(size))
         var options = UploadOptions()
-        options.put.ifExists = .fail
+        options.ifExists = .fail
         return try await ResumableUpload(
             of: fixture.path("file"),
             to: client(fixture),
@@ -104,7 +105,7 @@ struct UnseenWriteTests {
         _ fixture: StoreFixture,
         _ size: Int,
         _ key: String
-    ) async throws(SyncError) -> UploadOutcome {
+    ) async throws(SyncError) -> ResumableUpload.Outcome {
         do {
             return try await upload(fixture, size, to: key)
         } catch {

@@ -1,4 +1,5 @@
 import Foundation
+import OSSBucket
 import OSSTransfer
 import StorageServer
 import StoreFixture
@@ -32,7 +33,7 @@ struct UploadFaultTests {
         size: Int
     ) async throws {
         try await fixture.client().put([9], to: "k")
-        let upload = try upload(fixture, StoreFixture.ramp(size)) { $0.put.ifExists = .fail }
+        let upload = try upload(fixture, StoreFixture.ramp(size)) { $0.ifExists = .fail }
         await expectError(.alreadyExists) { try await upload.run() }
         #expect(try await fixture.client().get("k", maxBytes: 1).value?.bytes == [9])
         #expect(try await fixture.client().incompleteUploads(prefix: "") == [])
@@ -45,12 +46,12 @@ struct UploadFaultTests {
         var options = UploadOptions()
         options.partSize = 200_000
         options.recordDirectory = fixture.path("records")
-        options.put.properties.storageClass = "NoSuchClass"
+        options.properties.storageClass = "NoSuchClass"
         let refused = try fixture.resumable(options)
         await expectError(.configuration) { try await refused.run() }
         #expect(fixture.names(in: "records") == [])
         // Nor does one whose answer never came.
-        options.put.properties.storageClass = nil
+        options.properties.storageClass = nil
         options.startsOver = false
         let connection = #"{"operation": "InitiateMultipartUpload"}"#
         try fixture.setFaults(#"[{"match": \#(connection), "effect": {"hold": true}}]"#)
@@ -76,7 +77,7 @@ struct UploadFaultTests {
             try await client.put([9], to: "k")
             try fixture.write("file", StoreFixture.ramp(6 << 20))
             var options = UploadOptions()
-            options.put.ifExists = .fail
+            options.ifExists = .fail
             options.recordDirectory = fixture.path("records")
             let upload = try ResumableUpload(
                 of: fixture.path("file"),

@@ -1,3 +1,4 @@
+import OSSBucket
 import OSSTransfer
 import ObjectStorage
 import StorageServer
@@ -72,7 +73,7 @@ struct UploadHeaderTests {
         try fixture.write("file", StoreFixture.ramp(size))
         var options = UploadOptions()
         options.partSize = 200_000
-        options.put.properties = Self.properties()
+        options.properties = Self.properties()
         _ = try await fixture.resumable(options).run()
         let url = try await fixture.client().presignedURL(
             .get,
@@ -93,8 +94,8 @@ struct UploadHeaderTests {
         let client = try client(server, .oss)
         func refused(_ change: (inout ObjectProperties) -> Void) async throws -> String? {
             var options = UploadOptions()
-            change(&options.put.properties)
-            let put = options.put
+            change(&options.properties)
+            let put = PutOptions(properties: options.properties)
             let errors = [
                 await #expect(throws: SyncError.self) {
                     try await client.put([1], to: "k", options: put)

@@ -13,12 +13,14 @@ private let allowedImports: [String: Set<String>] = [
         "ObjectTransfer",
     ],
     "OSSTransfer": ["ObjectTransfer", "ObjectStorage", "LocalStorage", "SyncModel", "libc"],
-    "OSSTransferFoundation": ["OSSTransfer", "SyncModel", "Foundation"],
-    "OSSTransferTesting": ["OSSTransfer", "ObjectStorage", "SyncModel"],
+    "OSSBucket": ["OSSTransfer", "ObjectTransfer", "ObjectStorage", "SyncModel"],
+    "OSSTransferFoundation": ["OSSBucket", "OSSTransfer", "SyncModel", "Foundation"],
+    "OSSTransferTesting": ["OSSBucket", "OSSTransfer", "ObjectStorage", "SyncModel"],
     "OSSSync": [
-        "OSSTransfer", "SyncEngine", "ObjectTransfer", "ObjectStorage", "LocalStorage", "SyncModel",
+        "OSSBucket", "OSSTransfer", "SyncEngine", "ObjectTransfer", "ObjectStorage", "LocalStorage",
+        "SyncModel",
     ],
-    "OSSSyncCLI": ["OSSSync", "CSystem", "libc"],
+    "OSSSyncCLI": ["OSSBucket", "OSSSync", "CSystem", "libc"],
     "StorageServer": [
         "SyncModel", "CMicrohttpd", "CCrypto", "CExpat", "CSQLite", "CSystem", "libc",
         "FoundationEssentials",

@@ -40,6 +40,7 @@ struct LibraryRegisterTests {
     @Test func `names symbols that are declared as public`() throws {
         let sources =
             try Repository.swiftFiles(below: "Sources/OSSTransfer")
+            + Repository.swiftFiles(below: "Sources/OSSBucket")
             + Repository.swiftFiles(below: "Sources/ObjectTransfer")
             + Repository.swiftFiles(below: "Sources/SyncModel")
         let declared = Set(sources.flatMap { $0.code.flatMap { names(declaredIn: $0.text) } })

@@ -196,7 +196,7 @@ struct StateFileTests {
                         context: "\"",
                         pauseReason: "why",
                         priority: -1,
-                        networks: NetworkTraits(rawValue: 3),
+                        networks: TransferJob.NetworkTraits(rawValue: 3),
                         state: .paused,
                         completedBytes: 1,
                         totalBytes: 2,

@@ -1,4 +1,5 @@
 import Foundation
+import OSSBucket
 import OSSTransfer
 
 /// Tells why a transfer of a manager failed, on a thread of the manager's own.

@@ -39,7 +39,7 @@ final class DownloadScreen {
         }
     }
 
-    private func showEnd(of transfer: Transfer<DownloadOutcome>) async {
+    private func showEnd(of transfer: Transfer<ResumableDownload.Outcome>) async {
         do throws(SyncError) {
             switch try await transfer.value {
             case .finished(let file): message = "finished: \(file.info.size) bytes"

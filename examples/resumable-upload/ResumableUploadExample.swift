@@ -30,8 +30,8 @@ struct ResumableUploadExample {
         var options = UploadOptions()
         options.recordDirectory = file + ".uploads"
         options.partSize = 100 << 10
-        options.put.properties.metadata = ["taken-by": "camera"]
-        options.put.callback = UploadCallback(
+        options.properties.metadata = ["taken-by": "camera"]
+        options.callback = UploadCallback(
             url: arguments[4],
             body: #"{"object":${object},"size":${size},"album":${x:album}}"#,
             bodyType: .json,

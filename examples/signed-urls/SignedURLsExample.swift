@@ -1,4 +1,5 @@
 import Foundation
+import OSSBucket
 import OSSSync
 
 /// Has the keys, and signs for whom it trusts.

@@ -1,3 +1,4 @@
+internal import OSSBucket
 internal import ObjectStorage
 public import SyncEngine
 public import SyncModel

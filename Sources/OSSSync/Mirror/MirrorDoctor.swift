@@ -1,3 +1,4 @@
+internal import OSSBucket
 internal import OSSTransfer
 internal import ObjectStorage
 internal import SyncEngine

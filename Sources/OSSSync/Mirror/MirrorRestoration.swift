@@ -1,3 +1,4 @@
+internal import OSSBucket
 internal import ObjectStorage
 internal import ObjectTransfer
 internal import SyncEngine

@@ -30,7 +30,7 @@ struct GetCommand: Sendable {
             options: options,
             onNotice: report.note
         )
-        let outcome: DownloadOutcome
+        let outcome: ResumableDownload.Outcome
         do throws(SyncError) {
             let progress = download.transfer.progress
             outcome = try await report.following(progress) { () throws(SyncError) in

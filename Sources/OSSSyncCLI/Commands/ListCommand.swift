@@ -1,3 +1,4 @@
+internal import OSSBucket
 internal import OSSSync
 
 /// `osssync ls`.

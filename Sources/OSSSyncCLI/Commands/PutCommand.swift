@@ -20,12 +20,12 @@ struct PutCommand: Sendable {
         if let size = arguments.partSize { options.partSize = size }
         if let streams = arguments.streams { options.streams = streams }
         options.streams = DescriptorLimit.raised().requests(of: options.streams)
-        options.put.properties = try RunOptions(context.arguments).properties
-        options.put.ifExists = arguments.replaces ? .replace : .fail
-        options.put.callback = try callback()
+        options.properties = try RunOptions(context.arguments).properties
+        options.ifExists = arguments.replaces ? .replace : .fail
+        options.callback = try callback()
         let (file, object) = try places()
         try context.requirePlain(object)
-        try options.put.properties.check(for: object.dialect)
+        try options.properties.check(for: object.dialect)
         let client = try BucketClient(
             object.bucket,
             dialect: object.dialect,
@@ -48,7 +48,7 @@ struct PutCommand: Sendable {
             options: options,
             onNotice: report.note
         )
-        let outcome: UploadOutcome
+        let outcome: ResumableUpload.Outcome
         do throws(SyncError) {
             outcome = try await report.following(upload.transfer.progress) { () throws(SyncError) in
                 try await upload.run()

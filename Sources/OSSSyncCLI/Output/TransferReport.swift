@@ -51,7 +51,7 @@ final class TransferReport: Sendable {
 
     /// Shows the progress while `transfer` does its work.
     func following<Outcome: Sendable>(
-        _ progress: TransferProgressSequence,
+        _ progress: TransferProgress.Updates,
         _ transfer: @Sendable () async throws(SyncError) -> Outcome
     ) async throws(SyncError) -> Outcome {
         reporter.startTicking()
@@ -124,7 +124,7 @@ final class TransferReport: Sendable {
         )
     }
 
-    private func listen(to sequence: TransferProgressSequence) async {
+    private func listen(to sequence: TransferProgress.Updates) async {
         var hasBegun = false
         for await progress in sequence {
             amounts.withLock { amounts in

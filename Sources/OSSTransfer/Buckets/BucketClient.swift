@@ -3,14 +3,11 @@ public import ObjectTransfer
 internal import SyncModel
 internal import Synchronization
 
-/// One bucket, for single calls.
+/// One bucket, as downloads and uploads take it; the product `OSSBucket` has its single calls.
 ///
 /// ```swift
 /// let client = try BucketClient("media", configuration: configuration)
-/// try await client.put(Array("Hello".utf8), to: "greeting.txt")
-/// for try await object in client.objects(prefix: "photos/") {
-///     print(object.displayKey, object.size)
-/// }
+/// let source = DownloadSource.object(client, key: "film.mov")
 /// ```
 public struct BucketClient: Sendable {
     /// The bucket's name.
@@ -110,16 +107,6 @@ public struct BucketClient: Sendable {
         _ = try await hasObjects(beneath: prefix)
     }
 
-    /// Begins an upload and aborts it: shows that objects can be written.
-    ///
-    /// Its key is one of osssync's own, which no mirror has, and no object is made.
-    ///
-    /// - Parameter prefix: How the upload's key is to begin, for keys that may write no others.
-    /// - Throws: `SyncError`.
-    package func checkWriteAccess(prefix: String = "") async throws(SyncError) {
-        try await multipartUpload(of: prefix + ".osssync/check-write").abort()
-    }
-
     /// True if there is an object beneath the prefix.
     package func hasObjects(beneath prefix: String) async throws(SyncError) -> Bool {
         let page = try await call { () throws(StorageError) in
@@ -135,7 +122,7 @@ public struct BucketClient: Sendable {
     ///
     /// - Parameter key: The whole key.
     /// - Throws: `SyncError` of code `refused`.
-    public func requireNotEncrypted(_ key: String) async throws(SyncError) {
+    package func requireNotEncrypted(_ key: String) async throws(SyncError) {
         let key = ObjectKey(key)
         let found: ObjectMetadata
         do throws(StorageError) {
@@ -185,7 +172,7 @@ public struct BucketClient: Sendable {
     }
 
     /// Does what asks the store, and reports its failures as the caller's.
-    func call<Value>(
+    package func call<Value>(
         _ request: () async throws(StorageError) -> Value
     ) async throws(SyncError) -> Value {
         do throws(StorageError) {
@@ -198,105 +185,6 @@ public struct BucketClient: Sendable {
     /// True if there is an object with that key; false also if that cannot be found out.
     package func isObject(_ key: some Sequence<UInt8>) async -> Bool {
         (try? await store.head(ObjectKey([UInt8](key)), versionID: nil)) != nil
-    }
-}
-
-// MARK: - Reading
-
-extension BucketClient {
-    /// Asks for an object's headers.
-    ///
-    /// - Parameters:
-    ///   - key: The whole key.
-    ///   - conditions: Which version is wanted.
-    /// - Returns: The headers, or which condition did not hold.
-    /// - Throws: `SyncError`: `notFound` if there is no such object, `forbidden` if it may not be
-    ///   read, `credentials`, `expired`, `remoteUnreachable` if there was no answer after all
-    ///   repetitions, `cancelled`.
-    public func head(
-        _ key: String,
-        conditions: ObjectConditions = .none
-    ) async throws(SyncError) -> ReadOutcome<ObjectInfo> {
-        let request = HeadRequest(key: ObjectKey(key), conditions: conditions.wire)
-        return try await outcome { () throws(StorageError) in
-            ObjectInfo(key, try await store.head(request))
-        }
-    }
-
-    /// Reads an object or a range of it into memory.
-    ///
-    /// A whole object is held against its CRC-64. For what does not fit into memory, use
-    /// ``ResumableDownload``.
-    ///
-    /// - Parameters:
-    ///   - key: The whole key.
-    ///   - range: Nil for the whole object.
-    ///   - conditions: Which version is wanted.
-    ///   - maxBytes: The largest number of bytes to read: 64 MiB. More is an error of code
-    ///     `configuration`, found before the bytes are fetched.
-    /// - Returns: The bytes, or which condition did not hold.
-    /// - Throws: `SyncError`, as ``head(_:conditions:)``; `remoteUnreachable` also if what came is
-    ///   not what was asked for, after all repetitions.
-    public func get(
-        _ key: String,
-        range: ObjectRange? = nil,
-        conditions: ObjectConditions = .none,
-        maxBytes: Int = 64 << 20
-    ) async throws(SyncError) -> ReadOutcome<ObjectContent> {
-        try SettingBounds.check(maxBytes, "maxBytes", 0...Int.max)
-        let request = GetRequest(
-            key: ObjectKey(key),
-            form: try range?.form(),
-            conditions: conditions.wire
-        )
-        return try await outcome { () throws(StorageError) in
-            let (metadata, bytes) = try await store.read(request, limit: maxBytes)
-            return ObjectContent(info: ObjectInfo(key, metadata), bytes: bytes)
-        }
-    }
-
-    /// Reads several ranges of one version of an object, each by a request of its own.
-    ///
-    /// - Parameters:
-    ///   - key: The whole key.
-    ///   - ranges: In any order; they may overlap.
-    ///   - maxBytes: The largest number of bytes that each range may have: 64 MiB.
-    /// - Returns: The ranges in the order in which they were asked for; `preconditionFailed` if the
-    ///   object was replaced in between, `rangeNotSatisfiable` if it has no byte of one of them.
-    /// - Throws: `SyncError`, as ``get(_:range:conditions:maxBytes:)``.
-    public func get(
-        _ key: String,
-        ranges: [ObjectRange],
-        maxBytes: Int = 64 << 20
-    ) async throws(SyncError) -> ReadOutcome<[ObjectContent]> {
-        var contents: [ObjectContent] = []
-        var conditions = ObjectConditions.none
-        for range in ranges {
-            switch try await get(key, range: range, conditions: conditions, maxBytes: maxBytes) {
-            case .found(let content):
-                contents.append(content)
-                conditions.ifMatch = content.info.etag
-            case .notModified: return .notModified
-            case .preconditionFailed: return .preconditionFailed
-            case .rangeNotSatisfiable: return .rangeNotSatisfiable
-            }
-        }
-        return .found(contents)
-    }
-
-    private func outcome<Value: Sendable & Hashable>(
-        _ read: () async throws(StorageError) -> Value
-    ) async throws(SyncError) -> ReadOutcome<Value> {
-        do throws(StorageError) {
-            return .found(try await read())
-        } catch {
-            switch error.status {
-            case 304: return .notModified
-            case 412: return .preconditionFailed
-            case 416: return .rangeNotSatisfiable
-            default: throw SyncError(error)
-            }
-        }
     }
 }
 

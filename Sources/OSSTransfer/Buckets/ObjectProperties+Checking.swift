@@ -59,7 +59,7 @@ extension ObjectProperties {
     }
 
     /// Refuses metadata, headers and tags that no store takes, or that osssync itself writes.
-    func checkMetadata(for dialect: StoreDialect) throws(SyncError) {
+    package func checkMetadata(for dialect: StoreDialect) throws(SyncError) {
         for (name, value) in metadata {
             let shown = displayText(name)
             guard !name.isEmpty, !value.isEmpty else {

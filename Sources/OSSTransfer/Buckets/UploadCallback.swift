@@ -1,10 +1,10 @@
-internal import ObjectStorage
-internal import ObjectTransfer
+package import ObjectStorage
+package import ObjectTransfer
 
 /// A request that OSS makes to an app's own server once an object is stored.
 ///
 /// The server has to answer with status 200 and a JSON document within five seconds; the document
-/// comes back as ``CallbackReply/answered(json:)``.
+/// comes back as ``UploadCallback/Reply/answered(json:)``.
 public struct UploadCallback: Sendable, Hashable {
     /// How values are written into ``body``.
     @nonexhaustive
@@ -49,7 +49,7 @@ public struct UploadCallback: Sendable, Hashable {
         self.variables = variables
     }
 
-    var wire: ObjectStorage.UploadCallback {
+    package var wire: ObjectStorage.UploadCallback {
         var parameters = [
             JSONText.Member(name: "callbackUrl", value: .string(url)),
             JSONText.Member(name: "callbackBody", value: .string(body)),
@@ -67,23 +67,25 @@ public struct UploadCallback: Sendable, Hashable {
     }
 }
 
-/// What became of an upload's callback; the object is stored in every case.
-@nonexhaustive
-public enum CallbackReply: Sendable, Hashable {
-    /// The app's server answered this JSON document.
-    case answered(json: String)
-    /// The callback failed, for this reason; safe to print.
-    case failed(message: String)
-    /// The store's response was lost and a HEAD request found the object: what the app's server
-    /// answered is unknown.
-    case unknown
+extension UploadCallback {
+    /// What became of an upload's callback; the object is stored in every case.
+    @nonexhaustive
+    public enum Reply: Sendable, Hashable {
+        /// The app's server answered this JSON document.
+        case answered(json: String)
+        /// The callback failed, for this reason; safe to print.
+        case failed(message: String)
+        /// The store's response was lost and a HEAD request found the object: what the app's server
+        /// answered is unknown.
+        case unknown
 
-    init(_ ending: CallbackEnding) {
-        self =
-            switch ending {
-            case .answered(let body): .answered(json: String(decoding: body, as: UTF8.self))
-            case .failed(let message): .failed(message: message)
-            case .unknown: .unknown
-            }
+        package init(_ ending: CallbackEnding) {
+            self =
+                switch ending {
+                case .answered(let body): .answered(json: String(decoding: body, as: UTF8.self))
+                case .failed(let message): .failed(message: message)
+                case .unknown: .unknown
+                }
+        }
     }
 }

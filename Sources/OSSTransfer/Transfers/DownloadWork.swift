@@ -49,9 +49,9 @@ struct DownloadWork: TransferWork {
         given = GivenCheckpoint(checkpoint)
     }
 
-    var cancelled: DownloadOutcome { .cancelled }
+    var cancelled: ResumableDownload.Outcome { .cancelled }
 
-    func attempt(_ gate: PauseGate) async throws(SyncError) -> DownloadOutcome {
+    func attempt(_ gate: PauseGate) async throws(SyncError) -> ResumableDownload.Outcome {
         // Made for each attempt: it has a thread and connections, which a download that has
         // stopped does not need.
         let store = try source.store()
@@ -71,7 +71,7 @@ struct DownloadWork: TransferWork {
     }
 
     /// What another process needs to resume, also from an earlier process.
-    func paused() async throws(SyncError) -> DownloadOutcome {
+    func paused() async throws(SyncError) -> ResumableDownload.Outcome {
         .paused(
             try await attempts.reporting { () throws(ItemFailure) in
                 try await withRecord { () throws(ItemFailure) in await attempts.record.checkpoint }

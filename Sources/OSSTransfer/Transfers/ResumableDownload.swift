@@ -1,14 +1,16 @@
 internal import ObjectTransfer
 
-/// How a download ended when it stopped.
-public enum DownloadOutcome: Sendable, Hashable {
-    /// The file is in its place, complete and verified.
-    case finished(DownloadedFile)
-    /// It was paused; the checkpoint is what another process needs to resume, nil if nothing was
-    /// received yet.
-    case paused(Checkpoint?)
-    /// It was cancelled; nothing is left unless the parts were kept.
-    case cancelled
+extension ResumableDownload {
+    /// How a download ended when it stopped.
+    public enum Outcome: Sendable, Hashable {
+        /// The file is in its place, complete and verified.
+        case finished(DownloadedFile)
+        /// It was paused; the checkpoint is what another process needs to resume, nil if nothing
+        /// was received yet.
+        case paused(Checkpoint?)
+        /// It was cancelled; nothing is left unless the parts were kept.
+        case cancelled
+    }
 }
 
 /// A file that was downloaded.
@@ -46,7 +48,7 @@ public final class ResumableDownload: Sendable {
     /// The file's path, as it was given.
     public let path: String
     /// Pauses, resumes and cancels the download, and says how far it is; also before its start.
-    public let transfer: Transfer<DownloadOutcome>
+    public let transfer: Transfer<ResumableDownload.Outcome>
     private let record: CheckpointFile
 
     /// Makes a download; nothing is written and no request is made.
@@ -101,7 +103,7 @@ public final class ResumableDownload: Sendable {
     ///
     /// - Returns: The handle, ``transfer``.
     @discardableResult
-    public func start() -> Transfer<DownloadOutcome> {
+    public func start() -> Transfer<ResumableDownload.Outcome> {
         transfer.resume()
         return transfer
     }
@@ -112,7 +114,7 @@ public final class ResumableDownload: Sendable {
     /// - Returns: How it ended; see ``start()``.
     /// - Throws: `SyncError` as ``start()`` says, and of code `cancelled`, with the checkpoint, if
     ///   the task was cancelled.
-    public func run() async throws(SyncError) -> DownloadOutcome {
+    public func run() async throws(SyncError) -> ResumableDownload.Outcome {
         do throws(SyncError) {
             return try await transfer.run()
         } catch {

@@ -1,13 +1,15 @@
 internal import ObjectTransfer
 
-/// How an upload ended when it stopped.
-public enum UploadOutcome: Sendable, Hashable {
-    /// The object is there and holds what the file held.
-    case finished(UploadedObject)
-    /// It was paused; the parts that were sent are kept at the store.
-    case paused
-    /// It was cancelled; nothing is left unless the parts were kept.
-    case cancelled
+extension ResumableUpload {
+    /// How an upload ended when it stopped.
+    public enum Outcome: Sendable, Hashable {
+        /// The object is there and holds what the file held.
+        case finished(UploadedObject)
+        /// It was paused; the parts that were sent are kept at the store.
+        case paused
+        /// It was cancelled; nothing is left unless the parts were kept.
+        case cancelled
+    }
 }
 
 /// An object that was uploaded.
@@ -23,7 +25,7 @@ public struct UploadedObject: Sendable, Hashable {
     /// The version in a versioned bucket.
     public let versionID: String?
     /// What became of the callback that was asked for.
-    public let callback: CallbackReply?
+    public let callback: UploadCallback.Reply?
 }
 
 /// One file on its way to one object, which can be paused and resumed, also by another process.
@@ -47,7 +49,7 @@ public final class ResumableUpload: Sendable {
     /// The object's whole key.
     public let key: String
     /// Pauses, resumes and cancels the upload, and says how far it is; also before its start.
-    public let transfer: Transfer<UploadOutcome>
+    public let transfer: Transfer<ResumableUpload.Outcome>
 
     /// Makes an upload; nothing is written and no request is made.
     ///
@@ -115,7 +117,7 @@ public final class ResumableUpload: Sendable {
     ///
     /// - Returns: The handle, ``transfer``.
     @discardableResult
-    public func start() -> Transfer<UploadOutcome> {
+    public func start() -> Transfer<ResumableUpload.Outcome> {
         transfer.resume()
         return transfer
     }
@@ -126,5 +128,7 @@ public final class ResumableUpload: Sendable {
     /// - Returns: How it ended; see ``start()``.
     /// - Throws: `SyncError` as ``start()`` says, and of code `cancelled` if the task was
     ///   cancelled.
-    public func run() async throws(SyncError) -> UploadOutcome { try await transfer.run() }
+    public func run() async throws(SyncError) -> ResumableUpload.Outcome {
+        try await transfer.run()
+    }
 }

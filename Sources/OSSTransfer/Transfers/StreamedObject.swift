@@ -4,14 +4,14 @@ internal import ObjectTransfer
 internal import SyncModel
 
 /// An object whose bytes were written to a stream.
-public struct StreamedObject: Sendable, Hashable {
+package struct StreamedObject: Sendable, Hashable {
     /// What the store says of the object.
-    public let info: ObjectInfo
+    package let info: ObjectInfo
     /// CRC-64 of what was written.
-    public let crc64: UInt64
+    package let crc64: UInt64
     /// False if the store states nothing of the content, neither CRC-64 nor another digest: then
     /// only its length was compared.
-    public let isVerified: Bool
+    package let isVerified: Bool
 }
 
 extension DownloadSource {
@@ -33,7 +33,7 @@ extension DownloadSource {
     ///   `objectChanged` if the object was replaced meanwhile, `corrupt` if what was written is
     ///   not what the store's checksum is of, `remoteUnreachable`, `localState` if the stream
     ///   cannot be written, `cancelled`.
-    public func write(
+    package func write(
         to descriptor: Int32,
         name: String,
         partSize: Int64 = 8 << 20,
@@ -104,7 +104,7 @@ extension BucketClient {
     /// - Returns: The object.
     /// - Throws: `SyncError`, as ``ResumableUpload/start()``; `localState` also if the stream
     ///   cannot be read, `configuration` if it is too long.
-    public func put(
+    package func put(
         from descriptor: Int32,
         name: String,
         to key: String,
@@ -236,7 +236,7 @@ extension UploadTarget {
                 etag: finished.etag.text,
                 crc64: finished.checksum.value,
                 versionID: finished.versionID?.text,
-                callback: finished.callback.map { CallbackReply($0) }
+                callback: finished.callback.map { UploadCallback.Reply($0) }
             )
         } catch {
             guard error != .cancelled else {

@@ -56,7 +56,7 @@ public final class Transfer<Outcome: Sendable>: Sendable {
     public var state: TransferState { lock.withLock { $0.intent.state } }
 
     /// How far it is, until the transfer stops or has finished.
-    public var progress: TransferProgressSequence { attempts.progress }
+    public var progress: TransferProgress.Updates { attempts.progress }
 
     /// How the transfer ended when it stopped: waits while it runs, or until it was started.
     ///

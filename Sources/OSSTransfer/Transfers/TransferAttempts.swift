@@ -18,7 +18,7 @@ struct TransferAttempts: Sendable {
     let onNotice: @Sendable (TransferNotice) -> Void
     /// The same for waits of single requests, which a monitor hears of by itself.
     private let onWait: @Sendable (TransferNotice) -> Void
-    let progress: TransferProgressSequence
+    let progress: TransferProgress.Updates
     /// Raised when there may be a network again.
     let network = Condition()
     let environment = SystemClocks.engine(hostName: "")
@@ -48,7 +48,7 @@ struct TransferAttempts: Sendable {
         reconnects = options.reconnects
         self.onNotice = monitor.noting(subject, onNotice)
         onWait = onNotice
-        progress = TransferProgressSequence(
+        progress = TransferProgress.Updates(
             progressState: ProgressState(),
             interval: options.progressInterval,
             sleep: environment.sleep

@@ -17,84 +17,86 @@ public struct TransferProgress: Sendable, Hashable {
     public let totalBytes: Int64
 }
 
-/// The progress of a transfer, until it stops: finished, paused, failed or cancelled.
-///
-/// Begin another loop when the transfer is resumed. Before the start the loop waits.
-///
-/// Listeners never block the transfer: progress is computed on demand, at most once in the
-/// transfer's interval, and a slow listener misses the values in between. Without a listener it
-/// costs the transfer one addition for each piece that arrives. The last progress of a finished
-/// transfer is always delivered. Each loop has its own count of steps.
-public struct TransferProgressSequence: AsyncSequence, Sendable {
-    /// One progress.
-    public typealias Element = TransferProgress
+extension TransferProgress {
+    /// The progress of a transfer, until it stops: finished, paused, failed or cancelled.
+    ///
+    /// Begin another loop when the transfer is resumed. Before the start the loop waits.
+    ///
+    /// Listeners never block the transfer: progress is computed on demand, at most once in the
+    /// transfer's interval, and a slow listener misses the values in between. Without a listener it
+    /// costs the transfer one addition for each piece that arrives. The last progress of a finished
+    /// transfer is always delivered. Each loop has its own count of steps.
+    public struct Updates: AsyncSequence, Sendable {
+        /// One progress.
+        public typealias Element = TransferProgress
 
-    let progressState: ProgressState
-    let interval: Duration
-    let sleep: @Sendable (Duration) async throws -> Void
+        let progressState: ProgressState
+        let interval: Duration
+        let sleep: @Sendable (Duration) async throws -> Void
 
-    /// Asks for one progress after another.
-    public struct AsyncIterator: AsyncIteratorProtocol {
-        /// The iterator ends without an error.
-        public typealias Failure = Never
+        /// Asks for one progress after another.
+        public struct AsyncIterator: AsyncIteratorProtocol {
+            /// The iterator ends without an error.
+            public typealias Failure = Never
 
-        let sequence: TransferProgressSequence
-        private var told: ProgressState.Snapshot?
-        private var hasEnded = false
+            let sequence: Updates
+            private var told: ProgressState.Snapshot?
+            private var hasEnded = false
 
-        init(sequence: TransferProgressSequence) {
-            self.sequence = sequence
-        }
-
-        /// The next progress; nil after the end, or when the task is cancelled.
-        public mutating func next() async -> TransferProgress? {
-            await next(isolation: nil)
-        }
-
-        /// The same, for a caller that stays where it is.
-        public mutating func next(
-            isolation actor: isolated (any Actor)?
-        ) async -> TransferProgress? {
-            while !Task.isCancelled, !hasEnded {
-                // Nothing changes while nothing moves or after the end, so there is nothing to
-                // read.
-                if let told, !told.isOver { await sequence.rest(after: told.version) }
-                let now = sequence.progressState.snapshot
-                let before = told
-                told = now
-                // It stopped and was resumed meanwhile: that is for another loop.
-                hasEnded = before.map { $0.run > 0 && $0.run != now.run } ?? false
-                if let total = now.total,
-                    before?.total == nil || now.completed != before?.completed
-                {
-                    return TransferProgress(
-                        stepBytes: now.moved - (before?.moved ?? now.movedBefore),
-                        completedBytes: now.completed,
-                        totalBytes: total
-                    )
-                }
-                hasEnded = hasEnded || now.isOver
+            init(sequence: Updates) {
+                self.sequence = sequence
             }
-            return nil
-        }
-    }
 
-    /// A loop over the progress from now on.
-    public func makeAsyncIterator() -> AsyncIterator {
-        AsyncIterator(sequence: self)
-    }
+            /// The next progress; nil after the end, or when the task is cancelled.
+            public mutating func next() async -> TransferProgress? {
+                await next(isolation: nil)
+            }
 
-    /// Waits for the interval while the transfer runs, or until it changes its state.
-    fileprivate func rest(after version: Int) async {
-        guard progressState.snapshot.isMoving else {
-            return await progressState.change(after: version)
+            /// The same, for a caller that stays where it is.
+            public mutating func next(
+                isolation actor: isolated (any Actor)?
+            ) async -> TransferProgress? {
+                while !Task.isCancelled, !hasEnded {
+                    // Nothing changes while nothing moves or after the end, so there is nothing to
+                    // read.
+                    if let told, !told.isOver { await sequence.rest(after: told.version) }
+                    let now = sequence.progressState.snapshot
+                    let before = told
+                    told = now
+                    // It stopped and was resumed meanwhile: that is for another loop.
+                    hasEnded = before.map { $0.run > 0 && $0.run != now.run } ?? false
+                    if let total = now.total,
+                        before?.total == nil || now.completed != before?.completed
+                    {
+                        return TransferProgress(
+                            stepBytes: now.moved - (before?.moved ?? now.movedBefore),
+                            completedBytes: now.completed,
+                            totalBytes: total
+                        )
+                    }
+                    hasEnded = hasEnded || now.isOver
+                }
+                return nil
+            }
         }
-        await withTaskGroup(of: Void.self) { group in
-            group.addTask { await progressState.change(after: version) }
-            // A sleep that is cut short has done its work.
-            group.addTask { try? await sleep(interval) }
-            _ = await group.next()
-            group.cancelAll()
+
+        /// A loop over the progress from now on.
+        public func makeAsyncIterator() -> AsyncIterator {
+            AsyncIterator(sequence: self)
+        }
+
+        /// Waits for the interval while the transfer runs, or until it changes its state.
+        fileprivate func rest(after version: Int) async {
+            guard progressState.snapshot.isMoving else {
+                return await progressState.change(after: version)
+            }
+            await withTaskGroup(of: Void.self) { group in
+                group.addTask { await progressState.change(after: version) }
+                // A sleep that is cut short has done its work.
+                group.addTask { try? await sleep(interval) }
+                _ = await group.next()
+                group.cancelAll()
+            }
         }
     }
 }

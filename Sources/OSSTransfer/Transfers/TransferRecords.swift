@@ -20,7 +20,7 @@ public struct TransferRecords: Sendable, Hashable {
     /// and downloads that were not resumed for a long time, with their partial files.
     ///
     /// What a running transfer uses is locked and stays, in this process and in others. Unfinished
-    /// uploads stay: ``MultipartUpload/abort()`` deletes their parts. So does a download whose
+    /// uploads stay: `MultipartUpload.abort()` deletes their parts. So does a download whose
     /// directory does not exist: it may be on a volume that is not mounted. Call it when
     /// an app starts, for one.
     ///

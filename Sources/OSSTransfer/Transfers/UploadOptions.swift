@@ -1,17 +1,21 @@
 internal import ObjectTransfer
-internal import SyncModel
+public import SyncModel
 
 /// How an upload is cut and resumed, where its record is, and what is written with the object; for
 /// ``ResumableUpload``, ``TransferJob`` and ``UploadTarget``.
 ///
 /// ```swift
 /// var options = UploadOptions()
-/// options.put.properties.contentType = "video/mp4"
+/// options.properties.contentType = "video/mp4"
 /// options.recordDirectory = "records"
 /// ```
 public struct UploadOptions: Sendable, Hashable {
-    /// What is written with the object.
-    public var put = PutOptions.none
+    /// What the object is written with.
+    public var properties = ObjectProperties.none
+    /// What happens if there is already an object with the key: it is replaced.
+    public var ifExists = ExistingTarget.replace
+    /// A request that OSS makes to another server once the object is stored; S3 has none.
+    public var callback: UploadCallback?
     /// The app's own name for the upload, by which another process finds its record.
     ///
     /// With it, the file may be another one, and two transfers must not have the same. Nil: the
@@ -52,7 +56,7 @@ public struct UploadOptions: Sendable, Hashable {
     public init() {}
 
     func check(for dialect: StoreDialect) throws(SyncError) {
-        try put.properties.checkMetadata(for: dialect)
+        try properties.checkMetadata(for: dialect)
         try check(largestPart: PartLayout.maximumPartSize)
     }
 }

@@ -1,7 +1,7 @@
 /// A request of an upload that an app's server is to sign for a device without keys.
 ///
 /// The device encodes it for its server, which decides whether it allows the request, and signs it
-/// with ``BucketClient/sign(_:lifetime:)``. A server without this library signs the request that
+/// with `BucketClient.sign(_:lifetime:)`. A server without this library signs the request that
 /// the operation names with its own means.
 public struct UploadRequest: Sendable, Hashable, Codable {
     /// What the request does; the raw value is the service's name of it.
@@ -21,7 +21,7 @@ public struct UploadRequest: Sendable, Hashable, Codable {
         /// Deletes the parts: DELETE with `uploadId`.
         case abort = "AbortMultipartUpload"
         /// Asks for the object's headers, to learn whether an answer that was lost was a success,
-        /// and with ``PutOptions/ifExists``: HEAD.
+        /// and with `ifExists`: HEAD.
         ///
         /// A server may refuse it; then an upload whose last answer was lost may be sent again.
         case head = "HeadObject"

@@ -38,9 +38,9 @@ struct UploadWork: TransferWork {
     private var key: ObjectKey { ObjectKey(target.key) }
     private var record: CheckpointFile { attempts.record }
 
-    var cancelled: UploadOutcome { .cancelled }
+    var cancelled: ResumableUpload.Outcome { .cancelled }
 
-    func attempt(_ gate: PauseGate) async throws(SyncError) -> UploadOutcome {
+    func attempt(_ gate: PauseGate) async throws(SyncError) -> ResumableUpload.Outcome {
         // Made for each attempt: one of signed requests has a thread and connections, which an
         // upload that has stopped does not need.
         let store = try target.makeStore()
@@ -54,7 +54,7 @@ struct UploadWork: TransferWork {
         )
     }
 
-    func paused() async throws(SyncError) -> UploadOutcome { .paused }
+    func paused() async throws(SyncError) -> ResumableUpload.Outcome { .paused }
 
     /// Aborts the unfinished upload, which deletes its parts, and removes the record.
     func discard() async throws(SyncError) {
@@ -116,7 +116,7 @@ extension UploadWork {
             etag: finished.etag.text,
             crc64: finished.checksum?.value,
             versionID: finished.versionID?.text,
-            callback: finished.callback.map { CallbackReply($0) }
+            callback: finished.callback.map { UploadCallback.Reply($0) }
         )
     }
 
@@ -161,9 +161,9 @@ extension UploadWork {
 extension UploadOptions {
     /// What an upload of one file or stream makes of its object.
     var details: UploadDetails {
-        var details = UploadDetails(put.properties, keepsFileMetadata: keepsFileMetadata)
-        details.isNew = put.ifExists == .fail
-        details.callback = put.callback?.wire
+        var details = UploadDetails(properties, keepsFileMetadata: keepsFileMetadata)
+        details.isNew = ifExists == .fail
+        details.callback = callback?.wire
         details.existenceIsUnknown = true
         details.startsOver = startsOver
         return details

@@ -207,7 +207,7 @@ extension EngineRuns {
             try fixture.write("file", content)
             let sending = counting(try fixture.store(StoreObserver()))
             var sent = UploadOptions()
-            (sent.partSize, sent.streams, sent.put.ifExists) = (1 << 20, streams, .fail)
+            (sent.partSize, sent.streams, sent.ifExists) = (1 << 20, streams, .fail)
             let target = UploadTarget(
                 key: "mirror/object",
                 dialect: .oss,

@@ -16,7 +16,7 @@ public struct TransferEvent: Sendable {
         /// It was given up.
         case cancelled
         /// It is done.
-        case finished(TransferResult)
+        case finished(TransferJob.Outcome)
         /// It ended with an error; it can be resumed.
         case failed(SyncError)
     }
@@ -49,7 +49,7 @@ public protocol TransferListener: Sendable {
     /// The transfer was given up.
     func transferDidCancel(_ id: String)
     /// The transfer is done.
-    func transfer(_ id: String, didFinishWith result: TransferResult)
+    func transfer(_ id: String, didFinishWith result: TransferJob.Outcome)
     /// The transfer ended with an error; it can be resumed.
     func transfer(_ id: String, didFailWith error: SyncError)
 }
@@ -64,7 +64,7 @@ extension TransferListener {
     /// Does nothing.
     public func transferDidCancel(_ id: String) {}
     /// Does nothing.
-    public func transfer(_ id: String, didFinishWith result: TransferResult) {}
+    public func transfer(_ id: String, didFinishWith result: TransferJob.Outcome) {}
     /// Does nothing.
     public func transfer(_ id: String, didFailWith error: SyncError) {}
 }

@@ -18,7 +18,7 @@ public struct ManagedTransfer: Sendable, Hashable, Identifiable {
     /// Of those that wait, one with a higher priority starts first.
     public internal(set) var priority: Int
     /// The networks over which it may run; over one without these traits it always may.
-    public internal(set) var networks: NetworkTraits
+    public internal(set) var networks: TransferJob.NetworkTraits
     /// Where it is.
     public internal(set) var state = TransferState.ready
     /// Bytes that are where they belong.
@@ -140,7 +140,7 @@ struct ManagedRecord: StateFile, Hashable {
                 context: try fields("context", known?.context),
                 pauseReason: try fields.optional("pause_reason", known?.pauseReason),
                 priority: try fields("priority", known?.priority),
-                networks: NetworkTraits(
+                networks: TransferJob.NetworkTraits(
                     rawValue: try fields("networks", known?.networks.rawValue)
                 ),
                 state: try fields("state", known?.state),

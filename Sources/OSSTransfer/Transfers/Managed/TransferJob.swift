@@ -101,30 +101,32 @@ public struct TransferJob: Sendable {
     }
 }
 
-/// What a transfer came to.
-public enum TransferResult: Sendable, Hashable {
-    /// The file is in its place.
-    case downloaded(DownloadedFile)
-    /// The object is there.
-    case uploaded(UploadedObject)
+extension TransferJob {
+    /// What a transfer came to.
+    public enum Outcome: Sendable, Hashable {
+        /// The file is in its place.
+        case downloaded(DownloadedFile)
+        /// The object is there.
+        case uploaded(UploadedObject)
+    }
 }
 
 /// A download or an upload of a manager.
 protocol ManagedWork: Sendable {
-    var progress: TransferProgressSequence { get }
+    var progress: TransferProgress.Updates { get }
     var snapshot: ProgressState.Snapshot { get }
     func resume()
     func pause()
     func cancel(keepingParts: Bool)
     func networkChanged()
     /// What came of it, once it has stopped; nil if it was stopped by a call.
-    func result() async throws(SyncError) -> TransferResult?
+    func result() async throws(SyncError) -> TransferJob.Outcome?
     /// Deletes what it left unfinished; it does not run.
     func discard() async throws(SyncError)
 }
 
 extension Transfer: ManagedWork where Outcome: ManagedOutcome {
-    func result() async throws(SyncError) -> TransferResult? { try await ending().result }
+    func result() async throws(SyncError) -> TransferJob.Outcome? { try await ending().result }
 
     func discard() async throws(SyncError) {
         cancel()
@@ -135,17 +137,17 @@ extension Transfer: ManagedWork where Outcome: ManagedOutcome {
 /// What a manager tells of an outcome.
 protocol ManagedOutcome {
     /// Nil unless it has finished.
-    var result: TransferResult? { get }
+    var result: TransferJob.Outcome? { get }
 }
 
-extension DownloadOutcome: ManagedOutcome {
-    var result: TransferResult? {
+extension ResumableDownload.Outcome: ManagedOutcome {
+    var result: TransferJob.Outcome? {
         if case .finished(let file) = self { .downloaded(file) } else { nil }
     }
 }
 
-extension UploadOutcome: ManagedOutcome {
-    var result: TransferResult? {
+extension ResumableUpload.Outcome: ManagedOutcome {
+    var result: TransferJob.Outcome? {
         if case .finished(let object) = self { .uploaded(object) } else { nil }
     }
 }

@@ -24,7 +24,7 @@ extension TransferManager {
         _ id: String,
         job: TransferJob? = nil,
         priority: Int = 0,
-        networks: NetworkTraits = [.expensive, .constrained],
+        networks: TransferJob.NetworkTraits = [.expensive, .constrained],
         listener: (any TransferListener)? = nil
     ) async throws(SyncError) {
         try Self.check(id)
@@ -67,7 +67,7 @@ extension TransferManager {
         path: String,
         context: String = "",
         priority: Int = 0,
-        networks: NetworkTraits = [.expensive, .constrained],
+        networks: TransferJob.NetworkTraits = [.expensive, .constrained],
         listener: (any TransferListener)? = nil
     ) async throws(SyncError) {
         try Self.check(id)
@@ -287,7 +287,7 @@ extension TransferManager {
     /// - Throws: `SyncError`: `notFound`; `locked` if it is being added or cancelled; `localState`
     ///   if it can't be written down: it holds in this process only.
     public func setNetworks(
-        _ networks: NetworkTraits,
+        _ networks: TransferJob.NetworkTraits,
         of id: String
     ) async throws(SyncError) {
         let key = try staying(id)

@@ -68,7 +68,7 @@ extension TransferManager {
 
 extension TransferManager {
     private enum Ending {
-        case finished(TransferResult)
+        case finished(TransferJob.Outcome)
         case stopped
         case failed(SyncError)
     }
@@ -111,12 +111,12 @@ extension TransferManager {
     private func follow(
         _ work: any ManagedWork,
         _ key: ObjectKey
-    ) async throws(SyncError) -> TransferResult? {
+    ) async throws(SyncError) -> TransferJob.Outcome? {
         let result = await withTaskGroup(of: Void.self) { group in
             group.addTask {
                 for await progress in work.progress { await self.notify(.progress(progress), key) }
             }
-            let result: Result<TransferResult?, SyncError>
+            let result: Result<TransferJob.Outcome?, SyncError>
             do throws(SyncError) {
                 result = .success(try await work.result())
             } catch {

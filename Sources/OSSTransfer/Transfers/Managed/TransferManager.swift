@@ -46,7 +46,7 @@ public actor TransferManager {
     var lastNumber: Int64 = 0
     var isRunning = false
     /// What the app said of the network last.
-    var network: NetworkTraits = []
+    var network: TransferJob.NetworkTraits = []
     let signal = Condition()
     let listenerThreads = BlockingThreads.system.makeQueue("osssync.listeners", .concurrent)
 
@@ -128,8 +128,8 @@ public actor TransferManager {
     deinit { broadcaster.end() }
 
     /// What happens to all transfers from now on.
-    public nonisolated var events: TransferEventSequence {
-        TransferEventSequence(buffer: broadcaster.makeBuffer())
+    public nonisolated var events: TransferEvent.Updates {
+        TransferEvent.Updates(buffer: broadcaster.makeBuffer())
     }
 
     /// All transfers, in the order in which they were added.
@@ -224,7 +224,7 @@ extension TransferManager {
     /// network has the state `waiting`, and no event tells of it.
     ///
     /// - Parameter traits: What the network is; none if it suits all transfers.
-    public func networkChanged(to traits: NetworkTraits) {
+    public func networkChanged(to traits: TransferJob.NetworkTraits) {
         network = traits
         followNetwork()
         networkChanged()
@@ -288,7 +288,7 @@ extension TransferManager {
     /// this machine.
     ///
     /// A finished file or object stays. Parts of an unfinished upload stay at the store until
-    /// ``MultipartUpload/abort()`` or a rule of the bucket deletes them. It is told
+    /// `MultipartUpload.abort()` or a rule of the bucket deletes them. It is told
     /// as cancelled if it had not finished.
     ///
     /// - Throws: `SyncError`: `notFound`; `locked` if it is being cancelled or added; `localState`

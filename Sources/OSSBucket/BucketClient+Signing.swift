@@ -1,3 +1,4 @@
+public import OSSTransfer
 internal import ObjectStorage
 internal import SyncModel
 

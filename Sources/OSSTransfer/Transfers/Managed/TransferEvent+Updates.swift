@@ -2,40 +2,43 @@ internal import ObjectTransfer
 internal import SyncModel
 internal import Synchronization
 
-/// The events of all transfers of a ``TransferManager``, from the moment the sequence was created.
-///
-/// Listeners never block a transfer. Events that a slow listener has not received yet are replaced
-/// by newer ones: of each transfer it gets the latest progress, the latest notice, and the latest
-/// other event; of removed transfers it gets those of the latest 256. The loop ends when
-/// the manager goes. Of two loops over the same sequence each gets a part; ask the manager for one
-/// sequence each.
-public struct TransferEventSequence: AsyncSequence, Sendable {
-    /// One event.
-    public typealias Element = TransferEvent
-
-    let buffer: EventBuffer
-
-    /// Asks for one event after another.
-    public struct AsyncIterator: AsyncIteratorProtocol {
-        /// The iterator ends without an error.
-        public typealias Failure = Never
+extension TransferEvent {
+    /// The events of all transfers of a ``TransferManager``, from the moment the sequence was
+    /// created.
+    ///
+    /// Listeners never block a transfer. Events that a slow listener has not received yet are
+    /// replaced by newer ones: of each transfer it gets the latest progress, the latest notice, and
+    /// the latest other event; of removed transfers it gets those of the latest 256. The loop ends
+    /// when the manager goes. Of two loops over the same sequence each gets a part; ask the manager
+    /// for one sequence each.
+    public struct Updates: AsyncSequence, Sendable {
+        /// One event.
+        public typealias Element = TransferEvent
 
         let buffer: EventBuffer
 
-        /// The next event; nil after the end, or when the task is cancelled.
-        public mutating func next() async -> TransferEvent? { await buffer.next() }
+        /// Asks for one event after another.
+        public struct AsyncIterator: AsyncIteratorProtocol {
+            /// The iterator ends without an error.
+            public typealias Failure = Never
 
-        /// The same, for a caller that stays where it is.
-        public mutating func next(
-            isolation actor: isolated (any Actor)?
-        ) async -> TransferEvent? {
-            await buffer.next()
+            let buffer: EventBuffer
+
+            /// The next event; nil after the end, or when the task is cancelled.
+            public mutating func next() async -> TransferEvent? { await buffer.next() }
+
+            /// The same, for a caller that stays where it is.
+            public mutating func next(
+                isolation actor: isolated (any Actor)?
+            ) async -> TransferEvent? {
+                await buffer.next()
+            }
         }
-    }
 
-    /// A loop over the events.
-    public func makeAsyncIterator() -> AsyncIterator {
-        AsyncIterator(buffer: buffer)
+        /// A loop over the events.
+        public func makeAsyncIterator() -> AsyncIterator {
+            AsyncIterator(buffer: buffer)
+        }
     }
 }
 

@@ -1,3 +1,4 @@
+public import OSSTransfer
 internal import ObjectTransfer
 internal import SyncModel
 
@@ -58,7 +59,7 @@ public struct ObjectRange: Sendable, Hashable {
     /// Reads `a-b` (inclusive, as on the wire), `a-` or `-n`, with or without `bytes=` before it.
     ///
     /// - Throws: `SyncError` of code `configuration`: for several ranges, which the services do not
-    ///   serve alike in one request (``BucketClient/get(_:ranges:maxBytes:)`` asks for each by
+    ///   serve alike in one request (`BucketClient.get(_:ranges:maxBytes:)` asks for each by
     ///   itself), and for what is no range.
     public init(parsing text: String) throws(SyncError) {
         let prefix = "bytes="

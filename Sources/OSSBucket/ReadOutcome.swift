@@ -1,3 +1,5 @@
+public import OSSTransfer
+
 /// What came of a read with conditions.
 public enum ReadOutcome<Value: Sendable & Hashable>: Sendable, Hashable {
     /// The conditions hold.

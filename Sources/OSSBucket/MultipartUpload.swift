@@ -1,3 +1,4 @@
+public import OSSTransfer
 internal import ObjectStorage
 public import ObjectTransfer
 public import SyncModel
@@ -41,7 +42,7 @@ public struct IncompleteUpload: Sendable, Hashable {
     public let initiated: StoreTime?
 }
 
-/// An upload in parts, one request at a time; ``ResumableUpload`` does all of it for a file.
+/// An upload in parts, one request at a time; `ResumableUpload` does all of it for a file.
 ///
 /// ```swift
 /// let upload = try await client.multipartUpload(of: "film.mov")
@@ -223,5 +224,15 @@ extension BucketClient {
                 request.marker = next
             }
         }
+    }
+
+    /// Begins an upload and aborts it: shows that objects can be written.
+    ///
+    /// Its key is one of osssync's own, which no mirror has, and no object is made.
+    ///
+    /// - Parameter prefix: How the upload's key is to begin, for keys that may write no others.
+    /// - Throws: `SyncError`.
+    package func checkWriteAccess(prefix: String = "") async throws(SyncError) {
+        try await multipartUpload(of: prefix + ".osssync/check-write").abort()
     }
 }

@@ -1,3 +1,4 @@
+public import OSSTransfer
 internal import ObjectStorage
 internal import ObjectTransfer
 internal import SyncModel
@@ -9,7 +10,7 @@ extension BucketClient {
     ///
     /// - Parameters:
     ///   - bytes: The content, at most 5 GiB, which goes in one request; in parts it is sent by
-    ///     ``UploadTarget/write(_:options:onNotice:onProgress:)``.
+    ///     `UploadTarget.write(_:options:onNotice:onProgress:)`.
     ///   - key: The whole key.
     ///   - options: What is written with it.
     /// - Returns: What the store says of the new version.

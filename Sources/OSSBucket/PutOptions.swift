@@ -1,3 +1,4 @@
+public import OSSTransfer
 internal import ObjectStorage
 internal import ObjectTransfer
 internal import SyncModel
@@ -9,13 +10,13 @@ public struct PutOptions: Sendable, Hashable {
     /// What happens if there is already an object with the key: it is replaced.
     public var ifExists: ExistingTarget
     /// A request that OSS makes to another server once the object is stored; S3 has none.
-    public var callback: UploadCallback?
+    public var callback: OSSTransfer.UploadCallback?
 
     /// Makes options; those left out are the store's own choice.
     public init(
         properties: ObjectProperties = .none,
         ifExists: ExistingTarget = .replace,
-        callback: UploadCallback? = nil
+        callback: OSSTransfer.UploadCallback? = nil
     ) {
         self.properties = properties
         self.ifExists = ifExists
@@ -47,7 +48,7 @@ public struct PutReceipt: Sendable, Hashable {
     /// The version in a versioned bucket.
     public let versionID: String?
     /// What became of the callback that was asked for.
-    public let callback: CallbackReply?
+    public let callback: OSSTransfer.UploadCallback.Reply?
     /// The service's id of the request, for its support.
     public let requestID: String?
 
@@ -56,7 +57,7 @@ public struct PutReceipt: Sendable, Hashable {
         etag: String,
         crc64: UInt64? = nil,
         versionID: String? = nil,
-        callback: CallbackReply? = nil,
+        callback: OSSTransfer.UploadCallback.Reply? = nil,
         requestID: String? = nil
     ) {
         self.etag = etag
@@ -70,7 +71,7 @@ public struct PutReceipt: Sendable, Hashable {
         etag = result.etag.text
         crc64 = (result.crc64 ?? result.sentChecksum)?.value
         versionID = result.versionID?.text
-        callback = CallbackEnding(result).map { CallbackReply($0) }
+        callback = CallbackEnding(result).map { OSSTransfer.UploadCallback.Reply($0) }
         requestID = result.requestID
     }
 }

@@ -1,3 +1,4 @@
+public import OSSTransfer
 internal import ObjectStorage
 public import ObjectTransfer
 internal import SyncModel
