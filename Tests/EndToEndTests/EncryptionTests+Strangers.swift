@@ -138,6 +138,28 @@ extension EncryptionTests {
         #expect(back.content("crypt") == object)
     }
 
+    @Test func `is pulled as it is stored, and not sent from there`() throws {
+        #expect(try workplace.run("push", source.path).status == 0)
+        let raw = try workplace.makeDirectory("as-stored")
+        let link = "[mirror]\\nremote = \(workplace.remote)\\nencryption = none\\n"
+        let script = "mkdir '\(raw.path)/.osssync' && printf '\(link)' > "
+        #expect(try workplace.shell(script + "'\(raw.path)/.osssync/config'").status == 0)
+        let pull = try workplace.run("pull", raw.path)
+        #expect(pull.status == 0, "\(pull.diagnostics)")
+        let object = try stored("f17")
+        #expect(raw.content("f17") == object)
+        try raw.write("f17", ramp(40))
+        let requests = try workplace.requests {
+            for words in [["push"], ["sync"], ["push", "--dry-run"]] {
+                let result = try workplace.start(words + [raw.path]).finish()
+                #expect(result.status == 2)
+                #expect(result.diagnostics.contains("is for pulls only"))
+            }
+        }
+        #expect(requests.isEmpty)
+        #expect(try stored("f17") == object)
+    }
+
     @Test func `is encrypted by every state of its directory`() throws {
         #expect(try workplace.run("push", source.path).status == 0)
         #expect(try workplace.run("keygen", path("other")).status == 0)

@@ -167,6 +167,10 @@ struct ReporterTests {
 
             """
         #expect(recording.text == expected)
+        (summary.deleted, summary.bytesCopied) = (0, 1_024)
+        recording.written.withLock { $0 = "" }
+        reporter.handle(.finished(summary))
+        #expect(recording.text.hasSuffix("1 (2.0 KiB, up to 1.0 KiB copied in the bucket)\n"))
     }
 
     @Test func `off a terminal there is a line every ten seconds`() throws {
@@ -237,12 +241,14 @@ struct ReporterTests {
         for second in 0...25 {
             recording.clock.withLock { $0 = .seconds(second) }
             var progress = Self.progress
-            (progress.bytesFinished, progress.failed) = (Int64(second), 3)
+            (progress.bytesFinished, progress.failed) = (Int64(second * 3), 3)
+            // The store's own work is none of the line's speed.
+            progress.bytesCopied = Int64(second * 2)
             reporter.handle(.progress(progress))
         }
         let lines = recording.text.split(separator: "\n").filter { $0.contains(#""progress""#) }
         #expect(lines.count == 3)
-        let figures = #""failed":3,"rate":1,"eta":80,"elapsed":20"#
+        let figures = #""failed":3,"rate":1,"eta":14,"elapsed":20"#
         #expect(lines.last?.contains(figures) == true, "\(lines)")
         // What came since is written even if nothing more comes.
         recording.written.withLock { $0 = "" }
@@ -251,7 +257,7 @@ struct ReporterTests {
         recording.clock.withLock { $0 = .seconds(31) }
         reporter.tick()
         reporter.tick()
-        #expect(recording.text.contains(#""bytes_finished":25"#))
+        #expect(recording.text.contains(#""bytes_finished":75"#))
         #expect(recording.text.split(separator: "\n").count { $0.contains("progress") } == 1)
     }
 

@@ -33,9 +33,12 @@ struct ProgressTrackerTests {
         #expect(tracker.snapshot().bytesFinished == 90)
         transfer.add(20)
         #expect(tracker.snapshot().bytesFinished == 100)
+        transfer.addCopied(7)
+        #expect(tracker.snapshot().bytesCopied == 7)
         tracker.end(transfer)
         tracker.end(transfer)
         #expect(tracker.snapshot().bytesFinished == 100)
+        #expect(tracker.snapshot().bytesCopied == 7)
         #expect(tracker.summary.bytes == 140)
         #expect(tracker.summary.bytesResumed == 0)
     }

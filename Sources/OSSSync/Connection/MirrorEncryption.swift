@@ -176,6 +176,24 @@ extension DirectoryMirror {
     /// True if the contents are encrypted before they are sent.
     package var isEncrypted: Bool { encryption != nil }
 
+    /// True if encrypted objects are taken for files as they are stored.
+    ///
+    /// Such a mirror only receives: what it sent would not say that it is encrypted.
+    package var takesEncrypted: Bool { link?.encryption == MirrorEncryption.none }
+
+    /// Refuses what would change the bucket, to a mirror that only receives.
+    ///
+    /// - Throws: `SyncError` of code `configuration`.
+    func requireSender() throws(SyncError) {
+        guard takesEncrypted else { return }
+        throw SyncError(
+            code: .configuration,
+            message: "'encryption = none' in the configuration of '\(displayText(directory))' is "
+                + "for pulls only: what it sent would not say that it is encrypted; nothing was "
+                + "changed"
+        )
+    }
+
     /// Refuses what would send, or take for a file, what is not decrypted.
     ///
     /// - Parameter what: A clause, such as "'restore --at' in a bucket with versions".
@@ -209,7 +227,7 @@ extension DirectoryMirror {
     /// The bucket as the engine sees it.
     func opened(_ store: any ObjectReader) throws(SyncError) -> any ObjectReader {
         if let cipher = try encryption?.cipher() { return SealedStore(store, cipher) }
-        return link?.encryption == MirrorEncryption.none ? StoredForm(store) : store
+        return takesEncrypted ? StoredForm(store) : store
     }
 
     /// Refuses a remote whose objects are encrypted to a mirror that is not, unless a run has been
@@ -217,7 +235,7 @@ extension DirectoryMirror {
     ///
     /// - Throws: `SyncError` of code `refused`.
     func requirePlainObjects(_ filter: FileFilter) async throws(SyncError) {
-        guard encryption == nil, link?.encryption != MirrorEncryption.none else { return }
+        guard encryption == nil else { return }
         // Beside another run, this one does not come to send anything.
         if local.isLocked { return }
         let isKnown = MirrorLink.knows(

@@ -194,6 +194,7 @@ public struct DirectoryMirror: Sendable {
         onEvent: @escaping @Sendable (SyncEvent) -> Void
     ) async throws(SyncError) -> RunSummary {
         if direction != .pull {
+            try requireSender()
             // A first sync makes the directory, as a pull does.
             if direction == .push || isLinked { try MirrorLink.require(directory: directory) }
             try options.properties.check(for: remote.dialect)

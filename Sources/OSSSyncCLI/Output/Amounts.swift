@@ -1,3 +1,5 @@
+internal import OSSSync
+
 /// `0 B`, `999 B`, `1.0 KiB`, `12.3 MiB`, `123 GiB`: at most three digits before the unit.
 func sizeText(_ bytes: Int64) -> String {
     let units = ["B", "KiB", "MiB", "GiB", "TiB", "PiB", "EiB"]
@@ -49,4 +51,24 @@ func roughText(_ seconds: Int64) -> String {
 /// `1 item`, `2 items`.
 func countText(_ count: Int, _ singular: String, _ plural: String) -> String {
     "\(count) \(count == 1 ? singular : plural)"
+}
+
+/// The bytes of what is transferred, and what is special about it.
+func amountText(
+    _ summary: RunSummary,
+    _ time: String? = nil,
+    isDryRun: Bool = false
+) -> String {
+    let isPartly = summary.bytesCopied > 0
+    var parts = [sizeText(summary.bytes) + (isPartly && !isDryRun ? " sent" : "")]
+    if isPartly {
+        let limit = isDryRun ? "up to " : ""
+        parts.append(limit + "\(sizeText(summary.bytesCopied)) copied in the bucket")
+    }
+    if summary.bytesResumed > 0 { parts.append("\(sizeText(summary.bytesResumed)) resumed") }
+    if summary.conflictCopies > 0 {
+        parts.append(countText(summary.conflictCopies, "conflict copy", "conflict copies"))
+    }
+    if let time { parts.append(time) }
+    return "(\(parts.joined(separator: ", ")))"
 }

@@ -112,7 +112,7 @@ enum EventText {
             if count > 0 { done.append("\(count) \(text)") }
         }
         if summary.transferred > 0 {
-            done.append("\(summary.transferred) transferred \(amount(summary))")
+            done.append("\(summary.transferred) transferred \(amountText(summary))")
         }
         add(summary.deleted, "deleted")
         add(summary.renamed, "renamed")
@@ -136,7 +136,7 @@ enum EventText {
         func add(_ verb: String, _ count: Int, _ more: String = "") {
             if count > 0 { work.append("\(verb) \(count)\(more)") }
         }
-        add("transfer", summary.transferred, " \(amount(summary, time))")
+        add("transfer", summary.transferred, " \(amountText(summary, time, isDryRun: true))")
         add("delete", summary.deleted)
         add("rename", summary.renamed)
         add("change the permissions of", summary.modes)
@@ -147,19 +147,6 @@ enum EventText {
             work.isEmpty
             ? "nothing to \(direction)" : "\(direction) would " + work.joined(separator: ", ")
         return beginning + (rest.isEmpty ? "" : "; " + rest.joined(separator: ", "))
-    }
-
-    /// The bytes of what is transferred, and what is special about it.
-    private static func amount(_ summary: RunSummary, _ time: String? = nil) -> String {
-        let isPartly = summary.bytesCopied > 0
-        var parts = [sizeText(summary.bytes) + (isPartly ? " sent" : "")]
-        if isPartly { parts.append("\(sizeText(summary.bytesCopied)) copied in the bucket") }
-        if summary.bytesResumed > 0 { parts.append("\(sizeText(summary.bytesResumed)) resumed") }
-        if summary.conflictCopies > 0 {
-            parts.append(countText(summary.conflictCopies, "conflict copy", "conflict copies"))
-        }
-        if let time { parts.append(time) }
-        return "(\(parts.joined(separator: ", ")))"
     }
 
     /// The lines of a summary; `time` is how long a dry run estimates.

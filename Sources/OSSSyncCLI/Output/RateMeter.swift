@@ -37,6 +37,11 @@ struct RateMeter: Sendable {
         if let last = samples.last { paused = time - last.time }
     }
 
+    /// As ``record(bytes:at:)``, or ``pause(at:)``.
+    mutating func note(_ bytes: Int64, at time: Duration, _ isPaused: Bool) {
+        if isPaused { pause(at: time) } else { record(bytes: bytes, at: time) }
+    }
+
     /// Nil until there is something to measure.
     var bytesPerSecond: Double? {
         guard let first = samples.first, let last = samples.last, last.time > first.time else {

@@ -11,6 +11,9 @@ final class Reporter: Sendable {
         var title: String
         var latest: RunProgress?
         var lastPlan: RunProgress?
+        /// Of what is sent and received.
+        var line = RateMeter()
+        /// Also of what the store copies.
         var whole = RateMeter()
         var steady = RateMeter(over: .seconds(30))
         var active: [String: TransferActivity] = [:]
@@ -184,13 +187,9 @@ final class Reporter: Sendable {
     private func measure(_ progress: RunProgress, at now: Duration, _ state: inout State) {
         let moved = progress.bytesFinished - progress.bytesResumed
         let isPaused = state.retry?.isOutage == true
-        if isPaused {
-            state.whole.pause(at: now)
-            state.steady.pause(at: now)
-        } else {
-            state.whole.record(bytes: moved, at: now)
-            state.steady.record(bytes: moved, at: now)
-        }
+        state.line.note(moved - progress.bytesCopied, at: now, isPaused)
+        state.whole.note(moved, at: now, isPaused)
+        state.steady.note(moved, at: now, isPaused)
         for transfer in progress.active {
             state.active[transfer.displayKey, default: TransferActivity(since: now)].record(
                 transfer.bytesFinished,
@@ -212,7 +211,7 @@ final class Reporter: Sendable {
         }
         let left = (state.retryEnd - now) / .seconds(1)
         let isPaused = state.retry?.isOutage == true
-        let rate = state.whole.bytesPerSecond.map { isPaused ? 0 : $0 }
+        let pace = state.whole.bytesPerSecond.map { isPaused ? 0 : $0 }
         let active = latest.active.filter { transfer in
             state.active[transfer.displayKey].map { now - $0.since >= Self.shortest } ?? false
         }
@@ -223,11 +222,11 @@ final class Reporter: Sendable {
         return ProgressView(
             title: state.title,
             progress: latest,
-            rate: rate,
-            steadyRate: rate.flatMap { $0 < 1 ? nil : state.steady.bytesPerSecond },
+            rate: state.line.bytesPerSecond.map { isPaused ? 0 : $0 },
+            steadyRate: pace.flatMap { $0 < 1 ? nil : state.steady.bytesPerSecond },
             active: active,
             activeRates: state.active.compactMapValues(\.bytesPerSecond),
-            activeWaits: waits(active, at: now, othersMove: rate ?? 0 >= 1, state),
+            activeWaits: waits(active, at: now, othersMove: pace ?? 0 >= 1, state),
             nameWidth: state.nameWidth,
             elapsed: now,
             showsItems: !isSingle,

@@ -22,9 +22,9 @@ extension CommandContext {
         }
     }
 
-    /// The same for a mirror.
+    /// The same for a mirror that does not take what is there as it is stored.
     func requirePlain(_ mirror: DirectoryMirror) throws(SyncError) {
-        guard !mirror.isEncrypted else { return }
+        guard !mirror.isEncrypted, !mirror.takesEncrypted else { return }
         try requirePlain(mirror.remote.bucket, mirror.remote.prefix)
     }
 

@@ -174,6 +174,9 @@ package final class ProgressTracker: Sendable {
                     )
                 }
             )
+            progress.bytesCopied = active.reduce(state.summary.bytesCopied) {
+                $0.addingClamped($1.bytesCopied)
+            }
             progress.failed = state.summary.failed
             progress.keysCompared = state.keysCompared
             progress.keysRecorded = state.keysRecorded

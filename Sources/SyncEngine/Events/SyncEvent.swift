@@ -114,6 +114,8 @@ public struct RunProgress: Sendable, Hashable {
     public var bytesFinished: Int64
     /// Bytes that checkpoints spared.
     public var bytesResumed: Int64
+    /// Bytes of those that the store copied, which are not sent.
+    public var bytesCopied: Int64 = 0
     /// Items that failed so far; their bytes are no longer among those to move.
     public var failed = 0
     /// Keys that were compared so far.
@@ -208,7 +210,7 @@ public struct RunSummary: Sendable, Hashable {
     /// Bytes that checkpoints spared; of a dry run, that they will spare.
     public var bytesResumed: Int64 = 0
     /// Bytes of changed files that the store copied from the version before, so that they were not
-    /// sent.
+    /// sent; of a dry run, as many of `bytes` as may be copied.
     public var bytesCopied: Int64 = 0
     /// Files or objects deleted.
     public var deleted = 0

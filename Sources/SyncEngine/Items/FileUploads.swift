@@ -117,7 +117,9 @@ struct FileUploads: ItemWorker {
         }
         for attempt in 1...Self.sourceAttempts {
             let start = context.environment.now()
-            details.copies = await partCopies(entry.key, of: file, replacing: replaced)
+            details.copies = await sentParts(of: file, entry.key, replacing: replaced).map {
+                PartCopies($0, context.transfer.refusedCopies)
+            }
             let uploader = Uploader(
                 context: context.transfer,
                 key: entry.key,
@@ -145,15 +147,29 @@ struct FileUploads: ItemWorker {
     }
 
     /// What is known of the version that the upload replaces, if its parts may be copied from it.
-    private func partCopies(
-        _ key: ObjectKey,
+    func sentParts(
         of file: FileIdentity,
+        _ key: ObjectKey,
         replacing etag: ETag?
-    ) async -> PartCopies? {
+    ) async -> SentParts? {
         guard let etag, file.size > context.transfer.partSize, context.store.cipher == nil,
             let parts = try? await context.manifest.sentParts(of: key), parts.etag == etag
         else { return nil }
-        return PartCopies(parts, context.transfer.refusedCopies)
+        return parts
+    }
+
+    /// What is known of the parts of a row's object, for the copy that was made of it.
+    private func sentParts(of row: ManifestEntry, as copy: ManifestEntry) async -> SentParts? {
+        guard row.size > context.transfer.partSize, context.store.cipher == nil,
+            let known = try? await context.manifest.sentParts(of: row.key), known.etag == row.etag
+        else { return nil }
+        return SentParts(
+            key: copy.key,
+            etag: copy.etag,
+            size: known.size,
+            partSize: known.partSize,
+            contents: known.contents
+        )
     }
 
     /// Copies the object that the upload will replace, if the run keeps any.
@@ -329,7 +345,9 @@ extension FileUploads {
             mode: mode
         )
         // Also of a copy that is outdated by now: without a row it would be another writer's.
-        await self.record([.upsert(record)], .copyRemote, entry)
+        var changes: [ManifestChange] = [.upsert(record)]
+        if let parts = await sentParts(of: row, as: record) { changes.append(.keepParts(parts)) }
+        await self.record(changes, .copyRemote, entry)
         guard try await identity(of: entry.key) == file else { return .outdated(copy.etag) }
         await permissions.learn(from: copy, knowing: try await permissions.keepsCopies())
         guard copy.hasMetadata else { return .bare(copy.etag, row) }

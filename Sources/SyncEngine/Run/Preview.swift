@@ -242,6 +242,12 @@ struct Preview {
             showCopy(.copyRemote, entry, of: row, size: file.size)
         } else {
             show(.upload, entry, size: file.size, cause)
+            let (uploads, replaced) = (executor.uploads, entry.remote?.etag)
+            let parts = await uploads.sentParts(of: file, entry.key, replacing: replaced)
+            guard let parts else { return }
+            context.tracker.count {
+                $0.bytesCopied = $0.bytesCopied.addingClamped(min(parts.size, file.size))
+            }
         }
     }
 

@@ -218,6 +218,28 @@ extension EngineRuns {
             #expect(try await image.isEqual)
         }
 
+        @Test(arguments: dialects)
+        func `a renamed file sends what changes later, and a dry run says how much it may copy`(
+            dialect: StorageDialect
+        ) async throws {
+            let image = try Image(dialect)
+            _ = try await image.push()
+            let folder = image.fixture.folder.appendingPathComponent("a")
+            let new = folder.appendingPathComponent("disk2")
+            try FileManager.default.moveItem(at: folder.appendingPathComponent("disk"), to: new)
+            #expect(try await image.push { $0.deletesKnown = true }.renamed == 1)
+            var content = image.content(parts: 9)
+            content[4 * image.partSize] ^= 1
+            try content.write(to: new)
+            let size = Int64(content.count)
+            let plan = try await image.push { $0.isDryRun = true }
+            #expect((plan.transferred, plan.bytes, plan.bytesCopied) == (1, size, size))
+            let push = try await image.push()
+            #expect((push.transferred, push.bytes) == (1, Int64(image.partSize)))
+            #expect(push.bytesCopied == size - Int64(image.partSize))
+            #expect(try await image.fixture.object("disk2") == content)
+        }
+
         @Test func `what is known goes with its row`() async throws {
             let image = try Image(.oss)
             _ = try await image.push()
