@@ -216,7 +216,7 @@ let package = Package(
         tests("OSSSyncTests", ["OSSSync", "ObjectStorage", "StorageServer", "StoreFixture"]),
         tests(
             "OSSSyncCLITests",
-            ["OSSSyncCLI", "OSSSync", "SyncEngine", "SyncTestSupport"],
+            ["OSSSyncCLI", "OSSSync", "SyncEngine", "CSystem", "SyncTestSupport"],
             exclude: ["Golden"]
         ),
         fuzzing,

@@ -1,3 +1,4 @@
+import CSystem
 import Foundation
 import Glibc
 import OSSSync
@@ -234,5 +235,32 @@ struct RunPageTests {
         let attributes = try FileManager.default.attributesOfItem(atPath: path)
         #expect(attributes[.groupOwnerAccountID] as? Int == Int(group))
         #expect(attributes[.posixPermissions] as? Int == 0o640)
+    }
+
+    @Test func `a page that is replaced keeps whom a list lets in`() throws {
+        let path = FileManager.default.temporaryDirectory
+            .appendingPathComponent("osssync-page-\(UUID().uuidString)").path
+        defer { try? FileManager.default.removeItem(atPath: path) }
+        let written = page("page")
+        let file = try ReplacedFile(page: path, for: written)
+        #expect(file.replace(with: written.text) == nil)
+        // User 12345 reads it, the group does not; the mask is `r`.
+        let nobody: [UInt8] = [255, 255, 255, 255]
+        let user: [UInt8] = [2, 0, 4, 0, 0x39, 0x30, 0, 0]
+        var list: [UInt8] = [2, 0, 0, 0, 1, 0, 6, 0] + nobody + user
+        list += [4, 0, 0, 0] + nobody + [16, 0, 4, 0] + nobody + [32, 0, 0, 0] + nobody
+        let name = "system.posix_acl_access"
+        let older = unsafe open(path, O_RDONLY)
+        let isSet = unsafe osssync_set_attribute(older, name, list, list.count)
+        close(older)
+        // This file system has no lists.
+        if isSet != 0, errno == EOPNOTSUPP { return }
+        try #require(isSet == 0)
+        #expect(file.replace(with: written.text) == nil)
+        var found = [UInt8](repeating: 0, count: 256)
+        let newer = unsafe open(path, O_RDONLY)
+        let count = unsafe osssync_get_attribute(newer, name, &found, found.count)
+        close(newer)
+        #expect(found.prefix(max(0, count)).elementsEqual(list))
     }
 }
