@@ -20,7 +20,7 @@ struct TransferActivity: Sendable {
     mutating func record(_ bytes: Int64, at now: Duration, isPaused: Bool) {
         if let before = self.bytes, before != bytes { (lastMove, hasMoved) = (now, true) }
         self.bytes = bytes
-        if isPaused { meter.pause(at: now) } else { meter.record(bytes: bytes, at: now) }
+        meter.note(bytes, at: now, isPaused)
     }
 
     /// Notes when one of its requests is repeated.

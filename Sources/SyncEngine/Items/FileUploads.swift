@@ -152,7 +152,17 @@ struct FileUploads: ItemWorker {
         _ key: ObjectKey,
         replacing etag: ETag?
     ) async -> SentParts? {
-        guard let etag, file.size > context.transfer.partSize, context.store.cipher == nil,
+        guard let etag else { return nil }
+        return await sentParts(of: key, version: etag, fileSize: file.size)
+    }
+
+    /// What is recorded of the parts of that version, if they are of use for a file of that size.
+    private func sentParts(
+        of key: ObjectKey,
+        version etag: ETag,
+        fileSize: Int64
+    ) async -> SentParts? {
+        guard fileSize > context.transfer.partSize, context.store.cipher == nil,
             let parts = try? await context.manifest.sentParts(of: key), parts.etag == etag
         else { return nil }
         return parts
@@ -160,8 +170,7 @@ struct FileUploads: ItemWorker {
 
     /// What is known of the parts of a row's object, for the copy that was made of it.
     private func sentParts(of row: ManifestEntry, as copy: ManifestEntry) async -> SentParts? {
-        guard row.size > context.transfer.partSize, context.store.cipher == nil,
-            let known = try? await context.manifest.sentParts(of: row.key), known.etag == row.etag
+        guard let known = await sentParts(of: row.key, version: row.etag, fileSize: row.size)
         else { return nil }
         return SentParts(
             key: copy.key,
