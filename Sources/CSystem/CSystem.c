@@ -1,9 +1,14 @@
 #define _GNU_SOURCE
 #include "CSystem.h"
 
+#include <errno.h>
+#include <fcntl.h>
 #include <stdbool.h>
 #include <string.h>
+#include <sys/ioctl.h>
+#include <sys/stat.h>
 #include <time.h>
+#include <unistd.h>
 
 #if defined(__linux__)
 #include <linux/fs.h>
@@ -57,7 +62,7 @@ int osssync_open_link(int directory, const char *name) {
 #endif
 }
 
-ssize_t osssync_read_link(int descriptor, char *buffer, size_t size) {
+ptrdiff_t osssync_read_link(int descriptor, char *buffer, size_t size) {
 #if defined(__linux__)
     return readlinkat(descriptor, "", buffer, size);
 #else
@@ -299,7 +304,7 @@ int osssync_umask(void) {
     return found ? (int)(mask & 0777) : -1;
 }
 
-ssize_t osssync_get_attribute(int descriptor, const char *name, void *buffer, size_t size) {
+ptrdiff_t osssync_get_attribute(int descriptor, const char *name, void *buffer, size_t size) {
     return fgetxattr(descriptor, name, buffer, size);
 }
 
@@ -344,7 +349,7 @@ size_t osssync_change_at(const void *buffer, size_t offset, struct osssync_chang
     return offset + sizeof event + event.len;
 }
 #else
-ssize_t osssync_get_attribute(int descriptor, const char *name, void *buffer, size_t size) {
+ptrdiff_t osssync_get_attribute(int descriptor, const char *name, void *buffer, size_t size) {
     (void)descriptor; (void)name; (void)buffer; (void)size;
     errno = ENOTSUP;
     return -1;

@@ -5,6 +5,7 @@
 #include <malloc.h>
 #include <pthread.h>
 #include <sys/resource.h>
+#include <unistd.h>
 
 /* Threads that allocate at once seldom wait for each other if each four of them share an arena. */
 enum { threads_per_arena = 4, limited_stack_size = 1 << 20 };

@@ -92,6 +92,21 @@ struct LayerTests {
         }
     }
 
+    /// Swift gives each structure of the C library to one module that shows it, and which one depends
+    /// on the order of compilation: in a file that imports the C library alone, it may be missing.
+    @Test func `headers of our own show nothing of the C library`() throws {
+        let headers = try Repository.files(below: "Sources") {
+            // A shim is a header of somebody else.
+            $0.hasSuffix(".h") && $0 != "shim.h"
+        }
+        #expect(headers.count > 1)
+        for header in headers {
+            for line in header.lines where line.hasPrefix("#include") {
+                #expect(["<stddef.h>", "<stdint.h>"].contains(line.dropFirst(9)), "\(header.path)")
+            }
+        }
+    }
+
     @Test func `every target has its row in the table`() throws {
         let targets = Set(try Repository.swiftFiles(below: "Sources").map(\.target))
         #expect(targets.isSubset(of: allowedImports.keys))

@@ -3,13 +3,10 @@
 
 // Variadic system calls in the fixed forms that Swift can call. Linux only; a Mac has no openat2 and takes the fallback.
 
-#include <errno.h>
-#include <fcntl.h>
+// No header of the system with structures: Swift gives each of them to one module, and which one depends on the order in
+// which a module's files are compiled. `struct stat` of this one is missing in files that import the C library alone.
 #include <stddef.h>
 #include <stdint.h>
-#include <sys/ioctl.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
 /// The part of `struct stat` that decisions are made from.
 struct osssync_status {
@@ -55,14 +52,14 @@ int osssync_set_modified(int descriptor, int64_t seconds, int64_t nanoseconds);
 /// The same of a name in `directory`; of a link, its own time.
 int osssync_set_modified_at(int directory, const char *name, int64_t seconds, int64_t nanoseconds);
 /// The extended attribute `name` of an open file; -1 with errno, which is ENOTSUP where the system has none of Linux.
-ssize_t osssync_get_attribute(int descriptor, const char *name, void *buffer, size_t size);
+ptrdiff_t osssync_get_attribute(int descriptor, const char *name, void *buffer, size_t size);
 int osssync_set_attribute(int descriptor, const char *name, const void *value, size_t size);
 int osssync_remove_attribute(int descriptor, const char *name);
 /// Opens the symbolic link `name` itself, not what it points at; fails with ENOTSUP or another error where that is not
 /// possible.
 int osssync_open_link(int directory, const char *name);
 /// The text of a link that `osssync_open_link` opened, at most `size` bytes of it, without a NUL; -1 with errno.
-ssize_t osssync_read_link(int descriptor, char *buffer, size_t size);
+ptrdiff_t osssync_read_link(int descriptor, char *buffer, size_t size);
 /// 1 if `descriptor` is on a network or user-space file system, 0 if not, -1 with errno.
 int osssync_is_network_file_system(int descriptor);
 /// What the kernel shows instead of files, as `proc`; NULL for an ordinary file system, and where it cannot be asked.
