@@ -92,8 +92,9 @@ struct LayerTests {
         }
     }
 
-    /// Swift gives each structure of the C library to one module that shows it, and which one depends
-    /// on the order of compilation: in a file that imports the C library alone, it may be missing.
+    /// Swift gives each structure of the C library to one module that shows it, and which one
+    /// depends on the order of compilation: in a file that imports the C library alone, it may be
+    /// missing.
     @Test func `headers of our own show nothing of the C library`() throws {
         let headers = try Repository.files(below: "Sources") {
             // A shim is a header of somebody else.

@@ -35,6 +35,8 @@ final class DamageList: Sendable {
         var searched: [String: [String: Int]] = [:]
     }
 
+    /// What a manifest had that is lost.
+    let own: [ManifestEntry]
     /// The rows of the other shards whose files are damaged, or may have another name here.
     let others: [ManifestEntry]
     /// Those whose other names this shard has not looked for yet.
@@ -51,6 +53,7 @@ final class DamageList: Sendable {
         let contents = try Self.contents(files)
         let own = files.own
         let searched = contents.searched[own] ?? [:]
+        self.own = (contents.rows[own] ?? []).map(\.entry).filter(\.isDamaged)
         let rows = contents.rows.filter { $0.key != own }
         found = rows.compactMapValues { rows in rows.map(\.number).max() }
         let new = rows.flatMap { shard, rows in
@@ -216,7 +219,7 @@ struct DamageFile: StateFile, Hashable {
                 entry: ManifestEntry(
                     key: try fields("key", row?.key),
                     size: try fields("size", row?.size),
-                    etag: ETag(wire: ""),
+                    etag: ETag(wire: try fields.optional("etag", row?.etag.text) ?? ""),
                     crc64: try fields("crc64", row?.crc64),
                     lastModified: nil,
                     storageClass: .standard,

@@ -46,16 +46,19 @@ final class DamagedRows: Sendable {
     /// What damaged files hold that new ones were compared with.
     private let contents = Mutex<[FileIdentity: CRC64]>([:])
 
+    /// With `isRebuilt`, the manifest has lost its marks: it gets those of the list, with the rows.
     init(
         _ manifest: ManifestStore,
         _ directory: MirrorDirectory,
-        _ lists: FolderOfShards
+        _ lists: FolderOfShards,
+        isRebuilt: Bool
     ) async throws {
         (self.manifest, self.directory) = (manifest, directory)
         judgesInodes = (try? directory.keepsInodeNumbers()) ?? true
         list = try DamageList(lists)
         isOfShard = !lists.isOfStates
         elsewhere = Dictionary(grouping: list.others, by: \.size)
+        if isRebuilt { try await manifest.record(list.own.map { .upsert($0) }) }
         hasOwn = Mutex(try await manifest.first(.damagedEntries) != nil)
         var rows = list.unsearched.filter { $0.inode != 0 }
         if try await manifest.setting(Self.unsearchedSetting) != nil {

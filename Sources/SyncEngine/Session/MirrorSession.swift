@@ -178,7 +178,9 @@ struct MirrorSession: Sendable {
                             DamageList.folder,
                             ofState: finding.state,
                             in: directory
-                        )
+                        ),
+                    // A manifest that is only looked at is not written.
+                    isRebuilt: isRebuilt && (locks || outcome != .opened)
                 ),
                 freed: try FreedPaths.read(in: directory),
                 state: finding.state

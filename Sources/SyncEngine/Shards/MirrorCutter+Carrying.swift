@@ -28,7 +28,7 @@ extension MirrorCutter {
             }
             try await manifest.setSettings(settingsOfAll)
             let lists = FolderOfShards(DamageList.folder, of: folder, in: directory)
-            try await DamagedRows(manifest, directory, lists).writeList()
+            try await DamagedRows(manifest, directory, lists, isRebuilt: false).writeList()
             try await manifest.checkpointAndClose()
             for source in partials {
                 let names = source.names.filter { range.contains($0.0) }.map(\.1)

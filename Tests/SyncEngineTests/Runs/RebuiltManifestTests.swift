@@ -206,6 +206,37 @@ extension EngineRuns {
             #expect(try await push(fixture, rebinds: true).deleted == 2)
         }
 
+        /// The list of what was found damaged is not in the manifest only.
+        @Test(arguments: [SyncDirection.push, .sync], [false, true])
+        func `sends nothing that was found damaged`(
+            _ direction: SyncDirection,
+            isRenamed: Bool
+        ) async throws {
+            let fixture = try MirrorFixture()
+            let good = MirrorFixture.ramp(3_000, 1)
+            try fixture.write("a/one", good)
+            for number in 1...9 { try fixture.write("a/\(number)", MirrorFixture.ramp(number)) }
+            try await fixture.run("a", .push)
+            try await fixture.damage("one")
+            #expect(try await fixture.engine("a").verify(VerifyOptions()) { _ in }.damaged == 1)
+            try fixture.write("a/.osssync/manifest.db", MirrorFixture.ramp(9_000))
+            if isRenamed { try fixture.rename("a/one", to: "a/two") }
+            for isDryRun in [true, false, false] {
+                let run = try await fixture.run("a", direction) { options in
+                    options.isDryRun = isDryRun
+                    options.conflictPolicy = .local
+                    options.deletesKnown = true
+                }
+                #expect(run.damaged == (isRenamed ? 2 : 1) && !run.isInStep, "\(run)")
+                #expect(try await fixture.object("one") == good)
+                #expect(try await !fixture.objects().contains("two"))
+            }
+            let repairing = VerifyOptions(repairs: true)
+            let repair = try await fixture.engine("a").verify(repairing) { _ in }
+            #expect(repair.repaired == 1 && fixture.content("a/one") == good)
+            #expect(try await fixture.run("a", .pull).damaged == 0)
+        }
+
         @Test func `looking keeps no run from beginning`() async throws {
             let fixture = try await damaged()
             _ = try await pull(fixture)
