@@ -341,6 +341,7 @@ struct DeletionPass: Sendable {
         do {
             let (old, new) = (try context.path(of: deletion.key), try context.path(of: key))
             try await IgnoreFile.noteRemoval(of: deletion.key, in: directory, context.disk)
+            await DirectoriesAbove(executor.parts).make(above: new)
             let renamed = try await context.closed.writing([old, new]) { () throws(LocalError) in
                 try rename.carryOut(old, expected, to: new, in: directory)
             }

@@ -193,6 +193,7 @@ struct Dispatcher {
             let (asks, ordinary) = (
                 context.options.keepsFileMetadata, context.policy.ordinaryDirectory
             )
+            await DirectoriesAbove(executor.parts).make(above: path)
             try await context.closed.writing([path]) { () throws(LocalError) in
                 if asks, let recorded, recorded != ordinary {
                     try directory.makeDirectory(path, permissions: recorded | 0o700)

@@ -122,6 +122,40 @@ struct ReturningDirectoryTests {
         }
     }
 
+    @Test(arguments: [0o700, 0o555], ["in", "empty", "in/f"])
+    func `above directories that are the paths of a limited run have them`(
+        _ permissions: Int,
+        _ path: String
+    ) async throws {
+        try fixture.write("a/private/in/f", content)
+        try fixture.makeDirectory("a/private/empty")
+        for name in ["in", "empty"] { try fixture.setMode("a/private/" + name, 0o750) }
+        try await push(permissions)
+        try removePrivate()
+        for name in ["a", "b"] {
+            let run = try await fixture.run(name, .pull) { $0.paths = ["private/" + path] }
+            #expect(run.failed == 0 && run.transferred > 0, "\(run)")
+            #expect(try fixture.mode(name + "/private") == permissions)
+            try fixture.setMode(name + "/private", 0o755)
+        }
+    }
+
+    @Test func `above a file that a limited run renames have them`() async throws {
+        let large = MirrorFixture.ramp(600_000)
+        try fixture.write("a/plain/large", large)
+        try await push(0o700)
+        try await fixture.run("b", .pull)
+        try FileManager.default.removeItem(atPath: fixture.directory("b/private"))
+        try fixture.rename("a/plain/large", to: "a/private/large")
+        try await fixture.run("a", .push) { $0.deletesKnown = true }
+        let run = try await fixture.run("b", .pull) { options in
+            options.paths = ["plain", "private/large"]
+            options.deletesKnown = true
+        }
+        #expect(run.renamed == 1 && fixture.content("b/private/large") == large, "\(run)")
+        #expect(try fixture.mode("b/private") == 0o700)
+    }
+
     @Test(arguments: [0o700, 0o555])
     func `of another shard have them`(_ permissions: Int) async throws {
         try await push(permissions)
