@@ -81,8 +81,9 @@ struct DamagedFiles: ItemWorker {
             file.size > 0,
             entry.base == nil || entry.base?.inode != file.inode
         else { return nil }
+        // A file that this state has not recorded may be damaged in its place.
         let found = try await context.session.damaged.rows(like: file).filter {
-            $0.key != entry.key
+            $0.key != entry.key || entry.base == nil
         }
         guard !found.isEmpty else { return nil }
         let birth = try await birth(of: path)

@@ -1,4 +1,5 @@
 import Foundation
+import ObjectStorage
 import SyncModel
 import Testing
 
@@ -29,10 +30,27 @@ struct SecondStateTests {
     }
 
     /// The remote is the same one here, which is enough: each state has its own rows.
-    private func runOther(_ direction: SyncDirection) async throws -> RunSummary {
+    private func runOther(
+        _ direction: SyncDirection,
+        state: String = "state",
+        prefix: String? = nil
+    ) async throws -> RunSummary {
         var engine = try fixture.engine("a")
-        engine.settings.stateDirectory = fixture.directory("state")
-        let options = MirrorFixture.options { $0.deletesKnown = true }
+        engine.settings.stateDirectory = fixture.directory(state)
+        if let prefix {
+            let identity = engine.settings.identity
+            engine.settings.prefix = ObjectKey(prefix)
+            engine.settings.identity = RemoteIdentity(
+                dialect: identity.dialect,
+                endpointHost: identity.endpointHost,
+                bucket: identity.bucket,
+                prefix: prefix
+            )
+        }
+        let options = MirrorFixture.options { options in
+            options.deletesKnown = true
+            options.conflictPolicy = .local
+        }
         return try await engine.run(direction, options: options) { _ in }
     }
 
@@ -59,5 +77,26 @@ struct SecondStateTests {
         try fixture.remove("a/photos/one.jpg")
         let last = try await runOther(direction)
         #expect(last.deleted == 1 && last.isInStep, "\(last)")
+    }
+
+    /// It has no rows that could say so.
+    @Test(arguments: [SyncDirection.push, .sync], ["", "another/"])
+    func `are not sent by a new state of the directory`(
+        _ direction: SyncDirection,
+        _ other: String
+    ) async throws {
+        let prefix = other.isEmpty ? nil : other
+        for _ in 0..<2 {
+            let run = try await runOther(direction, state: "new", prefix: prefix)
+            #expect(run.damaged == 1 && !run.isInStep, "\(run)")
+        }
+        #expect(try await fixture.object("photos/one.jpg") == good)
+        let store = try fixture.store(StoreObserver())
+        await #expect(throws: StorageError.self) {
+            try await store.head("another/photos/one.jpg", versionID: nil)
+        }
+        // Repaired by the one that found it, it is whole to the other.
+        #expect(try await verify(VerifyOptions(repairs: true)).repaired == 1)
+        #expect(try await runOther(direction, state: "new", prefix: prefix).isInStep)
     }
 }
