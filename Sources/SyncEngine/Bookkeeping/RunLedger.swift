@@ -23,7 +23,8 @@ final class RunLedger: Sendable {
         var names: [ObjectKey] = []
         var knownNames: Set<ObjectKey> = []
         var unsentFiles: [UInt64: ObjectKey] = [:]
-        var unsentLooks: Set<FileLook> = []
+        var unsentLooks: [FileLook: ObjectKey] = [:]
+        var renamed: (old: ObjectKey, new: ObjectKey)?
         /// Names beyond those that are kept, by their hashes, and how many more than these.
         var moreNames: Set<Int> = []
         var uncountedNames = 0
@@ -225,13 +226,14 @@ final class RunLedger: Sendable {
     func countSkipped() { state.withLock { $0.skipped += 1 } }
     func countShort() { state.withLock { $0.shortItems += 1 } }
 
-    /// Notes a name that was skipped, or with `isRecorded` that of an object which may be the only
-    /// copy of a file that was: of these there are no more than of the files.
-    func countSkippedName(_ key: ObjectKey, isRecorded: Bool = false) {
+    /// Notes a name that was skipped, or that of an object which may be the only copy of a `file`
+    /// that was: of these there are no more than of the files.
+    func countSkippedName(_ key: ObjectKey, of file: ObjectKey? = nil) {
         let name = key.isDirectoryMarker ? ObjectKey(key.bytes.dropLast()) : key
         state.withLock { state in
             if state.knownNames.contains(name) { return }
-            if state.names.count < (isRecorded ? Self.inodeLimit : Self.nameLimit) {
+            if let file, state.renamed == nil { state.renamed = (name, file) }
+            if state.names.count < (file == nil ? Self.nameLimit : Self.inodeLimit) {
                 state.knownNames.insert(name)
                 state.names.append(name)
             } else if state.moreNames.count < Self.inodeLimit {
@@ -263,7 +265,7 @@ final class RunLedger: Sendable {
                 return
             }
             if let inode { state.unsentFiles[inode] = name }
-            if let look { state.unsentLooks.insert(look) }
+            if let look { state.unsentLooks[look] = name }
         }
     }
 
@@ -273,11 +275,14 @@ final class RunLedger: Sendable {
     /// True if one of those files may be a copy of any file.
     var mayHaveCopies: Bool { state.withLock { !$0.unsentLooks.isEmpty } }
 
-    /// True if one of those files may be a copy of the file of this row.
-    func mayHaveCopy(of row: ManifestEntry) -> Bool {
+    /// One of those files that may be a copy of the file of this row; nil if none may.
+    func copy(of row: ManifestEntry) -> ObjectKey? {
         let looks = FileLook.ofCopies(row)
-        return state.withLock { state in looks.contains { state.unsentLooks.contains($0) } }
+        return state.withLock { state in looks.compactMap { state.unsentLooks[$0] }.first }
     }
+
+    /// The first object that may be the only copy of a file, and the name of that file.
+    var renamed: (old: ObjectKey, new: ObjectKey)? { state.withLock(\.renamed) }
 
     /// Lets an item wait; false if too many do already, or those that waited were taken.
     func add<Item: Sendable>(_ item: Item, to list: List<Item>) -> Bool {

@@ -50,7 +50,9 @@ struct DryRun: RunStep {
             } else if case .refused(let found) = check.verdict {
                 refusal = found
             }
-            let message = refusal?.message ?? RunDeletions.heldBack(held, beneath: names)
+            let renamed = executor.ledger.renamed
+            let message =
+                refusal?.message ?? RunDeletions.heldBack(held, beneath: names, renamed)
             if refusal == nil { preview.showDeletions(heldBackBy: names) }
             let renames = preview.renames
             executor.context.tracker.count { summary in

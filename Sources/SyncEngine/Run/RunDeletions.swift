@@ -156,7 +156,7 @@ struct RunDeletions: RunStep {
         try await context.manifest.dropPlannedDeletions(run: context.run, atOrBeneath: names)
         let after = try await context.manifest.plannedDeletionCount(run: context.run)
         let held = before.local + before.remote - after.local - after.remote
-        return Self.heldBack(held, beneath: names)
+        return Self.heldBack(held, beneath: names, ledger.renamed)
     }
 
     /// Names at or beneath which nothing is deleted.
@@ -179,7 +179,7 @@ struct RunDeletions: RunStep {
             for row in rows where !row.isOlder(than: births[row.inode]) {
                 // A directory that was renamed with its tag is left out under its new name.
                 let above = filter.tags.mayBeTag(row.key) ? try? row.path.parent?.key : nil
-                ledger.countSkippedName(above ?? row.key, isRecorded: true)
+                ledger.countSkippedName(above ?? row.key, of: files[row.inode])
             }
         }
         return ledger.skippedNames
@@ -191,8 +191,8 @@ struct RunDeletions: RunStep {
         guard ledger.mayHaveCopies else { return }
         let manifest = context.manifest
         func doubt(_ key: ObjectKey) async throws {
-            if let row = try await manifest.entry(key), ledger.mayHaveCopy(of: row) {
-                ledger.countSkippedName(key, isRecorded: true)
+            if let row = try await manifest.entry(key), let file = ledger.copy(of: row) {
+                ledger.countSkippedName(key, of: file)
             }
         }
         if let planned {
@@ -227,7 +227,11 @@ struct RunDeletions: RunStep {
     }
 
     /// The message about deletions that wait for names; nil if there are none.
-    static func heldBack(_ held: Int, beneath names: [ObjectKey]) -> String? {
+    static func heldBack(
+        _ held: Int,
+        beneath names: [ObjectKey],
+        _ renamed: (old: ObjectKey, new: ObjectKey)?
+    ) -> String? {
         guard held > 0, let first = names.first else { return nil }
         let others =
             switch names.count {
@@ -237,7 +241,8 @@ struct RunDeletions: RunStep {
             }
         return heldBack(held)
             + "at or beneath '\(first.display)'\(others), skipped, or renamed to a name that was "
-            + "skipped or left out."
+            + "skipped or left out"
+            + (renamed.map { "; '\($0.old.display)' may be '\($0.new.display)' now." } ?? ".")
     }
 
     private static func heldBack(_ count: Int) -> String {
