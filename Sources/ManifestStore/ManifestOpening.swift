@@ -181,7 +181,7 @@ struct ManifestOpening {
         let mark = [UInt8]("unable to get the page. error code=".utf8)
         let start = text.indices.first { text[$0...].starts(with: mark) }
         guard let start else { return nil }
-        let digits = text[(start + mark.count)...].prefix { (0x30...0x39).contains($0) }
+        let digits = text[(start + mark.count)...].prefix(while: \.isDigit)
         guard let code = parseDecimal(digits).map({ Int($0) }) else { return nil }
         return Connection.isFailureOfDisk(code) ? code : nil
     }

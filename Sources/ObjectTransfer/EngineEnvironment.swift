@@ -49,10 +49,7 @@ extension EngineEnvironment {
     /// The machine's name as it can be part of any file's name: at most 32 letters, digits and
     /// hyphens.
     package var safeHostName: String {
-        let host = hostName.utf8.prefix(32).filter { byte in
-            (0x30...0x39).contains(byte) || (0x41...0x5A).contains(byte)
-                || (0x61...0x7A).contains(byte) || byte == UInt8(ascii: "-")
-        }
+        let host = hostName.utf8.prefix(32).filter { $0.isLetterOrDigit(or: "-") }
         return String(decoding: host, as: UTF8.self)
     }
 }

@@ -63,29 +63,22 @@ package struct ContentRange: Sendable, Hashable {
 /// A number of plain ASCII digits, from 0 to `Int64.max`; nil for signs, blanks, exponents, other
 /// digits or overflow.
 @inlinable
-package func parseDecimal(_ bytes: some Sequence<UInt8>) -> Int64? {
-    var result: Int64 = 0
-    var count = 0
-    for byte in bytes {
-        guard byte >= UInt8(ascii: "0"), byte <= UInt8(ascii: "9") else { return nil }
-        let (product, overflow) = result.multipliedReportingOverflow(by: 10)
-        let (sum, carry) = product.addingReportingOverflow(Int64(byte - UInt8(ascii: "0")))
-        guard !overflow, !carry else { return nil }
-        result = sum
-        count += 1
-    }
-    return count > 0 ? result : nil
-}
+package func parseDecimal(_ bytes: some Sequence<UInt8>) -> Int64? { decimal(bytes) }
 
 /// Like ``parseDecimal(_:)`` up to `UInt64.max`: the form of `x-oss-hash-crc64ecma`.
 @inlinable
 package func parseUnsignedDecimal(_ bytes: some Sequence<UInt8>) -> UInt64? {
-    var result: UInt64 = 0
+    decimal(bytes)
+}
+
+@inlinable
+package func decimal<Number: FixedWidthInteger>(_ bytes: some Sequence<UInt8>) -> Number? {
+    var result: Number = 0
     var count = 0
     for byte in bytes {
-        guard byte >= UInt8(ascii: "0"), byte <= UInt8(ascii: "9") else { return nil }
+        guard byte.isDigit else { return nil }
         let (product, overflow) = result.multipliedReportingOverflow(by: 10)
-        let (sum, carry) = product.addingReportingOverflow(UInt64(byte - UInt8(ascii: "0")))
+        let (sum, carry) = product.addingReportingOverflow(Number(byte - UInt8(ascii: "0")))
         guard !overflow, !carry else { return nil }
         result = sum
         count += 1

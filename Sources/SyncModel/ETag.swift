@@ -40,16 +40,7 @@ package struct ETag: Sendable, Hashable {
     /// KMS key; a mismatch therefore means "unknown", never "corrupt".
     package var md5Digest: String? {
         let bytes = text.utf8
-        guard bytes.count == 32 else { return nil }
-        for byte in bytes {
-            switch byte {
-            case UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "a")...UInt8(ascii: "f"),
-                UInt8(ascii: "A")...UInt8(ascii: "F"):
-                continue
-            default: return nil
-            }
-        }
-        return text.lowercased()
+        return bytes.count == 32 && bytes.allSatisfy(\.isHexadecimal) ? text.lowercased() : nil
     }
 
     /// Digests are equal in either letter case, any other tags byte by byte.
@@ -68,14 +59,7 @@ package struct ETag: Sendable, Hashable {
     }
 
     private static func areOneDigest(_ left: String.UTF8View, _ right: String.UTF8View) -> Bool {
-        func isOfDigest(_ byte: UInt8) -> Bool {
-            switch byte {
-            case UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "a")...UInt8(ascii: "f"),
-                UInt8(ascii: "A")...UInt8(ascii: "F"), UInt8(ascii: "-"):
-                true
-            default: false
-            }
-        }
+        func isOfDigest(_ byte: UInt8) -> Bool { byte.isHexadecimal || byte == UInt8(ascii: "-") }
         return left.count >= 32
             && zip(left, right).allSatisfy { left, right in
                 left | 0x20 == right | 0x20 && isOfDigest(left) && isOfDigest(right)

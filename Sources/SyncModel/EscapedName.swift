@@ -26,9 +26,7 @@ package enum EscapedName {
                 path.append(byte)
                 length += 1
             } else {
-                path.append(percent)
-                path.append(digits[Int(byte >> 4)])
-                path.append(digits[Int(byte & 15)])
+                path.append(escaping: byte)
                 length += 3
             }
         }
@@ -72,12 +70,7 @@ package enum EscapedName {
     private static let digits = [UInt8]("0123456789ABCDEF".utf8)
 
     private static func isPlain(_ byte: UInt8) -> Bool {
-        switch byte {
-        case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "0")...UInt8(ascii: "9"),
-            UInt8(ascii: "-"), UInt8(ascii: "_"):
-            true
-        default: false
-        }
+        byte.isSmallLetter || byte.isDigit || byte == UInt8(ascii: "-") || byte == UInt8(ascii: "_")
     }
 
     private static func value(_ digit: UInt8) -> UInt8? {

@@ -13,7 +13,7 @@ extension ObjectKey {
                 case 8: byte == UInt8(ascii: "T")
                 case 15: byte == UInt8(ascii: "Z")
                 case 16: byte == UInt8(ascii: "-")
-                default: byte >= UInt8(ascii: "0") && byte <= UInt8(ascii: "9")
+                default: byte.isDigit
                 }
             }
     }

@@ -246,7 +246,7 @@ package struct RelativePath: Sendable, Hashable, Comparable {
         }
         if first != dot {
             return name.count > shortNamePrefix.utf8.count && begins(name, with: shortNamePrefix)
-                && name.dropFirst(shortNamePrefix.utf8.count).allSatisfy(isHexadecimal)
+                && name.dropFirst(shortNamePrefix.utf8.count).allSatisfy(\.isHexadecimal)
         }
         if name.count == stateDirectoryName.utf8.count {
             return begins(name, with: stateDirectoryName)
@@ -257,22 +257,14 @@ package struct RelativePath: Sendable, Hashable, Comparable {
         }
         return name.count == temporaryNamePrefix.utf8.count + temporaryNameDigits
             && begins(name, with: temporaryNamePrefix)
-            && name.dropFirst(temporaryNamePrefix.utf8.count).allSatisfy(isHexadecimal)
+            && name.dropFirst(temporaryNamePrefix.utf8.count).allSatisfy(\.isHexadecimal)
     }
 
     /// How FAT begins the short forms of these names.
     private static let shortNamePrefix = "osssyn~"
 
     private static func begins(_ name: some Collection<UInt8>, with start: String) -> Bool {
-        zip(name, start.utf8).allSatisfy { byte, expected in
-            let isCapital = (UInt8(ascii: "A")...UInt8(ascii: "Z")).contains(byte)
-            return (isCapital ? byte | 0x20 : byte) == expected
-        }
-    }
-
-    private static func isHexadecimal(_ byte: UInt8) -> Bool {
-        (UInt8(ascii: "0")...UInt8(ascii: "9")).contains(byte)
-            || (UInt8(ascii: "a")...UInt8(ascii: "f")).contains(byte | 0x20)
+        zip(name, start.utf8).allSatisfy { $0.withoutCase == $1 }
     }
 
     /// The key, relative to the remote's prefix, that this path is mirrored under.

@@ -323,5 +323,5 @@ extension CivilTime {
 
 /// True if every byte is a digit; fractions may be longer than a number can be.
 private func parseDecimalTail(_ bytes: ArraySlice<UInt8>) -> Bool {
-    bytes.allSatisfy { $0 >= UInt8(ascii: "0") && $0 <= UInt8(ascii: "9") }
+    bytes.allSatisfy(\.isDigit)
 }

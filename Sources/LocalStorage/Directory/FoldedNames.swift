@@ -165,8 +165,7 @@ struct OtherSpellings {
             return unsafe FoldedName([UInt8](name)).hashValue
         }
         let hash: UInt64 = unsafe name.reduce(0xcbf2_9ce4_8422_2325) { hash, byte in
-            let isCapital = (UInt8(ascii: "A")...UInt8(ascii: "Z")).contains(byte)
-            return (hash ^ UInt64(isCapital ? byte | 0x20 : byte)) &* 0x100_0000_01b3
+            (hash ^ UInt64(byte.withoutCase)) &* 0x100_0000_01b3
         }
         return Int(truncatingIfNeeded: hash)
     }
@@ -192,13 +191,7 @@ extension OpenDirectory {
     /// and then the name leads to an entry with each letter in its other case, too.
     func mayFold(_ name: some Collection<UInt8>) -> Bool {
         guard name.allSatisfy({ $0 < 0x80 }) else { return true }
-        let turned = name.map { byte -> UInt8 in
-            switch byte {
-            case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"):
-                byte ^ 0x20
-            default: byte
-            }
-        }
+        let turned = name.map { $0.isLetter ? $0 ^ 0x20 : $0 }
         guard !turned.elementsEqual(name) else { return false }
         // They need not have one inode number: some file systems give each name its own.
         return [[UInt8](name), turned].allSatisfy { name in

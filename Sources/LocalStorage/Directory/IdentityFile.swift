@@ -68,10 +68,7 @@ package enum IdentityFile {
             let line = text.split(separator: UInt8(ascii: "\n")).dropFirst().first
             guard let line, line.starts(with: stateMark.utf8) else { return nil }
             let name = line.dropFirst(stateMark.utf8.count).prefix { $0 != UInt8(ascii: "\"") }
-            let isPlain = name.allSatisfy { byte in
-                (UInt8(ascii: "a")...UInt8(ascii: "z")).contains(byte)
-                    || (UInt8(ascii: "0")...UInt8(ascii: "9")).contains(byte)
-            }
+            let isPlain = name.allSatisfy { $0.isSmallLetter || $0.isDigit }
             guard isPlain, !name.isEmpty, name.count <= 64 else { return nil }
             return String(decoding: name, as: UTF8.self)
         }

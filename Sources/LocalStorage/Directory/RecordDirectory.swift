@@ -194,15 +194,7 @@ package final class RecordDirectory: Sendable {
     private static func isName(_ text: String) -> Bool {
         let first = text.utf8.first
         return first != UInt8(ascii: ".") && (1...200).contains(text.utf8.count)
-            && text.utf8.allSatisfy { byte in
-                switch byte {
-                case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "0")...UInt8(ascii: "9"),
-                    UInt8(ascii: "A")...UInt8(ascii: "Z"), UInt8(ascii: "-"), UInt8(ascii: "."),
-                    UInt8(ascii: "_"):
-                    true
-                default: false
-                }
-            }
+            && text.utf8.allSatisfy { $0.isLetterOrDigit(or: "-._") }
     }
 }
 

@@ -1,3 +1,4 @@
+internal import SyncModel
 internal import Synchronization
 
 /// The name of a temporary file: 128 random bits as 32 lower-case hexadecimal digits.
@@ -9,11 +10,9 @@ struct PartialName: Sendable, Hashable {
 
     /// Nil for every other text.
     init?(_ text: String) {
-        let digits = text.utf8.allSatisfy { byte in
-            (UInt8(ascii: "0")...UInt8(ascii: "9")).contains(byte)
-                || (UInt8(ascii: "a")...UInt8(ascii: "f")).contains(byte)
+        guard text.utf8.count == Self.length, text.utf8.allSatisfy(\.isSmallHexadecimal) else {
+            return nil
         }
-        guard text.utf8.count == Self.length, digits else { return nil }
         self.text = text
     }
 

@@ -1,4 +1,5 @@
 internal import CSQLite
+internal import SyncModel
 
 /// Owns one connection to a database, with its statements compiled once.
 ///
@@ -162,21 +163,12 @@ internal import CSQLite
     }
 
     private static func uri(_ path: String, _ parameter: String) -> String {
-        var result = "file:"
-        let digits = [UInt8]("0123456789ABCDEF".utf8)
+        var text: [UInt8] = []
         for byte in path.utf8 {
-            switch byte {
-            case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
-                UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "/"), UInt8(ascii: "."),
-                UInt8(ascii: "-"), UInt8(ascii: "_"):
-                result.unicodeScalars.append(Unicode.Scalar(byte))
-            default:
-                result.unicodeScalars.append("%")
-                result.unicodeScalars.append(Unicode.Scalar(digits[Int(byte >> 4)]))
-                result.unicodeScalars.append(Unicode.Scalar(digits[Int(byte & 15)]))
-            }
+            let isPlain = byte.isLetterOrDigit(or: "/.-_")
+            if isPlain { text.append(byte) } else { text.append(escaping: byte) }
         }
-        return result + "?" + parameter
+        return "file:" + String(decoding: text, as: UTF8.self) + "?" + parameter
     }
 }
 

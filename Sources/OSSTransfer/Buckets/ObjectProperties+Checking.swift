@@ -35,8 +35,7 @@ extension ObjectProperties {
             case .s3:
                 // Stores of other makers have classes of their own.
                 let isName = storageClass.utf8.allSatisfy { byte in
-                    (0x30...0x39).contains(byte) || (0x41...0x5A).contains(byte)
-                        || [UInt8(ascii: "_"), UInt8(ascii: "-")].contains(byte)
+                    byte.isDigit || byte.isCapital || "_-".utf8.contains(byte)
                 }
                 if !isName || storageClass.isEmpty {
                     throw Self.failure(

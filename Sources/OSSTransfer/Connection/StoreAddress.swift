@@ -56,7 +56,7 @@ package struct StoreAddress: Sendable {
 
     private static func isBucketName(_ name: ArraySlice<UInt8>, _ dialect: StoreDialect) -> Bool {
         func isAlphanumeric(_ byte: UInt8) -> Bool {
-            (0x30...0x39).contains(byte) || (0x61...0x7A).contains(byte)
+            byte.isDigit || byte.isSmallLetter
         }
         guard bucketLengths.contains(name.count), let first = name.first, let last = name.last
         else { return false }

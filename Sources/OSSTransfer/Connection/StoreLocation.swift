@@ -1,5 +1,6 @@
 package import ObjectStorage
 package import ObjectTransfer
+internal import SyncModel
 
 /// Where a bucket is and how requests to it are signed.
 package struct StoreLocation: Sendable {
@@ -23,10 +24,7 @@ package struct StoreLocation: Sendable {
         guard signature == .v4 || dialect == .oss else {
             throw Self.usage("'\(signature.rawValue)' is not a supported signature version")
         }
-        let isName = bucket.utf8.allSatisfy { byte in
-            (0x30...0x39).contains(byte) || (0x41...0x5A).contains(byte)
-                || (0x61...0x7A).contains(byte) || [0x2D, 0x2E, 0x5F].contains(byte)
-        }
+        let isName = bucket.utf8.allSatisfy { $0.isLetterOrDigit(or: "-._") }
         guard isName, !bucket.isEmpty else {
             throw Self.usage("'\(displayText(bucket))' is not the name of a bucket")
         }

@@ -23,9 +23,9 @@ struct AWSProfileFile {
             guard !line.contains(0), isValidUTF8([UInt8](line)) else {
                 throw .invalid(source: file.path, reason: "line \(index + 1) is not UTF-8 text")
             }
-            let isIndented = line.first == 0x20 || line.first == 0x09
-            let text = Self.trimmed(String(decoding: line, as: UTF8.self))
-            guard let first = text.utf8.first, !Self.isCommentStart(first) else { continue }
+            let isIndented = line.first?.isBlank == true
+            let text = String(decoding: line, as: UTF8.self).trimmed
+            guard let first = text.utf8.first, !isCommentStart(first) else { continue }
             if first == UInt8(ascii: "["), !isIndented {
                 guard let end = text.firstIndex(of: "]") else {
                     throw .invalid(
@@ -40,8 +40,8 @@ struct AWSProfileFile {
                 continue
             }
             guard let section, let equals = text.firstIndex(of: "=") else { continue }
-            let key = Self.trimmed(String(text[..<equals])).lowercased()
-            let value = Self.withoutComment(Self.trimmed(String(text[equals...].dropFirst())))
+            let key = text[..<equals].trimmed.lowercased()
+            let value = Self.withoutComment(text[equals...].dropFirst().trimmed)
             if isIndented, let parent {
                 sections[section, default: [:]][parent + "." + key] = value
             } else {
@@ -54,25 +54,13 @@ struct AWSProfileFile {
     /// The keys of a section; nil if there is none of that name.
     subscript(section name: String) -> [String: String]? { sections[name] }
 
-    private static func isCommentStart(_ byte: UInt8) -> Bool {
-        byte == UInt8(ascii: "#") || byte == UInt8(ascii: ";")
-    }
-
-    private static func trimmed(_ text: String) -> String {
-        var text = text.utf8[...]
-        while let first = text.first, first <= 0x20 { text.removeFirst() }
-        while let last = text.last, last <= 0x20 { text.removeLast() }
-        return String(Substring(text))
-    }
-
     /// A comment within a line begins after a blank.
     private static func withoutComment(_ value: String) -> String {
         let bytes = Array(value.utf8)
         let comment = bytes.indices.first { index in
-            isCommentStart(bytes[index])
-                && (index == 0 || bytes[index - 1] == 0x20 || bytes[index - 1] == 0x09)
+            isCommentStart(bytes[index]) && (index == 0 || bytes[index - 1].isBlank)
         }
         guard let comment else { return value }
-        return trimmed(String(decoding: bytes[..<comment], as: UTF8.self))
+        return String(decoding: bytes[..<comment], as: UTF8.self).trimmed
     }
 }

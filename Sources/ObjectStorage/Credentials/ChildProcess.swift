@@ -1,3 +1,5 @@
+internal import SyncModel
+
 #if canImport(Glibc)
 internal import Glibc
 #else
@@ -171,12 +173,7 @@ struct ChildProcess: ~Copyable {
 
     /// True for a word with a long row of the characters of Base64 that is no ordinary word.
     private static func mayBeSecret(_ word: ArraySlice<UInt8>) -> Bool {
-        let rows = word.split { byte in
-            let isLetter = (byte | 0x20) >= UInt8(ascii: "a") && (byte | 0x20) <= UInt8(ascii: "z")
-            let isDigit = byte >= UInt8(ascii: "0") && byte <= UInt8(ascii: "9")
-            let isOther = [UInt8]("+/=_-".utf8).contains(byte)
-            return !isLetter && !isDigit && !isOther
-        }
+        let rows = word.split { !$0.isLetterOrDigit(or: "+/=_-") }
         return rows.contains { row in
             row.count >= 16 && row.contains { $0 < UInt8(ascii: "A") && $0 >= UInt8(ascii: "0") }
         }

@@ -91,10 +91,5 @@ extension Credentials {
             && securityToken == other.securityToken
     }
 
-    private static func trimmed(_ text: String?) -> String {
-        var text = (text ?? "").utf8[...]
-        while let first = text.first, first <= 0x20 { text.removeFirst() }
-        while let last = text.last, last <= 0x20 { text.removeLast() }
-        return String(Substring(text))
-    }
+    private static func trimmed(_ text: String?) -> String { (text ?? "").trimmed }
 }

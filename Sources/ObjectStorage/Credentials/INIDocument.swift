@@ -88,7 +88,7 @@ package struct INIDocument: Sendable, Hashable {
             value.isEmpty
             || value.utf8.contains { byte in
                 byte < 0x21 || byte == UInt8(ascii: "\"") || byte == UInt8(ascii: "\\")
-                    || byte == UInt8(ascii: "#") || byte == UInt8(ascii: ";")
+                    || isCommentStart(byte)
             }
         guard needsQuotes else { return value }
         var text = "\""
@@ -108,7 +108,7 @@ package struct INIDocument: Sendable, Hashable {
     /// A key's name in lower case without `-` and `_`.
     package static func normalized(_ key: String) -> String {
         let kept = key.utf8.filter { $0 != UInt8(ascii: "-") && $0 != UInt8(ascii: "_") }
-        return String(decoding: kept.map(asciiLowercase(_:)), as: UTF8.self)
+        return String(decoding: kept.map(\.withoutCase), as: UTF8.self)
     }
 
     private mutating func sectionIndex(_ name: String, line: Int) -> Int {

@@ -105,12 +105,13 @@ func sectionName(_ bytes: [UInt8]) -> [UInt8] {
     return [UInt8](all.split(whereSeparator: isBlank(_:)).joined(separator: [0x20]))
 }
 
-private func isCommentStart(_ byte: UInt8) -> Bool {
+/// True for what begins a comment.
+func isCommentStart(_ byte: UInt8) -> Bool {
     byte == UInt8(ascii: "#") || byte == UInt8(ascii: ";")
 }
 
 private func isBlank(_ byte: UInt8) -> Bool {
-    byte == 0x20 || byte == 0x09 || byte == 0x0D
+    byte.isBlank || byte == 0x0D
 }
 
 private func trimmed(_ bytes: ArraySlice<UInt8>) -> ArraySlice<UInt8> {

@@ -1,3 +1,5 @@
+internal import SyncModel
+
 /// Lower-case hexadecimal digits of `bytes`.
 package func hexadecimalText(_ bytes: some Sequence<UInt8>) -> String {
     var text: [UInt8] = []
@@ -25,6 +27,16 @@ func hexadecimalValue(_ digit: UInt8) -> UInt8? {
     case UInt8(ascii: "a")...UInt8(ascii: "f"): digit - UInt8(ascii: "a") + 10
     case UInt8(ascii: "A")...UInt8(ascii: "F"): digit - UInt8(ascii: "A") + 10
     default: nil
+    }
+}
+
+extension StringProtocol {
+    /// Without the blanks and controls at both ends.
+    var trimmed: String {
+        var text = Substring(self).utf8
+        while let first = text.first, first <= 0x20 { text.removeFirst() }
+        while let last = text.last, last <= 0x20 { text.removeLast() }
+        return String(Substring(text))
     }
 }
 
@@ -73,7 +85,7 @@ package enum Base64 {
         var group: UInt32 = 0
         var digits = 0
         var padding = 0
-        for character in text where !isBlank(character) {
+        for character in text where !character.isWhiteSpace {
             if character == UInt8(ascii: "=") {
                 padding += 1
                 continue
@@ -94,10 +106,6 @@ package enum Base64 {
         default: return nil
         }
         return bytes
-    }
-
-    private static func isBlank(_ byte: UInt8) -> Bool {
-        byte == 0x20 || byte == 0x0A || byte == 0x0D || byte == 0x09
     }
 
     private static func value(_ character: UInt8) -> UInt8? {

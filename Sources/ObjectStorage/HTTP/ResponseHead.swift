@@ -198,20 +198,18 @@ struct ResponseHeadParser {
     ) {
         var start = colon + 1
         var end = lineEnd
-        while start < end, unsafe Self.isBlank(line[start]) { start += 1 }
-        while start < end, unsafe Self.isBlank(line[end - 1]) { end -= 1 }
+        while start < end, unsafe line[start].isBlank { start += 1 }
+        while start < end, unsafe line[end - 1].isBlank { end -= 1 }
         let place = head.text.count
         unsafe head.text.append(contentsOf: UnsafeBufferPointer(rebasing: line[..<colon]))
         unsafe head.text.withUnsafeMutableBufferPointer { text in
             for index in place..<text.count {
-                unsafe text[index] = asciiLowercase(text[index])
+                unsafe text[index] = text[index].withoutCase
             }
         }
         unsafe head.text.append(contentsOf: UnsafeBufferPointer(rebasing: line[start..<end]))
         head.fields.append(.init(start: place, nameLength: colon, valueLength: end - start))
     }
-
-    private static func isBlank(_ byte: UInt8) -> Bool { byte == 0x20 || byte == 0x09 }
 
     private mutating func finish() throws(TransportError) -> ResponseHead? {
         if head.status < 200 {

@@ -177,11 +177,10 @@ package struct PercentText: JSONValue, Sendable, Hashable {
         if isSafe, displayText(bytes).utf8.elementsEqual(bytes) {
             return .string(String(decoding: bytes, as: UTF8.self))
         }
-        let digits = [UInt8]("0123456789ABCDEF".utf8)
-        let special = [UInt8]("%\"\\".utf8)
-        let text = bytes.flatMap { byte in
-            (0x20...0x7E).contains(byte) && !special.contains(byte)
-                ? [byte] : [UInt8(ascii: "%"), digits[Int(byte >> 4)], digits[Int(byte & 15)]]
+        var text: [UInt8] = []
+        for byte in bytes {
+            let isPlain = (0x20...0x7E).contains(byte) && !"%\"\\".utf8.contains(byte)
+            if isPlain { text.append(byte) } else { text.append(escaping: byte) }
         }
         return .string(String(decoding: text, as: UTF8.self))
     }

@@ -1,3 +1,5 @@
+internal import SyncModel
+
 /// Names and values packed into one array, so that sorting a request's headers or query costs no
 /// allocation for each of them.
 struct CanonicalFields {
@@ -28,18 +30,18 @@ struct CanonicalFields {
     mutating func add(header name: String, value: String, collapsesBlanks: Bool) {
         let start = bytes.count
         bytes += name.utf8
-        for index in start..<bytes.count { bytes[index] = asciiLowercase(bytes[index]) }
+        for index in start..<bytes.count { bytes[index] = bytes[index].withoutCase }
         let middle = bytes.count
         bytes += value.utf8
         var end = middle
         for index in middle..<bytes.count {
             let byte = bytes[index]
-            let isBlank = isBlank(byte)
+            let isBlank = byte.isBlank
             if isBlank, end == middle || collapsesBlanks && bytes[end - 1] == 0x20 { continue }
             bytes[end] = isBlank && collapsesBlanks ? 0x20 : byte
             end += 1
         }
-        while end > middle, isBlank(bytes[end - 1]) { end -= 1 }
+        while end > middle, bytes[end - 1].isBlank { end -= 1 }
         bytes.removeLast(bytes.count - end)
         fields.append(Field(name: start..<middle, value: middle..<bytes.count))
     }
@@ -101,12 +103,6 @@ struct CanonicalFields {
             text += bytes[field.name]
         }
     }
-
-    private func isBlank(_ byte: UInt8) -> Bool { byte == 0x20 || byte == 0x09 }
-}
-
-func asciiLowercase(_ byte: UInt8) -> UInt8 {
-    byte >= UInt8(ascii: "A") && byte <= UInt8(ascii: "Z") ? byte | 0x20 : byte
 }
 
 /// True if two header names are the same: ASCII case does not count.
@@ -123,7 +119,7 @@ func hasHeaderPrefix(_ name: String, _ prefix: String) -> Bool {
         prefix.withUTF8 { prefix in
             guard name.count >= prefix.count else { return false }
             for index in 0..<prefix.count
-            where unsafe asciiLowercase(name[index]) != asciiLowercase(prefix[index]) {
+            where unsafe name[index].withoutCase != prefix[index].withoutCase {
                 return false
             }
             return true

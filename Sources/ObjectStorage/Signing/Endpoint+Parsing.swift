@@ -48,14 +48,7 @@ extension Endpoint {
 
     /// True for 1 to 63 letters, digits, hyphens and underscores.
     static func isRegion(_ text: String) -> Bool {
-        let isPlain = text.utf8.allSatisfy { byte in
-            switch byte {
-            case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
-                UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "-"), UInt8(ascii: "_"):
-                true
-            default: false
-            }
-        }
+        let isPlain = text.utf8.allSatisfy { $0.isLetterOrDigit(or: "-_") }
         return isPlain && !text.isEmpty && text.utf8.count <= 63
     }
 

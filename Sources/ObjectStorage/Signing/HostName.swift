@@ -1,3 +1,5 @@
+internal import SyncModel
+
 #if canImport(Glibc)
 internal import Glibc
 #else
@@ -21,7 +23,7 @@ enum HostName {
             omittingEmptySubsequences: false
         )
         guard labels.allSatisfy({ isLabel($0) }), let last = labels.last else { return nil }
-        let isNumber = last.allSatisfy { $0 >= UInt8(ascii: "0") && $0 <= UInt8(ascii: "9") }
+        let isNumber = last.allSatisfy(\.isDigit)
         let isHexadecimal = last.starts(with: "0x".utf8) || last.starts(with: "0X".utf8)
         guard !isNumber, !isHexadecimal else { return nil }
         return text.lowercased()
@@ -87,13 +89,6 @@ enum HostName {
         guard !label.isEmpty, label.count <= 63, label.first != UInt8(ascii: "-"),
             label.last != UInt8(ascii: "-")
         else { return false }
-        return label.allSatisfy { byte in
-            switch byte {
-            case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
-                UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "-"), UInt8(ascii: "_"):
-                true
-            default: false
-            }
-        }
+        return label.allSatisfy { $0.isLetterOrDigit(or: "-_") }
     }
 }

@@ -1,3 +1,5 @@
+internal import SyncModel
+
 #if canImport(Glibc)
 internal import Glibc
 #else
@@ -90,9 +92,7 @@ package struct HostPatterns: Sendable {
     private static func isPlain(_ text: String) -> Bool {
         !text.isEmpty
             && text.utf8.allSatisfy { byte in
-                (byte >= UInt8(ascii: "a") && byte <= UInt8(ascii: "z"))
-                    || (byte >= UInt8(ascii: "0") && byte <= UInt8(ascii: "9"))
-                    || [UInt8](".-_".utf8).contains(byte)
+                byte.isSmallLetter || byte.isDigit || ".-_".utf8.contains(byte)
             }
     }
 

@@ -1,3 +1,5 @@
+internal import SyncModel
+
 #if canImport(Glibc)
 internal import Glibc
 #else
@@ -20,12 +22,10 @@ func appendPercentEncoded(
     to text: inout [UInt8]
 ) {
     for byte in bytes {
-        if isUnreserved(byte) || (keepsSlash && byte == UInt8(ascii: "/")) {
+        if byte.isLetterOrDigit(or: "-._~") || (keepsSlash && byte == UInt8(ascii: "/")) {
             text.append(byte)
         } else {
-            text.append(UInt8(ascii: "%"))
-            text.append(upperCaseDigit(byte >> 4))
-            text.append(upperCaseDigit(byte & 0x0F))
+            text.append(escaping: byte)
         }
     }
 }
@@ -94,18 +94,4 @@ func hasEncodedBlank(_ bytes: [UInt8]) -> Bool {
         }
         return false
     }
-}
-
-private func isUnreserved(_ byte: UInt8) -> Bool {
-    switch byte {
-    case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
-        UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "-"), UInt8(ascii: "."),
-        UInt8(ascii: "_"), UInt8(ascii: "~"):
-        true
-    default: false
-    }
-}
-
-private func upperCaseDigit(_ value: UInt8) -> UInt8 {
-    value < 10 ? UInt8(ascii: "0") + value : UInt8(ascii: "A") + value - 10
 }

@@ -230,11 +230,7 @@ extension PlainListing {
     }
 
     private mutating func skipBlanks() {
-        while place < bytes.count, isBlank(bytes[place]) { place += 1 }
-    }
-
-    private func isBlank(_ byte: UInt8) -> Bool {
-        byte == 0x20 || byte == 0x0A || byte == 0x0D || byte == 0x09
+        while place < bytes.count, bytes[place].isWhiteSpace { place += 1 }
     }
 
     /// The rest of the root's start tag.

@@ -25,15 +25,17 @@ struct PlainXMLParser {
 
     mutating func parse() throws(XMLFailure) {
         if bytes.starts(with: [0xEF, 0xBB, 0xBF]) { place = 3 }
-        if try starts(with: "<?xml"), isBlank(try byte(5)) { try declaration() }
+        if try starts(with: "<?xml"), try byte(5).isWhiteSpace { try declaration() }
         while try !markup() {
-            guard isBlank(try byte()) else { throw malformed("not well-formed (invalid token)") }
+            guard try byte().isWhiteSpace else {
+                throw malformed("not well-formed (invalid token)")
+            }
             place += 1
         }
         try startTag()
         while !open.isEmpty { try content() }
         while place < bytes.count {
-            if isBlank(bytes[place]) {
+            if bytes[place].isWhiteSpace {
                 place += 1
             } else if try !comment(), try !instruction() {
                 throw malformed("junk after document element")
@@ -69,12 +71,8 @@ struct PlainXMLParser {
 
     private mutating func skipBlanks() throws(XMLFailure) -> Bool {
         let start = place
-        while isBlank(try byte()) { place += 1 }
+        while try byte().isWhiteSpace { place += 1 }
         return place > start
-    }
-
-    private func isBlank(_ byte: UInt8) -> Bool {
-        byte == 0x20 || byte == 0x0A || byte == 0x0D || byte == 0x09
     }
 
     private func malformed(_ reason: String) -> XMLFailure {
@@ -86,7 +84,7 @@ struct PlainXMLParser {
         let first = try byte()
         let isNoncharacter =
             first == 0xEF && bytes[place + 1] == 0xBF && bytes[place + 2] >= 0xBE
-        guard first >= 0x20 || isBlank(first), !isNoncharacter else {
+        guard first >= 0x20 || first.isWhiteSpace, !isNoncharacter else {
             throw malformed("not well-formed (invalid token)")
         }
         place += 1
@@ -134,13 +132,7 @@ extension PlainXMLParser {
     }
 
     private func isOfValue(_ byte: UInt8) -> Bool {
-        switch byte {
-        case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
-            UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "_"), UInt8(ascii: "."),
-            UInt8(ascii: ":"), UInt8(ascii: "-"):
-            true
-        default: false
-        }
+        byte.isLetterOrDigit(or: "_.:-")
     }
 
     private mutating func comment() throws(XMLFailure) -> Bool {
@@ -165,16 +157,10 @@ extension PlainXMLParser {
 
     private mutating func name() throws(XMLFailure) -> String {
         func isStart(_ byte: UInt8) -> Bool {
-            switch byte {
-            case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
-                UInt8(ascii: "_"), UInt8(ascii: ":"), 0x80...:
-                true
-            default: false
-            }
+            byte.isLetter || byte == UInt8(ascii: "_") || byte == UInt8(ascii: ":") || byte >= 0x80
         }
         func isPart(_ byte: UInt8) -> Bool {
-            isStart(byte) || (0x30...0x39).contains(byte) || byte == UInt8(ascii: "-")
-                || byte == UInt8(ascii: ".")
+            isStart(byte) || byte.isDigit || byte == UInt8(ascii: "-") || byte == UInt8(ascii: ".")
         }
         let start = place
         guard isStart(try byte()) else { throw malformed("not well-formed (invalid token)") }
@@ -322,7 +308,7 @@ extension PlainXMLParser {
         }
         try expect(";")
         guard digits > 0, let scalar = Unicode.Scalar(value),
-            value >= 0x20 || isBlank(UInt8(value)),
+            value >= 0x20 || UInt8(value).isWhiteSpace,
             value != 0xFFFE, value != 0xFFFF
         else { throw malformed("reference to invalid character number") }
         return [UInt8](String(Character(scalar)).utf8)[...]

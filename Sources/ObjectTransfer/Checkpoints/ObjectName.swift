@@ -58,7 +58,7 @@ extension Checkpoint {
         guard let digest = parts.first, digest.count == 32, parts.count <= 2 else { return false }
         let isDigest = ETag(wire: String(decoding: digest, as: UTF8.self)).md5Digest != nil
         let isCount = parts.dropFirst().allSatisfy { part in
-            !part.isEmpty && part.allSatisfy { (0x30...0x39).contains($0) }
+            !part.isEmpty && part.allSatisfy(\.isDigit)
         }
         return isDigest && isCount
     }

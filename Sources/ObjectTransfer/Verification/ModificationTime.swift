@@ -31,7 +31,7 @@ package enum ModificationTime {
         var nanoseconds: Int64 = 0
         if point < bytes.endIndex {
             let fraction = bytes[(point + 1)...]
-            guard !fraction.isEmpty, fraction.allSatisfy({ (0x30...0x39).contains($0) }),
+            guard !fraction.isEmpty, fraction.allSatisfy(\.isDigit),
                 let value = parseDecimal(fraction.prefix(9))
             else { return nil }
             nanoseconds = value

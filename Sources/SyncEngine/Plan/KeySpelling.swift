@@ -60,12 +60,7 @@ struct KeySpelling {
 
     /// Also for bytes of longer characters.
     private static func isLetterOrDigit(_ byte: UInt8) -> Bool {
-        switch byte {
-        case UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "a")...UInt8(ascii: "z"),
-            UInt8(ascii: "A")...UInt8(ascii: "Z"), 0x80...:
-            true
-        default: false
-        }
+        byte.isLetterOrDigit || byte >= 0x80
     }
 
     /// Up to `count` keys behind the last of `keys`, ascending, with about so many pages like this
@@ -109,11 +104,7 @@ struct KeySpelling {
 
     /// True for one of several letters that do not count.
     private func isInWord(_ position: Int, _ key: [UInt8]) -> Bool {
-        switch key[position] {
-        case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"):
-            return !isComplete[position]
-        default: return false
-        }
+        key[position].isLetter && !isComplete[position]
     }
 
     /// What can be at a position, ascending, where keys like the last one of a page have `byte`.
@@ -268,16 +259,12 @@ struct ByteSet {
     /// True for most of the digits of lower-case hexadecimal numbers, and nothing else.
     var isHexadecimal: Bool {
         let bytes = bytes
-        return bytes.count > 10
-            && bytes.allSatisfy { byte in
-                (UInt8(ascii: "0")...UInt8(ascii: "9")).contains(byte)
-                    || (UInt8(ascii: "a")...UInt8(ascii: "f")).contains(byte)
-            }
+        return bytes.count > 10 && bytes.allSatisfy(\.isSmallHexadecimal)
     }
 
     /// True for digits and letters side by side.
     var mixesDigits: Bool {
-        let digits = bytes.filter { (UInt8(ascii: "0")...UInt8(ascii: "9")).contains($0) }
+        let digits = bytes.filter(\.isDigit)
         return digits.count > 4 && count - digits.count > 2
     }
 

@@ -86,15 +86,7 @@ extension Round {
 
     /// - Throws: `configuration` for what cannot be a round's name.
     static func check(_ name: String) throws(SyncError) {
-        let isAllowed = name.utf8.allSatisfy { byte in
-            switch byte {
-            case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
-                UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "."), UInt8(ascii: "_"),
-                UInt8(ascii: "-"):
-                true
-            default: false
-            }
-        }
+        let isAllowed = name.utf8.allSatisfy { $0.isLetterOrDigit(or: "._-") }
         guard isAllowed, (1...longestName).contains(name.utf8.count), name != ".", name != ".."
         else {
             throw SyncError(
