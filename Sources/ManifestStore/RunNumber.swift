@@ -11,11 +11,6 @@ package struct RunNumber: Sendable, Hashable {
     /// What a run that was cut off was about to write; nil if none was.
     package let pending: Int64?
 
-    package init(current: Int64?, pending: Int64?) {
-        self.current = current
-        self.pending = pending
-    }
-
     /// True if the marker with this number belongs to this state of the manifest.
     package func accepts(_ marked: Int64?) -> Bool {
         guard current != nil || pending != nil else { return true }

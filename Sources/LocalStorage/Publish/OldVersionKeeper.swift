@@ -16,19 +16,7 @@ struct OldVersionKeeper {
     let path: RelativePath
     let parent: OpenDirectory
     /// False if the old version must not be moved when it cannot have a second name.
-    let mayMove: Bool
-
-    init(
-        directory: MirrorDirectory,
-        path: RelativePath,
-        parent: OpenDirectory,
-        mayMove: Bool = true
-    ) {
-        self.directory = directory
-        self.path = path
-        self.parent = parent
-        self.mayMove = mayMove
-    }
+    var mayMove = true
 
     /// More names than a run could need; a limit all the same.
     static let maximumAttempts = 1000

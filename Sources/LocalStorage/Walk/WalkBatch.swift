@@ -8,10 +8,4 @@ package struct WalkBatch: Sendable, Hashable {
     package var issues: [WalkIssue]
     /// True if nothing follows.
     package var isFinished: Bool
-
-    package init(entries: [LocalEntry], issues: [WalkIssue], isFinished: Bool) {
-        self.entries = entries
-        self.issues = issues
-        self.isFinished = isFinished
-    }
 }

@@ -62,22 +62,6 @@ package struct StoredRun: Sendable, Hashable {
     package let paths: String?
     /// Nil while it goes on, and for ever if it was killed.
     package var record: RunRecord?
-
-    package init(
-        id: RunID,
-        direction: String,
-        started: Timestamp,
-        remote: String,
-        paths: String? = nil,
-        record: RunRecord?
-    ) {
-        self.id = id
-        self.direction = direction
-        self.started = started
-        self.remote = remote
-        self.paths = paths
-        self.record = record
-    }
 }
 
 /// Something a run did that is worth keeping: an item that went wrong or was deleted.

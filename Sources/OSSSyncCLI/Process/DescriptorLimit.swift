@@ -16,10 +16,6 @@ struct DescriptorLimit {
     /// A request's connection, its partial file and a directory on the way to it.
     private static let perRequest = 3
 
-    init(count: Int) {
-        self.count = count
-    }
-
     /// The limit of this process, after it was raised as far as that needs no privileges.
     static func raised() -> DescriptorLimit {
         #if canImport(Glibc)

@@ -16,22 +16,6 @@ package struct RoleSettings: Sendable, Hashable {
     /// The region whose token service is asked; nil for the service's own default.
     package var region: String?
 
-    package init(
-        role: String,
-        session: String?,
-        seconds: String? = nil,
-        externalID: String? = nil,
-        provider: String? = nil,
-        region: String?
-    ) {
-        self.role = role
-        self.session = session
-        self.seconds = seconds
-        self.externalID = externalID
-        self.provider = provider
-        self.region = region
-    }
-
     private static let session = "osssync"
 
     fileprivate var fields: [(String, String)] {

@@ -12,20 +12,6 @@ package struct ObjectVersion: Sendable, Hashable {
     package let lastModified: Timestamp?
     /// Nil for a delete marker.
     package let object: RemoteObject?
-
-    package init(
-        key: ObjectKey,
-        versionID: VersionID,
-        isLatest: Bool,
-        lastModified: Timestamp?,
-        object: RemoteObject?
-    ) {
-        self.key = key
-        self.versionID = versionID
-        self.isLatest = isLatest
-        self.lastModified = lastModified
-        self.object = object
-    }
 }
 
 extension StorageClient {

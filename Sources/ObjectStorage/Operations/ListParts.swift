@@ -7,11 +7,6 @@ package struct ListPartsPage: Sendable {
     package var next: PartNumber?
     /// True if each part of the upload has a CRC-32C.
     package var hasChecksums = false
-
-    package init(parts: [UploadedPart], next: PartNumber?) {
-        self.parts = parts
-        self.next = next
-    }
 }
 
 extension StorageClient {

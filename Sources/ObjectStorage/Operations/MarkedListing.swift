@@ -13,11 +13,6 @@ extension UploadID: ListedID {}
 package struct ListingMarker<ID: ListedID>: Sendable, Hashable {
     package let key: ObjectKey
     package let id: ID?
-
-    package init(key: ObjectKey, id: ID?) {
-        self.key = key
-        self.id = id
-    }
 }
 
 /// Asks for a page of versions or uploads.

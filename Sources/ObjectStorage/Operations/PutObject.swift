@@ -91,26 +91,6 @@ package struct PutResult: Sendable, Hashable {
     /// When the object was written: by the answer's own words, or else by its date, which may be a
     /// moment later.
     package var lastModified: Timestamp?
-
-    package init(
-        etag: ETag,
-        crc64: CRC64? = nil,
-        sentChecksum: CRC64? = nil,
-        versionID: VersionID? = nil,
-        callbackBody: [UInt8]? = nil,
-        callbackFailure: String? = nil,
-        requestID: String? = nil,
-        lastModified: Timestamp? = nil
-    ) {
-        self.etag = etag
-        self.crc64 = crc64
-        self.sentChecksum = sentChecksum
-        self.versionID = versionID
-        self.callbackBody = callbackBody
-        self.callbackFailure = callbackFailure
-        self.requestID = requestID
-        self.lastModified = lastModified
-    }
 }
 
 /// The object is stored, and the callback that its upload asked for failed.

@@ -87,10 +87,6 @@ private struct SealedReader: ObjectReader {
     let key: ContentCipher
     private let nonces = KnownNonces()
 
-    init(store: any ObjectReader, key: ContentCipher) {
-        (self.store, self.key) = (store, key)
-    }
-
     var dialect: StorageDialect { store.dialect }
 
     func list(_ request: ListRequest) async throws(StorageError) -> ListPage {

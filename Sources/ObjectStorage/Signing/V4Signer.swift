@@ -8,11 +8,6 @@ package struct V4Signer: Sendable {
     package let additionalHeaders: [String]
     private let scopes = SigningScopeCache()
 
-    package init(parameters: V4Parameters, additionalHeaders: [String]) {
-        self.parameters = parameters
-        self.additionalHeaders = additionalHeaders
-    }
-
     /// The longest lifetime of a pre-signed URL, in seconds.
     package static let maximumLifetime: Int64 = 604_800
     /// The same for temporary credentials.

@@ -68,12 +68,6 @@ package struct XMLLimits: Sendable, Hashable {
     package let depth: Int
     package let textBytes: Int
 
-    package init(documentBytes: Int, depth: Int, textBytes: Int) {
-        self.documentBytes = documentBytes
-        self.depth = depth
-        self.textBytes = textBytes
-    }
-
     /// Of results: a page of 1,000 keys of the greatest length, encoded, has 3 MB.
     package static let result = XMLLimits(documentBytes: 8 << 20, depth: 16, textBytes: 64 << 10)
     /// Of error documents.

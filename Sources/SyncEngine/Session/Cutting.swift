@@ -21,11 +21,6 @@ package struct Cutting: Sendable, Hashable {
     /// The first key of every range but the first one, ascending.
     package let bounds: [ObjectKey]
 
-    init(name: String, bounds: [ObjectKey]) {
-        self.name = name
-        self.bounds = bounds
-    }
-
     static func randomName(_ environment: EngineEnvironment) -> String {
         environment.randomName(nameLength)
     }

@@ -84,19 +84,12 @@ struct MarkerReader: Sendable {
     /// Before every key of the bucket.
     let prefix: ObjectKey
     /// Objects of which the plan may ask; workers find out about the others, side by side.
-    let limit: Int
+    var limit = 1_000
     private let asked = Counter()
 
     private final class Counter: Sendable {
         let count = Atomic(0)
         let hasMetSlash = Atomic(false)
-    }
-
-    init(store: any ObjectReader, manifest: ManifestStore, prefix: ObjectKey, limit: Int = 1_000) {
-        self.store = store
-        self.manifest = manifest
-        self.prefix = prefix
-        self.limit = limit
     }
 
     /// Notices a key that the store lists with its slash.

@@ -27,20 +27,6 @@ struct StateIdentity: Sendable, Hashable {
     /// Where the state itself was, if that was chosen; a copy of it says where the original is.
     var place: String?
 
-    init(
-        state: String,
-        remote: RemoteIdentity? = nil,
-        confirmed: RemoteIdentity? = nil,
-        directory: String? = nil,
-        place: String? = nil
-    ) {
-        self.state = state
-        self.remote = remote
-        self.confirmed = confirmed
-        self.directory = directory
-        self.place = place
-    }
-
     /// Reads the file in the state directory.
     static func kept(in directory: MirrorDirectory) throws(LocalError) -> Kept {
         do throws(LocalError) {
