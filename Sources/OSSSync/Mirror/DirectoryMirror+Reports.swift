@@ -30,7 +30,7 @@ extension DirectoryMirror {
         var trash = TrashReport()
         var warnings: [String] = []
         do throws(SyncError) {
-            if let found = try await localMirror.trash() { trash = found }
+            if let found = try await local.trash.size() { trash = found }
         } catch {
             guard error.code != .cancelled else { throw error }
             warnings = [error.message]
@@ -65,45 +65,14 @@ extension DirectoryMirror {
         try await inspecting(connectionLimit: 1).cancelTransfers(path: path)
     }
 
-    /// The engine for what only reads the state, so that no password is needed.
-    private func recorded() throws(SyncError) -> MirrorEngine {
-        try inspecting(connectionLimit: 1, readsPassword: false)
-    }
-
-    /// The latest runs that the manifest recorded, the last one first; at most 1,000 are kept.
-    ///
-    /// - Throws: `SyncError`.
-    package func pastRuns(limit: Int) async throws(SyncError) -> [PastRun] {
-        try await recorded().history.runs(limit: limit)
+    /// What the manifest recorded of earlier runs; no password is needed.
+    package func history() throws(SyncError) -> RunHistory {
+        try inspecting(connectionLimit: 1, readsPassword: false).history
     }
 
     /// Throws what would refuse a run: the remote is not that of the last one.
     func checkRemote() async throws(SyncError) {
         try await inspecting(connectionLimit: 1).checkRemote()
-    }
-
-    /// When the last complete run of each direction ended, and the active run.
-    func history() async throws(SyncError) -> (
-        lastSuccess: [SyncDirection: StoreTime], running: PastRun?
-    ) {
-        try await recorded().history.latest()
-    }
-
-    /// Hands the items that a run recorded to `onItem`, until `onItem` returns false.
-    ///
-    /// Those of the last 20 runs are kept, at most 5,000 of each.
-    ///
-    /// - Parameters:
-    ///   - number: The run's number.
-    ///   - onItem: Called with each item.
-    /// - Returns: The run; nil if there is no record of it.
-    /// - Throws: `SyncError`.
-    package func pastItems(
-        ofRun number: Int64,
-        onItem: (PastItem) -> Bool
-    ) async throws(SyncError) -> PastRun? {
-        try await recorded().history
-            .items(ofRun: number, onItem: onItem)
     }
 
     /// Reads recorded files and compares their content with the manifest.

@@ -5,41 +5,9 @@ internal import SyncModel
 
 /// What pushes and syncs keep in the bucket of objects that they delete or replace.
 extension DirectoryMirror {
-    /// Lists the mirror's trash in the bucket, of all machines; takes no lock.
-    ///
-    /// - Parameters:
-    ///   - age: Only what runs copied there that began at least this long ago.
-    ///   - ofOthers: False to leave out what ``emptyRemoteTrash(age:)`` leaves.
-    ///   - onFile: Called with each copy, the oldest run's first; false ends the listing.
-    /// - Returns: How much was listed.
-    /// - Throws: `SyncError`.
-    package func remoteTrash(
-        age: Duration,
-        ofOthers: Bool = true,
-        onFile: @escaping @Sendable (TrashedFile) -> Bool
-    ) async throws(SyncError) -> TrashReport {
-        try await engine(connectionLimit: 1).trash
-            .list(age: age.components.seconds, ofOthers: ofOthers, onFile: onFile)
-    }
-
-    /// Deletes what this mirror's runs put in the trash in the bucket for good; what those of other
-    /// machines put there stays.
-    ///
-    /// - Parameter age: Only what runs copied there that began at least this long ago, by this
-    ///   machine's clock.
-    /// - Returns: How much was deleted, and what could not be.
-    /// - Throws: `SyncError`; `locked` while another run is active.
-    package func emptyRemoteTrash(age: Duration) async throws(SyncError) -> TrashReport {
-        try await engine(connectionLimit: 1).trash.empty(age: age.components.seconds)
-    }
-
-    /// The last run of this machine that left something in the trash of the bucket: when it began,
-    /// and its number.
-    ///
-    /// - Throws: `SyncError`.
-    package func lastRunInRemoteTrash() async throws(SyncError) -> (time: StoreTime, number: Int64)?
-    {
-        try await engine(connectionLimit: 1).trash.lastRun()
+    /// The trash of all machines; only what this mirror's runs put there can be emptied.
+    package func remoteTrash() throws(SyncError) -> BucketTrash {
+        try engine(connectionLimit: 1).trash
     }
 
     /// Copies objects back from the trash in the bucket, where there are none now, and downloads
@@ -50,6 +18,8 @@ extension DirectoryMirror {
     ///
     /// - Parameters:
     ///   - request: What comes back, and where.
+    ///   - origin: Where it comes back from; of objects that are in the bucket now, only a place
+    ///     outside of the directory gets anything.
     ///   - options: Those of the pull that downloads it; nil to change only the bucket, and only
     ///     by what this machine's runs removed.
     ///   - onFile: Called with each object from any thread.
@@ -57,10 +27,44 @@ extension DirectoryMirror {
     /// - Throws: `SyncError`; `locked` while another run is active.
     package func restoreObjects(
         _ request: RestoreRequest,
+        from origin: ObjectOrigin = .trash,
         downloading options: RunOptions?,
         onFile: @escaping @Sendable (RestoredFile) -> Void
     ) async throws(SyncError) -> RestoreReport {
-        try await restoreObjects(request, from: .trash, downloading: options, onFile: onFile)
+        let limit = RunOptions.standard.connectionLimit
+        var request = request
+        request.isUndo = options == nil
+        var (report, paths) = try await engine(connectionLimit: limit)
+            .restoreObjects(
+                request,
+                from: origin,
+                names: options?.names ?? .skip,
+                fetch: try fetching(request),
+                onFile: onFile
+            )
+        guard let given = options, !request.isDryRun, request.outside == nil, !paths.isEmpty else {
+            return report
+        }
+        var options = given.restoring
+        let replaces = request.replaces || request.replacesFiles
+        options.replacesLocalChanges = replaces
+        if replaces { options.conflictPolicy = .remote }
+        options.paths = paths
+        // What has such a name is restored as such.
+        if paths.contains(where: LocalMirror.isEscaped) { options.names = .escape }
+        let summary = try await run(.pull, options: options) { event in
+            guard case .item(let item) = event, [.failed, .skipped].contains(item.state),
+                let message = item.message, !replaces || item.action != .conflict
+            else { return }
+            onFile(RestoredFile(notDownloaded: item, message))
+        }
+        // One that is replaced has an item of its own.
+        let conflicts = replaces ? 0 : summary.conflicts
+        let missing = summary.failed + summary.skipped + conflicts
+        report.failed += missing
+        // Each was told as an object that is there again.
+        report.restored = max(report.directories, report.restored - missing)
+        return report
     }
 
     /// True if the bucket keeps versions of its objects, by the first 1,000 beneath the remote.
@@ -68,8 +72,7 @@ extension DirectoryMirror {
         try await bucketClient().keepsVersions(beneath: remote.prefix) == true
     }
 
-    /// Copies back versions, where there is nothing now, and downloads the files; as
-    /// ``restoreObjects(_:downloading:onFile:)``.
+    /// Copies back versions, where there is nothing now, and downloads the files.
     func restoreVersions(
         _ request: RestoreRequest,
         _ choice: PastStore.Choice,
@@ -79,23 +82,6 @@ extension DirectoryMirror {
         try requirePlain("restoring versions that the bucket keeps")
         let origin = ObjectOrigin.versions(PastStore(try bucketClient().store, choice))
         return try await restoreObjects(request, from: origin, downloading: options, onFile: onFile)
-    }
-
-    /// Downloads objects that are in the bucket now to a place outside of the directory; nothing
-    /// else changes.
-    ///
-    /// - Parameters:
-    ///   - request: What is downloaded, and where; its version means nothing here.
-    ///   - options: Those of a pull, of which the policy for names counts.
-    ///   - onFile: Called with each object from any thread.
-    /// - Returns: What was downloaded.
-    /// - Throws: `SyncError`.
-    package func copyOut(
-        _ request: RestoreRequest,
-        downloading options: RunOptions,
-        onFile: @escaping @Sendable (RestoredFile) -> Void
-    ) async throws(SyncError) -> RestoreReport {
-        try await restoreObjects(request, from: .bucket, downloading: options, onFile: onFile)
     }
 
     /// What downloads an object to a path.
@@ -120,48 +106,6 @@ extension DirectoryMirror {
         message: "'restore --to' of an object is not supported for a mirror with encrypted "
             + "contents; restore it to its own path"
     )
-
-    private func restoreObjects(
-        _ request: RestoreRequest,
-        from origin: ObjectOrigin,
-        downloading options: RunOptions?,
-        onFile: @escaping @Sendable (RestoredFile) -> Void
-    ) async throws(SyncError) -> RestoreReport {
-        let limit = RunOptions.standard.connectionLimit
-        var request = request
-        request.isUndo = options == nil
-        var (report, paths) = try await engine(connectionLimit: limit)
-            .restoreObjects(
-                request,
-                from: origin,
-                names: options?.names ?? .skip,
-                fetch: try fetching(request),
-                onFile: onFile
-            )
-        guard let given = options, !request.isDryRun, request.outside == nil, !paths.isEmpty else {
-            return report
-        }
-        var options = given.restoring
-        let replaces = request.replaces || request.replacesFiles
-        options.replacesLocalChanges = replaces
-        if replaces { options.conflictPolicy = .remote }
-        options.paths = paths
-        // What has such a name is restored as such.
-        if paths.contains(where: LocalSettings.isEscaped) { options.names = .escape }
-        let summary = try await run(.pull, options: options) { event in
-            guard case .item(let item) = event, [.failed, .skipped].contains(item.state),
-                let message = item.message, !replaces || item.action != .conflict
-            else { return }
-            onFile(RestoredFile(notDownloaded: item, message))
-        }
-        // One that is replaced has an item of its own.
-        let conflicts = replaces ? 0 : summary.conflicts
-        let missing = summary.failed + summary.skipped + conflicts
-        report.failed += missing
-        // Each was told as an object that is there again.
-        report.restored = max(report.directories, report.restored - missing)
-        return report
-    }
 }
 
 extension RunOptions {

@@ -344,14 +344,12 @@ public struct DirectoryMirror: Sendable {
         return try engine(connectionLimit: connectionLimit, asOf: time, readsPassword)
     }
 
-    var local: LocalSettings { localMirror.settings }
-
-    var localMirror: LocalMirror {
+    var local: LocalMirror {
         LocalMirror(
             directory: directory,
-            deviceName: deviceName,
             stateDirectory: stateDirectory,
-            homeDirectory: sources?.homeDirectory
+            homeDirectory: sources?.homeDirectory,
+            environment: SystemClocks.engine(hostName: deviceName)
         )
     }
 

@@ -123,7 +123,7 @@ package struct MirrorDoctor: Sendable {
             DoctorFinding(subject: "last success", state: state, message: message)
         }
         do throws(SyncError) {
-            let history = try await mirror.history()
+            let history = try await mirror.history().latest()
             var active: [DoctorFinding] = []
             if let run = history.running {
                 active = [

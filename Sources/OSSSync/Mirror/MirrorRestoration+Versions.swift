@@ -34,7 +34,7 @@ extension MirrorRestoration {
         onVersion: @escaping @Sendable (FileVersion) -> Bool
     ) async throws(SyncError) {
         let all = paths.contains(where: RestoreRequest.isAll)
-        let wanted = try all ? nil : paths.map(LocalSettings.key)
+        let wanted = try all ? nil : paths.map(LocalMirror.key)
         let isWanted: @Sendable (String) -> Bool = { key in
             wanted?.contains { path in
                 let rest = key.utf8.dropFirst(path.utf8.count)
@@ -65,9 +65,9 @@ extension MirrorRestoration {
                 )
             )
         }
-        _ = try await local.trash(age: .zero, onFile: trashed)
-        if let mirror, try local.hasRemoteTrash() {
-            _ = try await mirror.remoteTrash(age: .zero, onFile: trashed)
+        _ = try await local.trash.list(age: .zero, onFile: trashed)
+        if let mirror, try local.trash.hasRemote() {
+            _ = try await mirror.remoteTrash().list(age: .zero, onFile: trashed)
         }
     }
 }

@@ -160,7 +160,12 @@ package struct MirrorRestoration: Sendable {
         }
         if !rest.missing.isEmpty, request.outside != nil, let mirror {
             // Nothing was removed: the object that is there is the only version.
-            rest = try await mirror.copyOut(request, downloading: options, onFile: onFile)
+            rest = try await mirror.restoreObjects(
+                request,
+                from: .bucket,
+                downloading: options,
+                onFile: onFile
+            )
         }
         if isFile, !isCopy, rest.hasNothing, let found, found.isOnBothSides {
             // The file may be damaged, which only its content shows.
@@ -226,12 +231,12 @@ package struct MirrorRestoration: Sendable {
         pull.replacesLocalChanges = true
         // As the pull of it, which brings back what was freed.
         pull.paths = [path]
-        if LocalSettings.isEscaped(path) { pull.names = .escape }
+        if LocalMirror.isEscaped(path) { pull.names = .escape }
         do throws(SyncError) {
             return Found(explanation: try await mirror.explain(path: path, of: [.pull: pull]))
         } catch {
             guard error.code == .configuration else { throw error }
-            let prefix = mirror.remote.prefix + (try LocalSettings.key(path)) + "/"
+            let prefix = mirror.remote.prefix + (try LocalMirror.key(path)) + "/"
             for try await _ in try mirror.bucketClient().objects(prefix: prefix) {
                 return Found(explanation: nil)
             }
@@ -255,7 +260,7 @@ package struct MirrorRestoration: Sendable {
         let replaces = isFile || request.replaces
         options.replacesLocalChanges = replaces
         options.conflictPolicy = replaces ? .remote : .skip
-        if request.paths.contains(where: LocalSettings.isEscaped) { options.names = .escape }
+        if request.paths.contains(where: LocalMirror.isEscaped) { options.names = .escape }
         let collected = RestoredItems()
         let isReplaced = isFile && found.explanation?.local != nil
         let done: ItemState = request.isDryRun ? .planned : .done
@@ -298,10 +303,14 @@ package struct MirrorRestoration: Sendable {
             guard let target = request.target else { return RestoreReport() }
             let outside = try local.absolutePath(of: target)
             request.outside = outside
-            root = outside.utf8.count - (try LocalSettings.key(target)).utf8.count
+            root = outside.utf8.count - (try LocalMirror.key(target)).utf8.count
         }
         let (collected, cut) = (RestoredItems(), root)
-        var report = try await mirror.copyOut(request, downloading: options) { file in
+        var report = try await mirror.restoreObjects(
+            request,
+            from: .bucket,
+            downloading: options
+        ) { file in
             var file = file
             file.place = .bucket
             if cut > 0 {
@@ -319,8 +328,8 @@ package struct MirrorRestoration: Sendable {
         _ request: RestoreRequest,
         _ onFile: @escaping @Sendable (RestoredFile) -> Void
     ) async throws(SyncError) -> RestoreReport {
-        guard let mirror, try local.hasRemoteTrash() else {
-            return try await local.restore(request, onFile: onFile)
+        guard let mirror, try local.trash.hasRemote() else {
+            return try await local.trash.restore(request, onFile: onFile)
         }
         return try await mirror.restoreFromTrash(request, local, downloading: options, onFile)
     }
@@ -381,7 +390,7 @@ extension DirectoryMirror {
         }
         var rest = request
         rest.settledKeys.formUnion(report.settledKeys)
-        var found = try await local.restore(rest, onFile: onFile)
+        var found = try await local.trash.restore(rest, onFile: onFile)
         report.missing.removeAll { !found.missing.contains($0) }
         found.missing = []
         report.add(found)

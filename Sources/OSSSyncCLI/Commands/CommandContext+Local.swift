@@ -14,9 +14,9 @@ extension CommandContext {
     func localMirror() throws(UsageError) -> LocalMirror {
         LocalMirror(
             directory: try directory(),
-            deviceName: sources.hostName,
             stateDirectory: sources.options.stateDirectory,
-            homeDirectory: sources.homeDirectory
+            homeDirectory: sources.homeDirectory,
+            environment: SystemClocks.engine(hostName: sources.hostName)
         )
     }
 

@@ -82,7 +82,7 @@ struct CompletionsCommand: Sendable {
         let known = try? await mirror.recordedNames(prefix: start, limit: Self.mostNames)
         guard withTrash else { return known ?? [] }
         let found = Mutex(Set(known ?? []))
-        _ = try? await mirror.trash(age: .zero) { file in
+        _ = try? await mirror.trash.list(age: .zero) { file in
             guard file.key.hasPrefix(start) else { return true }
             let rest = file.key.dropFirst(start.count)
             let end = rest.firstIndex(of: "/").map { file.key.index(after: $0) }

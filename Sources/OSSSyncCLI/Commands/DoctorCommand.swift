@@ -66,7 +66,7 @@ struct DoctorCommand: Sendable {
     private func trash() async -> [DoctorFinding] {
         guard let directory = context.place?.directory, isDirectory(directory) else { return [] }
         do {
-            guard let report = try await context.localMirror().trash() else { return [] }
+            guard let report = try await context.localMirror().trash.size() else { return [] }
             let files = countText(report.files, "file", "files")
             let message = "\(files) in the trash here (\(sizeText(report.bytes)))"
             return [DoctorFinding(subject: "trash", state: .good, message: message)]

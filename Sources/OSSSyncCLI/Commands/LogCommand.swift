@@ -37,7 +37,7 @@ struct LogCommand: Sendable {
         let actions: [ItemAction] = [.download, .upload, .copyLocal, .copyRemote]
         let transfers = Set(actions.map(\.rawValue))
         var shown: Int64 = 0
-        let found = try await mirror.pastItems(ofRun: Int64(number)) { item in
+        let found = try await mirror.history().items(ofRun: Int64(number)) { item in
             if item.state == ItemState.done.rawValue, transfers.contains(item.action) { shown += 1 }
             return say(item)
         }
@@ -58,7 +58,7 @@ struct LogCommand: Sendable {
 
     /// The last runs, the latest first, that began since `--since`.
     private func runs(of mirror: DirectoryMirror) async throws -> [PastRun] {
-        let runs = try await mirror.pastRuns(limit: Self.limit)
+        let runs = try await mirror.history().runs(limit: Self.limit)
         guard let age = try context.arguments.value(of: .since, .time("7d or 12h")) else {
             return runs
         }
@@ -76,7 +76,7 @@ struct LogCommand: Sendable {
         let key = String(path.utf8.last == UInt8(ascii: "/") ? path.dropLast() : path[...])
         var isFound = false
         for run in runs.prefix(Self.runsWithItems).reversed() {
-            _ = try await mirror.pastItems(ofRun: run.number) { item in
+            _ = try await mirror.history().items(ofRun: run.number) { item in
                 let rest = item.key.utf8.dropFirst(key.utf8.count)
                 guard item.key.utf8.starts(with: key.utf8),
                     rest.isEmpty || rest.first == UInt8(ascii: "/")
@@ -107,8 +107,8 @@ struct LogCommand: Sendable {
         let mirror = try context.localMirror()
         page.overview = try await mirror.overview(.items) ?? MirrorOverview()
         page.live = try mirror.live()
-        page.trash = try await mirror.trash()
-        page.hasRemoteTrash = (try? mirror.hasRemoteTrash()) ?? false
+        page.trash = try await mirror.trash.size()
+        page.hasRemoteTrash = (try? mirror.trash.hasRemote()) ?? false
         guard let problem = file.replace(with: page.text) else { return .success }
         context.reportLoss("the page was not written to \(file.shown): \(problem)")
         return .incomplete

@@ -135,15 +135,15 @@ struct MirrorsCommand: Sendable {
                 allowsRebinding: false,
                 sources: sources
             )
-            let last = try await mirror.pastRuns(limit: 1).first
+            let last = try await mirror.history().runs(limit: 1).first
             row.state =
                 last.map { $0.end?.outcome ?? ($0.isRunning ? "running" : "did not end") }
                 ?? "no run"
             let local = LocalMirror(
                 directory: entry.directory,
-                deviceName: sources.hostName,
                 stateDirectory: entry.stateDirectory,
-                homeDirectory: sources.homeDirectory
+                homeDirectory: sources.homeDirectory,
+                environment: SystemClocks.engine(hostName: sources.hostName)
             )
             row.lastSuccess = try await local.lastSuccess().values.max()
             row.wasInStep = try await local.wasInStep()

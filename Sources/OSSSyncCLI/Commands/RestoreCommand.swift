@@ -131,8 +131,8 @@ struct RestoreCommand: Sendable {
             }
         }
         let local = try context.localMirror()
-        guard try local.hasRemoteTrash() else {
-            return try await local.restore(request) { say($0) }
+        guard try local.trash.hasRemote() else {
+            return try await local.trash.restore(request) { say($0) }
         }
         return try await undo(request, local, context.mirror())
     }
@@ -143,7 +143,7 @@ struct RestoreCommand: Sendable {
         let mirror: DirectoryMirror?
         switch request?.version {
         case .at: mirror = try context.mirror()
-        case .run where try !local.hasRemoteTrash(): mirror = nil
+        case .run where try !local.trash.hasRemote(): mirror = nil
         default: mirror = try mirrorIfConnected()
         }
         return MirrorRestoration(
@@ -208,7 +208,7 @@ struct RestoreCommand: Sendable {
         do {
             return try context.mirror()
         } catch let error as SyncError where [.configuration, .credentials].contains(error.code) {
-            if try context.localMirror().hasRemoteTrash() { throw error }
+            if try context.localMirror().trash.hasRemote() { throw error }
             return nil
         }
     }
@@ -219,7 +219,7 @@ struct RestoreCommand: Sendable {
         _ local: LocalMirror,
         _ mirror: DirectoryMirror
     ) async throws -> RestoreReport {
-        var report = try await local.restore(request) { say($0) }
+        var report = try await local.trash.restore(request) { say($0) }
         var found = try await mirror.restoreObjects(request, downloading: nil) { say($0) }
         if report.missing.isEmpty { found.missing = [] }
         report.missing = []
@@ -229,19 +229,19 @@ struct RestoreCommand: Sendable {
 
     /// The run that is meant without RUN, which is said.
     private func lastRun() async throws -> TrashVersion {
-        let local = try context.localMirror()
+        let local = try context.localMirror().trash
         var remote: (time: StoreTime, number: Int64)?
-        if try local.hasRemoteTrash() {
+        if try local.hasRemote() {
             let mirror = try context.mirror()
             do throws(SyncError) {
-                remote = try await mirror.lastRunInRemoteTrash()
+                remote = try await mirror.remoteTrash().lastRun()
             } catch {
                 // The manifest knows what its own runs did there.
                 guard error.code == .remoteUnreachable else { throw error }
                 context.complain("the trash in the bucket was not asked: \(error.message)")
             }
         }
-        guard let last = try await local.lastRunToUndo(remote: remote) else { return .lastRun }
+        guard let last = try await local.lastRun(remote: remote) else { return .lastRun }
         if !context.output.isJSON, !context.output.isQuiet {
             let time = "\(last.time.localText) (\(CommandContext.zoneText))"
             context.say("undo of run \(last.number), which began at \(time)")

@@ -31,7 +31,7 @@ extension StatusCommand {
                 } else {
                     // In its first moment, and where the file cannot be written, only the journal
                     // knows of a run.
-                    let run = try await mirror.pastRuns(limit: 1).first
+                    let run = try await mirror.history().runs(limit: 1).first
                     if let run, run.isRunning {
                         title = run.direction
                     } else {

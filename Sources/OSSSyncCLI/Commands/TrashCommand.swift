@@ -7,19 +7,16 @@ struct TrashCommand: Sendable {
 
     func run() async throws -> ExitCode {
         let age = try context.arguments.value(of: .olderThan, .time("90s, 12h or 7d")) ?? .zero
-        let mirror = try context.localMirror()
+        let local = try context.localMirror().trash
         let empties = context.arguments.has(.empty)
         let isDryRun = context.arguments.has(.dryRun)
-        var report =
-            empties && !isDryRun
-            ? try await mirror.emptyTrash(age: age)
-            : try await mirror.trash(age: age) { say($0) }
-        if try mirror.hasRemoteTrash() {
-            let bucket = try context.mirror()
-            let other =
-                empties && !isDryRun
-                ? try await bucket.emptyRemoteTrash(age: age)
-                : try await bucket.remoteTrash(age: age, ofOthers: !empties) { say($0) }
+        func found(on side: any TrashSide) async throws -> TrashReport {
+            try await empties && !isDryRun
+                ? side.empty(age: age) : side.list(age: age, ofOthers: !empties) { say($0) }
+        }
+        var report = try await found(on: local)
+        if try local.hasRemote() {
+            let other = try await found(on: context.mirror().remoteTrash())
             report.files += other.files
             report.bytes += other.bytes
             report.failures += other.failures

@@ -21,7 +21,10 @@ struct WatchCommand: Sendable {
             deletesKnown: push.deletesKnown
         )
         options.names = push.names
-        try await context.localMirror().watch(options, onEvent: say) { try await run($0) }
+        let watch = MirrorWatch(try context.localMirror(), options, onEvent: say) {
+            try await run($0)
+        }
+        try await watch.run()
         return .success
     }
 

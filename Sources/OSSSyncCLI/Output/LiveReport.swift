@@ -103,8 +103,8 @@ final class LiveReport: Sendable {
         let mirror = try? context.localMirror()
         if let overview = try? await mirror?.overview(depth) { page.overview = overview }
         if depth != .items { page.overview.take(itemsOf: state.withLock(\.done)) }
-        page.trash = try? await mirror?.trash()
-        page.hasRemoteTrash = (try? mirror?.hasRemoteTrash()) ?? false
+        page.trash = try? await mirror?.trash.size()
+        page.hasRemoteTrash = (try? mirror?.trash.hasRemote()) ?? false
         page.failure = error.map { EventText.failure($0) }
         guard let problem = pageFile.replace(with: page.text) else { return true }
         context.reportLoss("the page was not written to \(pageFile.shown): \(problem)")

@@ -118,7 +118,7 @@ extension MirrorEngine {
         path text: String,
         of directions: [SyncDirection: RunOptions]
     ) async throws(SyncError) -> Explanation {
-        let path = try LocalSettings.path(text)
+        let path = try LocalMirror.path(text)
         let session = try await MirrorSession.open(settings, locks: false, allowsRebinding: false)
         do {
             return try await PathExplainer(settings: settings).explain(

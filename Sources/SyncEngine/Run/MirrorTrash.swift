@@ -10,11 +10,24 @@ internal import Synchronization
 /// files had. Listing it takes no lock; changing it takes the directory's, as a run does. The
 /// manifest has no part in it: a file that comes back is one that the user put there, and the next
 /// run compares it as such.
+///
+/// Not guaranteed: a whole listing beside a run, which adds to the trash and empties it.
 package struct MirrorTrash: TrashSide {
-    let settings: LocalSettings
+    let settings: LocalMirror
 
-    package init(settings: LocalSettings) {
+    package init(settings: LocalMirror) {
         self.settings = settings
+    }
+
+    /// How much is there; nil if there was no run yet.
+    package func size() async throws(SyncError) -> TrashReport? {
+        do throws(SyncError) {
+            return try await list(age: .zero) { _ in true }
+        } catch {
+            // There is no state directory.
+            guard error.code == .configuration else { throw error }
+            return nil
+        }
     }
 
     package var environment: EngineEnvironment { settings.environment }
@@ -61,8 +74,8 @@ package struct MirrorTrash: TrashSide {
         }
     }
 
-    /// The last run that deleted or replaced something, here or in the bucket: its number, and when
-    /// it began.
+    /// The last run that deleted or replaced something, here or in the bucket: when it began, and
+    /// its number.
     ///
     /// `remote` is the last one that left something in the bucket's trash; nil if none did.
     package func lastRun(
@@ -78,7 +91,11 @@ package struct MirrorTrash: TrashSide {
         }
     }
 
-    /// Brings files back; each by one rename, so that a kill leaves it here or there.
+    /// Brings files back with their times and modes; each by one rename, so that a kill leaves it
+    /// here or there.
+    ///
+    /// A file that comes back is like any other: the next push uploads it if the remote does not
+    /// have it, and the next pull keeps it. Cancelling the task ends it between two files.
     ///
     /// - Parameters:
     ///   - request: What comes back. Of a directory, everything in the trash beneath it does.
@@ -290,6 +307,11 @@ extension MirrorTrash {
             throw SyncError(any: error)
         }
     }
+}
+
+extension LocalMirror {
+    /// What deletions, replacements and conflicts moved away here.
+    package var trash: MirrorTrash { MirrorTrash(settings: self) }
 }
 
 extension TrashOfRun {

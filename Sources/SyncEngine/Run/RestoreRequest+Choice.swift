@@ -27,7 +27,7 @@ extension RestoreRequest {
 
     /// True if what has this key goes to the trash for what comes back.
     func mayReplace(_ key: ObjectKey) -> Bool {
-        replaces || replacesFiles && paths.contains { (try? LocalSettings.path($0))?.key == key }
+        replaces || replacesFiles && paths.contains { (try? LocalMirror.path($0))?.key == key }
     }
 
     /// True for a file or link that comes from elsewhere; the reports of some places have its key.
@@ -56,8 +56,8 @@ extension RestoreRequest {
     func places() throws(SyncError) -> (paths: [RelativePath?], target: RelativePath?) {
         var found: [RelativePath?] = []
         for text in paths {
-            found.append(Self.isAll(text) ? nil : try LocalSettings.path(text))
+            found.append(Self.isAll(text) ? nil : try LocalMirror.path(text))
         }
-        return (found, try target.map(LocalSettings.path))
+        return (found, try target.map(LocalMirror.path))
     }
 }

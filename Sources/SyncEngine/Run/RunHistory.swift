@@ -9,7 +9,7 @@ package struct RunHistory: Sendable {
 
     private static let itemsAtOnce = 256
 
-    /// The latest runs, the last one first.
+    /// The latest runs, the last one first; at most 1,000 are kept.
     package func runs(limit: Int) async throws(SyncError) -> [PastRun] {
         try await reading { session in
             let runs = try await session.manifest.rows(.runs, limit: limit)
@@ -29,6 +29,8 @@ package struct RunHistory: Sendable {
     }
 
     /// Hands what a run recorded to `onItem`, in order, until `onItem` returns false.
+    ///
+    /// Items of the last 20 runs are kept, at most 5,000 of each.
     ///
     /// - Returns: The run; nil if there is no record of it.
     /// - Throws: `SyncError`.
@@ -65,7 +67,7 @@ extension MirrorEngine {
     package var history: RunHistory { RunHistory(settings: settings) }
 }
 
-extension LocalSettings {
+extension LocalMirror {
     private static let (mostRuns, itemsAtOnce) = (1_000, 256)
 
     /// What is known of the mirror, and of what its last run did; takes no lock and changes

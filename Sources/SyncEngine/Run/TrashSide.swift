@@ -27,13 +27,13 @@ extension TrashSide {
     /// Hands each file to `onFile`, the oldest run's first, until `onFile` returns false.
     ///
     /// - Parameters:
-    ///   - age: Only of runs that began at least this many seconds ago, by this machine's clock.
+    ///   - age: Only of runs that began at least this long ago, by this machine's clock.
     ///   - ofOthers: False to leave out what emptying leaves: that of other mirrors.
     ///   - onFile: Called from any thread.
     /// - Returns: What was listed.
     /// - Throws: `SyncError` if the directory is no mirror, or a side cannot be read.
     package func list(
-        age: Int64,
+        age: Duration,
         ofOthers: Bool = true,
         onFile: @escaping @Sendable (TrashedFile) -> Bool
     ) async throws(SyncError) -> TrashReport {
@@ -50,9 +50,9 @@ extension TrashSide {
         return report.withLock(\.self)
     }
 
-    /// Deletes what runs of this mirror that began at least `age` seconds ago left, by this
+    /// Deletes for good what runs of this mirror that began at least `age` ago left, by this
     /// machine's clock; while no run of this directory is active.
-    package func empty(age: Int64) async throws(SyncError) -> TrashReport {
+    package func empty(age: Duration) async throws(SyncError) -> TrashReport {
         do {
             return try await delete(before: limit(age))
         } catch {
@@ -71,7 +71,8 @@ extension TrashSide {
         }
     }
 
-    private func limit(_ age: Int64) -> Timestamp {
+    private func limit(_ age: Duration) -> Timestamp {
+        let age = age.components.seconds
         guard age > 0 else { return Timestamp(seconds: .max) }
         return Timestamp(seconds: environment.now().seconds - age + 1)
     }

@@ -54,7 +54,7 @@ enum LastSuccess {
     }
 }
 
-extension LocalSettings {
+extension LocalMirror {
     /// When the last complete run of each direction ended; takes no lock and changes nothing.
     package func lastSuccess() async throws(SyncError) -> [SyncDirection: StoreTime] {
         try await inspecting([:]) { manifest throws(ManifestError) in

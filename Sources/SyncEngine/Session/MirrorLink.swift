@@ -1,7 +1,7 @@
 internal import LocalStorage
 internal import ObjectStorage
 package import ObjectTransfer
-package import SyncModel
+internal import SyncModel
 
 /// The small configuration file that links a directory with its remote.
 package enum MirrorLink {
@@ -224,33 +224,6 @@ package enum MirrorLink {
             return error.message
         }
         return mirror.placeRefusal?.message
-    }
-
-    /// Why every run of this direction would be refused, whatever is in the directory; nil if none
-    /// would.
-    package static func refusal(
-        of direction: SyncDirection,
-        directory: String,
-        stateDirectory: String?,
-        homeDirectory: String?
-    ) -> SyncError? {
-        do throws(LocalError) {
-            let mirror = try MirrorDirectory.inspect(
-                at: directory,
-                stateDirectory: stateDirectory,
-                homeDirectory: homeDirectory,
-                calls: .standard
-            )
-            defer { mirror.removeStandIn() }
-            if direction != .push { try mirror.requireOwn() }
-            return nil
-        } catch {
-            switch error {
-            case .refusedDirectory, .unsafeDirectory: return SyncError(error)
-            // The disk may be another one when the run starts.
-            default: return nil
-            }
-        }
     }
 
     private static func existing(

@@ -30,7 +30,7 @@ struct RunPaths: Sendable {
     init(_ texts: [String], links: LinkPolicy) throws(SyncError) {
         var all: [[UInt8]: RelativePath] = [:]
         for text in texts {
-            let path = try LocalSettings.path(text)
+            let path = try LocalMirror.path(text)
             all[path.bytes] = path
         }
         self.init(all, links: links)

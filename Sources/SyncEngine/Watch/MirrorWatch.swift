@@ -16,7 +16,7 @@ package struct MirrorWatch: Sendable {
     private static let ordinaryInterval = Duration.seconds(3_600)
     private static let pollingInterval = Duration.seconds(300)
 
-    private let settings: LocalSettings
+    private let settings: LocalMirror
     private let options: WatchOptions
     private let onEvent: @Sendable (WatchEvent) -> Void
     private let push: @Sendable (WatchRound) async throws -> WatchOutcome
@@ -30,8 +30,15 @@ package struct MirrorWatch: Sendable {
         init(_ schedule: PushSchedule) { self.schedule = Mutex(schedule) }
     }
 
+    /// Makes one.
+    ///
+    /// - Parameters:
+    ///   - settings: The directory.
+    ///   - options: How it is watched.
+    ///   - onEvent: Called with what is done beside the pushes.
+    ///   - push: Makes one push, with `RunOptions.paths` and `RunOptions.allowsMissingPaths`.
     package init(
-        _ settings: LocalSettings,
+        _ settings: LocalMirror,
         _ options: WatchOptions,
         onEvent: @escaping @Sendable (WatchEvent) -> Void,
         push: @escaping @Sendable (WatchRound) async throws -> WatchOutcome
@@ -44,7 +51,10 @@ package struct MirrorWatch: Sendable {
         shared = Shared(PushSchedule(settling: options.settling, now: now))
     }
 
-    /// Continues until a push throws or the task is cancelled.
+    /// Pushes everything, and then what changes, until a push throws or the task is cancelled.
+    ///
+    /// - Throws: What `push` throws; `SyncError` if the directory cannot be opened, and of code
+    ///   `cancelled`.
     package func run() async throws {
         if let directory = try? settings.open(), let cutting = try Cutting.read(in: directory) {
             throw cutting.refusal(for: settings.directory)

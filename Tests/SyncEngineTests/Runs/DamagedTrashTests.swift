@@ -35,7 +35,7 @@ struct DamagedTrashTests {
         #expect(repaired.repaired == 1)
         let local = try fixture.engine("a").settings
         let trash = MirrorTrash(
-            settings: LocalSettings(
+            settings: LocalMirror(
                 directory: local.directory,
                 stateDirectory: nil,
                 homeDirectory: nil,

@@ -99,7 +99,7 @@ extension EngineRuns {
 
             let settings = try fixture.engine("a").settings
             let trash = MirrorTrash(
-                settings: LocalSettings(
+                settings: LocalMirror(
                     directory: settings.directory,
                     stateDirectory: nil,
                     homeDirectory: nil,
@@ -221,7 +221,7 @@ extension EngineRuns {
                 #expect(summary.isComplete && summary.notMirrored == 6, "\(direction)")
             }
             for name in names { #expect(fixture.exists("a/.osssync-names/" + name)) }
-            #expect(throws: SyncError.self) { try LocalSettings.path(".osssync-names/a") }
+            #expect(throws: SyncError.self) { try LocalMirror.path(".osssync-names/a") }
         }
 
         @Test func `behind links are neither read, written nor deleted`() async throws {

@@ -260,7 +260,7 @@ extension RemoteTrashTests {
     @Test func `an undo names the copies that the trash has no more`() async throws {
         try await loseFiles(fixture)
         _ = try await push()
-        _ = try await fixture.engine("a").trash.empty(age: 0)
+        _ = try await fixture.engine("a").trash.empty(age: .zero)
         for isDryRun in [true, false] {
             var request = RestoreRequest(
                 paths: ["."],
@@ -381,7 +381,7 @@ extension RemoteTrashTests {
         _ = try await push()
         let engine = try fixture.engine("a")
         let files = Mutex<[TrashedFile]>([])
-        let report = try await engine.trash.list(age: 0) { file in
+        let report = try await engine.trash.list(age: .zero) { file in
             files.withLock { $0.append(file) }
             return true
         }
@@ -389,11 +389,11 @@ extension RemoteTrashTests {
         let listed = files.withLock { $0 }
         #expect(listed.map(\.key) == ["edited", "gone"])
         #expect(listed.allSatisfy { $0.run == 2 && $0.isRemote && $0.removed != nil })
-        #expect(try await engine.trash.empty(age: 3_600).files == 0)
+        #expect(try await engine.trash.empty(age: .seconds(3_600)).files == 0)
         // What another machine put there is not this one's.
         try await fixture.run("b", .pull)
-        #expect(try await fixture.engine("b").trash.empty(age: 0).files == 0)
-        #expect(try await engine.trash.empty(age: 0).files == 2)
+        #expect(try await fixture.engine("b").trash.empty(age: .zero).files == 0)
+        #expect(try await engine.trash.empty(age: .zero).files == 2)
         #expect(try await trashed(fixture).isEmpty)
     }
 }

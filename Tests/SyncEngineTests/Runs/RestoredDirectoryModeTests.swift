@@ -30,7 +30,7 @@ struct RestoredDirectoryModeTests {
     ) async throws -> RestoreReport {
         let settings = try fixture.engine("a").settings
         let trash = MirrorTrash(
-            settings: LocalSettings(
+            settings: LocalMirror(
                 directory: settings.directory,
                 stateDirectory: nil,
                 homeDirectory: nil,

@@ -33,7 +33,7 @@ extension EngineRuns {
         private func trash() throws -> MirrorTrash {
             let settings = try engine().settings
             return MirrorTrash(
-                settings: LocalSettings(
+                settings: LocalMirror(
                     directory: settings.directory,
                     stateDirectory: settings.stateDirectory,
                     homeDirectory: settings.homeDirectory,

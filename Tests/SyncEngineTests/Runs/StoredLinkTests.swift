@@ -171,7 +171,7 @@ extension EngineRuns {
 
             let settings = try fixture.engine("a").settings
             let trash = MirrorTrash(
-                settings: LocalSettings(
+                settings: LocalMirror(
                     directory: settings.directory,
                     stateDirectory: nil,
                     homeDirectory: nil,

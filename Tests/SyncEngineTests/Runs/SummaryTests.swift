@@ -123,7 +123,7 @@ extension EngineRuns {
         @Test func `a mirror has so many files and bytes, and was verified then`() async throws {
             let fixture = try MirrorFixture()
             let settings = try fixture.engine("a").settings
-            let local = LocalSettings(
+            let local = LocalMirror(
                 directory: settings.directory,
                 stateDirectory: nil,
                 homeDirectory: nil,

@@ -26,7 +26,7 @@ struct TrashTests {
             return Timestamp(seconds: now.seconds + ahead, nanoseconds: now.nanoseconds)
         }
         return MirrorTrash(
-            settings: LocalSettings(
+            settings: LocalMirror(
                 directory: settings.directory,
                 stateDirectory: nil,
                 homeDirectory: nil,
@@ -37,7 +37,7 @@ struct TrashTests {
 
     private func listed(age: Int64 = 0, ahead: Int64 = 0) async throws -> [TrashedFile] {
         let files = Mutex<[TrashedFile]>([])
-        let report = try await trash(ahead: ahead).list(age: age) { file in
+        let report = try await trash(ahead: ahead).list(age: .seconds(age)) { file in
             files.withLock { $0.append(file) }
             return true
         }
@@ -359,11 +359,11 @@ struct TrashTests {
         try fixture.write("a/.osssync/trash/20260101T000000Z-run-1/old", Data("old".utf8))
         let day: Int64 = 86_400
         #expect(try await listed(age: day).map(\.key) == ["old"])
-        let old = try await trash().empty(age: day)
+        let old = try await trash().empty(age: .seconds(day))
         #expect(old.files == 1 && old.bytes == 3 && old.failures.isEmpty)
-        #expect(try await trash().empty(age: day).files == 0)
+        #expect(try await trash().empty(age: .seconds(day)).files == 0)
         #expect(try await listed(age: day, ahead: 2 * day).count == 2)
-        #expect(try await trash().empty(age: 0).bytes == 200)
+        #expect(try await trash().empty(age: .zero).bytes == 200)
         #expect(try await listed().isEmpty)
         #expect(fixture.content("a/z") != nil)
     }
@@ -382,7 +382,7 @@ struct TrashTests {
         await #expect { try await restore(["d"]) } throws: { error in
             (error as? SyncError)?.code == .locked
         }
-        await #expect { try await trash().empty(age: 0) } throws: { error in
+        await #expect { try await trash().empty(age: .zero) } throws: { error in
             (error as? SyncError)?.code == .locked
         }
         #expect(try await listed().count == 2)

@@ -22,7 +22,7 @@ struct UndoTests {
     private func trash() throws -> MirrorTrash {
         let settings = try fixture.engine("a").settings
         return MirrorTrash(
-            settings: LocalSettings(
+            settings: LocalMirror(
                 directory: settings.directory,
                 stateDirectory: nil,
                 homeDirectory: nil,
@@ -137,7 +137,7 @@ struct UndoTests {
         try await fixture.run("a", .pull)
         try fixture.write("a/f", two)
         try await fixture.run("a", .pull) { $0.replacesLocalChanges = true }
-        _ = try await trash().empty(age: 0)
+        _ = try await trash().empty(age: .zero)
         #expect(try await undo(2).said == ["kept f"])
         // Whoever wrote another one has no use for what was there.
         try fixture.write("a/f", two)

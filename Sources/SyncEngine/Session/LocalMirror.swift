@@ -2,8 +2,17 @@ package import LocalStorage
 package import ObjectTransfer
 package import SyncModel
 
-/// One mirrored directory, for what needs no remote.
-package struct LocalSettings: Sendable {
+/// The directory of a mirror, for what needs no remote.
+///
+/// ```swift
+/// let request = RestoreRequest(
+///     paths: ["2024"], version: .latest, target: nil, replaces: false
+/// )
+/// let report = try await mirror.trash.restore(request) { file in show(file) }
+/// ```
+/// It is opened by each call. No request is made, and neither credentials nor a configuration are
+/// read.
+package struct LocalMirror: Sendable {
     package var directory: String
     /// Where the state is, if not in the directory's `.osssync`.
     package var stateDirectory: String?
@@ -45,6 +54,28 @@ package struct LocalSettings: Sendable {
                 message: "'\(shown)' is not a mirror: there is no '\(path)'; "
                     + "'osssync init DIR REMOTE' creates one"
             )
+        }
+    }
+
+    /// Why every run of this direction would be refused, whatever is in the directory, such as a
+    /// pull into `/etc`; nil if none would be, as far as is known before it starts.
+    package func refusal(of direction: SyncDirection) -> SyncError? {
+        do throws(LocalError) {
+            let mirror = try MirrorDirectory.inspect(
+                at: directory,
+                stateDirectory: stateDirectory,
+                homeDirectory: homeDirectory,
+                calls: systemCalls
+            )
+            defer { mirror.removeStandIn() }
+            if direction != .push { try mirror.requireOwn() }
+            return nil
+        } catch {
+            switch error {
+            case .refusedDirectory, .unsafeDirectory: return SyncError(error)
+            // The disk may be another one when the run starts.
+            default: return nil
+            }
         }
     }
 

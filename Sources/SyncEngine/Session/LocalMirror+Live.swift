@@ -2,7 +2,7 @@ internal import LocalStorage
 internal import ObjectStorage
 package import ObjectTransfer
 
-extension LocalSettings {
+extension LocalMirror {
     /// What the run that works now shows of itself; nil without one, and in its first moment.
     ///
     /// What a killed run left is not shown: its lock is free.

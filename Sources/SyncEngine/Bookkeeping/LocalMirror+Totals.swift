@@ -3,7 +3,7 @@ internal import ManifestStore
 package import ObjectTransfer
 internal import SyncModel
 
-extension LocalSettings {
+extension LocalMirror {
     /// The recorded names that begin with `prefix`, one level of them, and the first `limit`; those
     /// of directories end in "/".
     ///
