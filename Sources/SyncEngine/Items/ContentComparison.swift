@@ -9,8 +9,6 @@ internal import SyncPlanner
 struct ContentComparison: ItemWorker {
     let parts: ItemParts
 
-    init(_ parts: ItemParts) { self.parts = parts }
-
     /// Up to this size an MD5 of the file is cheaper than asking the service for its CRC-64.
     private static let largestDigest: Int64 = 8 << 20
 

@@ -10,8 +10,6 @@ internal import SyncPlanner
 struct CopySources: ItemWorker {
     let parts: ItemParts
 
-    init(_ parts: ItemParts) { self.parts = parts }
-
     var renames: RenameLookup {
         RenameLookup(
             smallestWorthAsking: context.limits.smallestWorthAsking,

@@ -12,8 +12,6 @@ internal import SyncPlanner
 struct DamagedFiles: ItemWorker {
     let parts: ItemParts
 
-    init(_ parts: ItemParts) { self.parts = parts }
-
     /// Reports what the disk changed, and marks its row: later runs keep the object as this one
     /// does.
     ///

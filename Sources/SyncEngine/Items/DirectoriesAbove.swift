@@ -13,8 +13,6 @@ internal import SyncPlanner
 struct DirectoriesAbove: ItemWorker {
     let parts: ItemParts
 
-    init(_ parts: ItemParts) { self.parts = parts }
-
     /// What cannot be asked or made is met where the file gets its name.
     func make(above path: RelativePath) async {
         guard !context.paths.ranges.isAll, context.options.keepsFileMetadata else { return }

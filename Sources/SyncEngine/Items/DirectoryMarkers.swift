@@ -9,8 +9,6 @@ internal import SyncPlanner
 struct DirectoryMarkers: ItemWorker {
     let parts: ItemParts
 
-    init(_ parts: ItemParts) { self.parts = parts }
-
     var permissions: Permissions { Permissions(parts) }
 
     /// Only stores of S3 are of so many makes.

@@ -10,8 +10,6 @@ internal import Synchronization
 struct FileDownloads: ItemWorker {
     let parts: ItemParts
 
-    init(_ parts: ItemParts) { self.parts = parts }
-
     private var contents: ContentComparison { ContentComparison(parts) }
     private var markers: DirectoryMarkers { DirectoryMarkers(parts) }
     private var directories: DirectoriesAbove { DirectoriesAbove(parts) }

@@ -8,8 +8,6 @@ internal import Synchronization
 struct FilePlaces: ItemWorker {
     let parts: ItemParts
 
-    init(_ parts: ItemParts) { self.parts = parts }
-
     /// What is in the place of a file or link that the walk did not see; nil if nothing is.
     func obstacle(of entry: JoinedEntry, at path: RelativePath) async -> SkipReason? {
         guard entry.local == nil else { return nil }

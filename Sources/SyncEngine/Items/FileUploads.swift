@@ -9,8 +9,6 @@ internal import SyncPlanner
 struct FileUploads: ItemWorker {
     let parts: ItemParts
 
-    init(_ parts: ItemParts) { self.parts = parts }
-
     private var damage: DamagedFiles { DamagedFiles(parts) }
     private var markers: DirectoryMarkers { DirectoryMarkers(parts) }
     private var permissions: Permissions { Permissions(parts) }

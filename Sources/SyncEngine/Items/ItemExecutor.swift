@@ -28,8 +28,6 @@ struct ItemExecutor: ItemWorker {
     var sources: CopySources { CopySources(parts) }
     var uploads: FileUploads { FileUploads(parts) }
 
-    init(_ parts: ItemParts) { self.parts = parts }
-
     /// Where an upload or a comparison needs more than the decision: what was planned.
     struct Work: Sendable {
         let entry: JoinedEntry

@@ -47,9 +47,13 @@ final class ItemParts: Sendable {
 /// Works on items of a run, one kind of work for each type.
 protocol ItemWorker: Sendable {
     var parts: ItemParts { get }
+
+    init(parts: ItemParts)
 }
 
 extension ItemWorker {
+    init(_ parts: ItemParts) { self.init(parts: parts) }
+
     var context: RunContext { parts.context }
     var ledger: RunLedger { parts.ledger }
     var publications: PublicationQueue { parts.publications }

@@ -9,8 +9,6 @@ internal import SyncPlanner
 struct Permissions: ItemWorker {
     let parts: ItemParts
 
-    init(_ parts: ItemParts) { self.parts = parts }
-
     /// Gives one side the permissions of the other one, and the row what both are now.
     ///
     /// `start` is a moment before the file was read; nil if it was not.

@@ -16,8 +16,6 @@ internal import SyncPlanner
 struct SmallRenames: ItemWorker {
     let parts: ItemParts
 
-    init(_ parts: ItemParts) { self.parts = parts }
-
     /// True if a new small file may be a recorded one under a new name.
     ///
     /// A file that was written after the last run ended is in no row, unless its time was in the
