@@ -52,20 +52,17 @@ final class RunNotification: Sendable {
             summary.isPlanComplete = false
             summary.stopped = EventText.failure(error)
         }
-        var line = EventJSON.summary(summary)
-        line.add([
-            "directory": absolutePath(context.place?.directory ?? ""),
-            "remote": context.remoteText,
-            "exit": code.rawValue,
-            "error": error.map { EventText.failure($0) },
-        ])
-        await post(line, code)
+        await post(EventJSON.summary(summary), code, error)
     }
 
     /// Posts what a verification found.
     func finish(_ found: JSONLine, _ code: ExitCode, _ error: (any Error)?) async {
         guard code != .interrupted, code != .terminated else { return }
         guard choice == .always || code != .success else { return }
+        await post(found, code, error)
+    }
+
+    private func post(_ found: JSONLine, _ code: ExitCode, _ error: (any Error)?) async {
         var line = found
         line.add([
             "directory": absolutePath(context.place?.directory ?? ""),
@@ -73,10 +70,6 @@ final class RunNotification: Sendable {
             "exit": code.rawValue,
             "error": error.map { EventText.failure($0) },
         ])
-        await post(line, code)
-    }
-
-    private func post(_ line: JSONLine, _ code: ExitCode) async {
         let json = line.line(at: WallClock.text())
         guard let problem = await webhook.post(json: json, exit: code.rawValue) else { return }
         context.reporter.handle(

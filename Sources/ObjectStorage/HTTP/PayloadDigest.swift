@@ -7,60 +7,37 @@ extension RequestBody {
 
     /// The SHA-256 of the whole body in lower-case hexadecimal digits; a file is read for it.
     func sha256() async throws(TransportError) -> String {
-        switch self {
-        case .none: return hexadecimalText(Digest.sha256([]))
-        case .bytes(let bytes): return hexadecimalText(Digest.sha256(bytes))
-        case .file, .sealed:
-            return try await reading { (body) throws(TransportError) in
-                var digest = StreamingDigest(.sha256)
-                try unsafe body.read { unsafe digest.update($0) }
-                return hexadecimalText(digest.finish())
-            }
-        }
+        hexadecimalText(try await digest(.sha256))
     }
 
     /// The MD5 of the whole body; a file is read for it.
     func md5() async throws(TransportError) -> [UInt8] {
-        switch self {
-        case .none: return Digest.md5([])
-        case .bytes(let bytes): return Digest.md5(bytes)
-        case .file, .sealed:
-            return try await reading { (body) throws(TransportError) in
-                var digest = StreamingDigest(.md5)
-                try unsafe body.read { unsafe digest.update($0) }
-                return digest.finish()
-            }
+        try await digest(.md5)
+    }
+
+    private func digest(_ algorithm: DigestAlgorithm) async throws(TransportError) -> [UInt8] {
+        try await reading { (body) throws(TransportError) in
+            var digest = StreamingDigest(algorithm)
+            try unsafe body.read { unsafe digest.update($0) }
+            return digest.finish()
         }
     }
 
     /// The CRC-64 of the whole body; a file is read for it.
     func checksum() async throws(TransportError) -> CRC64 {
-        switch self {
-        case .none: return CRC64()
-        case .bytes(let bytes): return CRC64(of: bytes)
-        case .file, .sealed:
-            return try await reading { (body) throws(TransportError) in
-                var checksum = CRC64()
-                try unsafe body.read { unsafe checksum.update($0) }
-                return checksum
-            }
+        try await reading { (body) throws(TransportError) in
+            var checksum = CRC64()
+            try unsafe body.read { unsafe checksum.update($0) }
+            return checksum
         }
     }
 
     /// The CRC-32C of the whole body; a file is read for it.
     func crc32c() async throws(TransportError) -> UInt32 {
-        switch self {
-        case .none: return 0
-        case .bytes(let bytes):
+        try await reading { (body) throws(TransportError) in
             var checksum = CRC32(.castagnoli)
-            unsafe checksum.update(bytes.span.bytes)
+            try unsafe body.read { unsafe checksum.update($0) }
             return checksum.value
-        case .file, .sealed:
-            return try await reading { (body) throws(TransportError) in
-                var checksum = CRC32(.castagnoli)
-                try unsafe body.read { unsafe checksum.update($0) }
-                return checksum.value
-            }
         }
     }
 
@@ -82,10 +59,11 @@ extension RequestBody {
         }.get()
     }
 
-    /// Hands out all of what is sent of a file.
+    /// Hands out all of what is sent.
     private func read(_ take: (UnsafeRawBufferPointer) -> Void) throws(TransportError) {
         switch self {
-        case .none, .bytes: break
+        case .none: break
+        case .bytes(let bytes): unsafe bytes.withUnsafeBytes { unsafe take($0) }
         case .file(let region): try unsafe Self.read(region, take)
         case .sealed(let body): try unsafe body.read(take)
         }
