@@ -105,15 +105,19 @@ let package = Package(
         ),
         .target(name: "CSystem"),
         .target(name: "CChecksums"),
+        library("CLibrary", []),
 
         library("SyncModel", [system("CISAL"), "CChecksums"]),
         library("SyncPlanner", ["SyncModel"]),
         library(
             "ObjectStorage",
-            ["SyncModel", system("CCurl"), crypto, system("CExpat"), system("CSodium")]
+            [
+                "SyncModel", system("CCurl"), crypto, system("CExpat"), system("CSodium"),
+                "CLibrary",
+            ]
         ),
-        library("LocalStorage", ["SyncModel", "CSystem"]),
-        library("ManifestStore", ["SyncModel", "CSQLite"]),
+        library("LocalStorage", ["SyncModel", "CLibrary", "CSystem"]),
+        library("ManifestStore", ["SyncModel", "CLibrary", "CSQLite"]),
         library("ObjectTransfer", ["SyncModel", "ObjectStorage", "LocalStorage", "CChecksums"]),
         library(
             "SyncEngine",
@@ -122,7 +126,10 @@ let package = Package(
                 "ObjectTransfer",
             ]
         ),
-        library("OSSTransfer", ["ObjectTransfer", "ObjectStorage", "LocalStorage", "SyncModel"]),
+        library(
+            "OSSTransfer",
+            ["ObjectTransfer", "ObjectStorage", "LocalStorage", "SyncModel", "CLibrary"]
+        ),
         library("OSSBucket", ["OSSTransfer", "ObjectTransfer", "ObjectStorage", "SyncModel"]),
         library("OSSTransferFoundation", ["OSSBucket", "OSSTransfer", "SyncModel"]),
         library("OSSTransferTesting", ["OSSBucket", "OSSTransfer", "ObjectStorage", "SyncModel"]),
@@ -133,12 +140,12 @@ let package = Package(
                 "LocalStorage", "SyncModel",
             ]
         ),
-        program("OSSSyncCLI", ["OSSBucket", "OSSSync", "CSystem"]),
+        program("OSSSyncCLI", ["OSSBucket", "OSSSync", "CLibrary", "CSystem"]),
         library(
             "StorageServer",
-            ["SyncModel", "CMicrohttpd", "CCrypto", "CExpat", "CSQLite", "CSystem"]
+            ["SyncModel", "CMicrohttpd", "CCrypto", "CExpat", "CSQLite", "CLibrary", "CSystem"]
         ),
-        program("StorageServerCLI", ["StorageServer"]),
+        program("StorageServerCLI", ["StorageServer", "CLibrary"]),
 
         .target(
             name: "SyncTestSupport",
@@ -251,7 +258,8 @@ if Context.environment["OSSSYNC_PORTABLE"] != nil {
         "OSSBucket", "OSSTransferFoundation", "OSSTransferTesting", "StoreFixture",
     ]
     let others = [
-        "SyncTestSupport", "LeaseExploration", "CSystem", "CChecksums", "TransferProgram",
+        "SyncTestSupport", "LeaseExploration", "CLibrary", "CSystem", "CChecksums",
+        "TransferProgram",
     ]
     let kept = Set(portable + portable.map { $0 + "Tests" } + others)
     package.targets.removeAll { !kept.contains($0.name) && $0.type != .system }

@@ -1,10 +1,5 @@
+internal import CLibrary
 package import SyncModel
-
-#if canImport(Glibc)
-internal import Glibc
-#else
-internal import Darwin
-#endif
 
 /// A system call that failed.
 package struct SystemCallError: Error, Sendable, Hashable {

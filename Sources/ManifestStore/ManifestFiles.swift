@@ -1,10 +1,5 @@
+internal import CLibrary
 internal import SyncModel
-
-#if canImport(Glibc)
-internal import Glibc
-#else
-internal import Darwin
-#endif
 
 /// The names of the manifest's files in the state directory, and what is done to them whole.
 package struct ManifestFiles: Sendable {
@@ -208,11 +203,7 @@ package struct ManifestFiles: Sendable {
     }
 
     private func rename(_ path: String, to newPath: String) throws(ManifestError) {
-        #if canImport(Glibc)
-        let result = unsafe Glibc.rename(path, newPath)
-        #else
-        let result = unsafe Darwin.rename(path, newPath)
-        #endif
+        let result = unsafe CLibrary.rename(path, newPath)
         guard result == 0 else { throw failure("rename", path) }
     }
 

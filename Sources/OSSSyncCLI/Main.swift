@@ -1,11 +1,6 @@
+internal import CLibrary
 internal import Dispatch
 internal import OSSSync
-
-#if canImport(Glibc)
-internal import Glibc
-#else
-internal import Darwin
-#endif
 
 @main
 enum Main {

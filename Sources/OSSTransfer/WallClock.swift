@@ -1,8 +1,4 @@
-#if canImport(Glibc)
-internal import Glibc
-#else
-internal import Darwin
-#endif
+internal import CLibrary
 
 /// The time of day of this machine.
 package enum WallClock {

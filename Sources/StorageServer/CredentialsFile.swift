@@ -1,8 +1,4 @@
-#if canImport(Glibc)
-internal import Glibc
-#else
-internal import Darwin
-#endif
+internal import CLibrary
 
 /// Access keys from a file of the server's user: JSON, or INI with one key for each section.
 ///

@@ -1,10 +1,5 @@
+internal import CLibrary
 internal import Synchronization
-
-#if canImport(Glibc)
-internal import Glibc
-#else
-internal import Darwin
-#endif
 
 /// Waiting that the end of the server cuts short: a pipe that becomes readable.
 final class Pause: Sendable {

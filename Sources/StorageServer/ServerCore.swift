@@ -1,11 +1,6 @@
+internal import CLibrary
 internal import SyncModel
 internal import Synchronization
-
-#if canImport(Glibc)
-internal import Glibc
-#else
-internal import Darwin
-#endif
 
 /// What all connections share.
 final class ServerCore: Sendable {

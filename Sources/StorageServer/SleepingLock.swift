@@ -1,8 +1,4 @@
-#if canImport(Glibc)
-internal import Glibc
-#else
-internal import Darwin
-#endif
+internal import CLibrary
 
 /// A lock whose waiters sleep at once.
 ///

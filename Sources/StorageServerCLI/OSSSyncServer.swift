@@ -1,10 +1,5 @@
+internal import CLibrary
 internal import StorageServer
-
-#if canImport(Glibc)
-internal import Glibc
-#else
-internal import Darwin
-#endif
 
 @main
 enum OSSSyncServer {

@@ -2,17 +2,18 @@ import Testing
 
 /// Who may import whom; the arrows of `docs/architecture.md` as a table.
 private let allowedImports: [String: Set<String>] = [
+    "CLibrary": ["libc"],
     "SyncModel": ["CISAL", "CChecksums"],
     "SyncPlanner": ["SyncModel"],
-    "ObjectStorage": ["SyncModel", "CCurl", "CCrypto", "CExpat", "CSodium", "libc"],
-    "LocalStorage": ["SyncModel", "CSystem", "libc"],
-    "ManifestStore": ["SyncModel", "CSQLite", "libc"],
+    "ObjectStorage": ["SyncModel", "CCurl", "CCrypto", "CExpat", "CSodium", "CLibrary"],
+    "LocalStorage": ["SyncModel", "CSystem", "CLibrary"],
+    "ManifestStore": ["SyncModel", "CSQLite", "CLibrary"],
     "ObjectTransfer": ["SyncModel", "ObjectStorage", "LocalStorage", "CChecksums"],
     "SyncEngine": [
         "SyncModel", "SyncPlanner", "ObjectStorage", "LocalStorage", "ManifestStore",
         "ObjectTransfer",
     ],
-    "OSSTransfer": ["ObjectTransfer", "ObjectStorage", "LocalStorage", "SyncModel", "libc"],
+    "OSSTransfer": ["ObjectTransfer", "ObjectStorage", "LocalStorage", "SyncModel", "CLibrary"],
     "OSSBucket": ["OSSTransfer", "ObjectTransfer", "ObjectStorage", "SyncModel"],
     "OSSTransferFoundation": ["OSSBucket", "OSSTransfer", "SyncModel", "Foundation"],
     "OSSTransferTesting": ["OSSBucket", "OSSTransfer", "ObjectStorage", "SyncModel"],
@@ -20,12 +21,12 @@ private let allowedImports: [String: Set<String>] = [
         "OSSBucket", "OSSTransfer", "SyncEngine", "ObjectTransfer", "ObjectStorage", "LocalStorage",
         "SyncModel",
     ],
-    "OSSSyncCLI": ["OSSBucket", "OSSSync", "CSystem", "libc"],
+    "OSSSyncCLI": ["OSSBucket", "OSSSync", "CSystem", "CLibrary", "libc"],
     "StorageServer": [
-        "SyncModel", "CMicrohttpd", "CCrypto", "CExpat", "CSQLite", "CSystem", "libc",
+        "SyncModel", "CMicrohttpd", "CCrypto", "CExpat", "CSQLite", "CSystem", "CLibrary",
         "FoundationEssentials",
     ],
-    "StorageServerCLI": ["StorageServer", "SyncModel", "libc"],
+    "StorageServerCLI": ["StorageServer", "SyncModel", "CLibrary"],
 ]
 
 /// The files that use a platform's own modules, where the libraries of C are not linked.

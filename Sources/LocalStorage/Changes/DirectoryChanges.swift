@@ -1,12 +1,7 @@
+internal import CLibrary
 internal import Dispatch
 package import SyncModel
 internal import Synchronization
-
-#if canImport(Glibc)
-internal import Glibc
-#else
-internal import Darwin
-#endif
 
 /// Reports what changes beneath a mirrored directory, as it changes.
 ///

@@ -1,11 +1,6 @@
+internal import CLibrary
 package import SyncModel
 internal import Synchronization
-
-#if canImport(Glibc)
-internal import Glibc
-#else
-internal import Darwin
-#endif
 
 /// The right to change one mirrored directory and its state, until it is released or the process
 /// ends, even by a kill: the kernel holds the lock, so a lock file that a killed process left

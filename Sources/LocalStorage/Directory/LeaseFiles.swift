@@ -1,10 +1,5 @@
+internal import CLibrary
 internal import SyncModel
-
-#if canImport(Glibc)
-internal import Glibc
-#else
-internal import Darwin
-#endif
 
 /// The files of a lease in a state directory: the record, and the claims, which only one can make.
 struct LeaseFiles: Sendable {

@@ -1,10 +1,5 @@
+internal import CLibrary
 internal import SyncModel
-
-#if canImport(Glibc)
-internal import Glibc
-#else
-internal import Darwin
-#endif
 
 /// Where the ``DirectoryMarker`` of a mirrored directory is: in this very directory, wherever the
 /// state is kept.

@@ -1,11 +1,6 @@
+internal import CLibrary
 internal import CSystem
 package import SyncModel
-
-#if canImport(Glibc)
-internal import Glibc
-#else
-internal import Darwin
-#endif
 
 extension MirrorDirectory {
     /// Makes a directory with its parents; it may exist.

@@ -1,10 +1,5 @@
+internal import CLibrary
 package import SyncModel
-
-#if canImport(Glibc)
-internal import Glibc
-#else
-internal import Darwin
-#endif
 
 extension MirrorDirectory {
     /// A new walk from the beginning, of what has a key in `ranges`; no other directories are

@@ -1,11 +1,6 @@
+internal import CLibrary
 internal import SyncModel
 internal import Synchronization
-
-#if canImport(Glibc)
-internal import Glibc
-#else
-internal import Darwin
-#endif
 
 /// The file system of a mirror: the room that is left there, and when what was written is durable.
 ///

@@ -1,11 +1,6 @@
+internal import CLibrary
 package import SyncModel
 internal import Synchronization
-
-#if canImport(Glibc)
-internal import Glibc
-#else
-internal import Darwin
-#endif
 
 /// The temporary files of a mirror or of a single file.
 ///

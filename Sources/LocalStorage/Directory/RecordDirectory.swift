@@ -1,11 +1,6 @@
+internal import CLibrary
 package import SyncModel
 internal import Synchronization
-
-#if canImport(Glibc)
-internal import Glibc
-#else
-internal import Darwin
-#endif
 
 /// A private directory of small files, each replaced by one rename.
 ///

@@ -1,10 +1,5 @@
+internal import CLibrary
 package import SyncModel
-
-#if canImport(Glibc)
-internal import Glibc
-#else
-internal import Darwin
-#endif
 
 /// What a file of the state directory holds.
 package struct StateFileContent: Sendable, Hashable {

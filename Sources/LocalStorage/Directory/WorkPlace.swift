@@ -1,10 +1,5 @@
+internal import CLibrary
 internal import SyncModel
-
-#if canImport(Glibc)
-internal import Glibc
-#else
-internal import Darwin
-#endif
 
 /// Where osssync's temporary files and trash of a mirror are, on the mount of the root, where
 /// renames reach.

@@ -1,11 +1,6 @@
+internal import CLibrary
 package import SyncModel
 internal import Synchronization
-
-#if canImport(Glibc)
-internal import Glibc
-#else
-internal import Darwin
-#endif
 
 /// A directory in which files are to get their names.
 struct KnownPlace: Sendable {

@@ -1,11 +1,6 @@
+internal import CLibrary
 internal import SyncModel
 internal import Synchronization
-
-#if canImport(Glibc)
-internal import Glibc
-#else
-internal import Darwin
-#endif
 
 // Disks that are one mount, and yet do not let a file be renamed from one directory to another:
 // unions of disks, and subvolumes.

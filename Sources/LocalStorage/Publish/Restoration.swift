@@ -1,10 +1,5 @@
+internal import CLibrary
 package import SyncModel
-
-#if canImport(Glibc)
-internal import Glibc
-#else
-internal import Darwin
-#endif
 
 /// What became of a file that was to come back from the trash.
 package enum RestorationOutcome: Sendable, Hashable {

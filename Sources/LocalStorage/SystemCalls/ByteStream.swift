@@ -1,10 +1,5 @@
+internal import CLibrary
 internal import Synchronization
-
-#if canImport(Glibc)
-internal import Glibc
-#else
-internal import Darwin
-#endif
 
 /// A pipe, a terminal or a file that is read or written from where it stands, such as standard
 /// input and output.
@@ -137,11 +132,7 @@ func platformRead(
     _ buffer: UnsafeMutableRawPointer?,
     _ count: Int
 ) -> Int {
-    #if canImport(Glibc)
-    unsafe Glibc.read(descriptor, buffer, count)
-    #else
-    unsafe Darwin.read(descriptor, buffer, count)
-    #endif
+    unsafe CLibrary.read(descriptor, buffer, count)
 }
 
 private func platformWrite(
@@ -149,9 +140,5 @@ private func platformWrite(
     _ buffer: UnsafeRawPointer?,
     _ count: Int
 ) -> Int {
-    #if canImport(Glibc)
-    unsafe Glibc.write(descriptor, buffer, count)
-    #else
-    unsafe Darwin.write(descriptor, buffer, count)
-    #endif
+    unsafe CLibrary.write(descriptor, buffer, count)
 }

@@ -1,11 +1,6 @@
+internal import CLibrary
 internal import CSystem
 package import SyncModel
-
-#if canImport(Glibc)
-internal import Glibc
-#else
-internal import Darwin
-#endif
 
 /// What is at a name that is neither a regular file nor a directory.
 package enum SpecialFileKind: Sendable, Hashable {

@@ -1,10 +1,5 @@
+internal import CLibrary
 internal import SyncModel
-
-#if canImport(Glibc)
-internal import Glibc
-#else
-internal import Darwin
-#endif
 
 /// An open directory; everything beneath it is reached from its descriptor, so that renaming or
 /// replacing one of its parents leads nowhere else.

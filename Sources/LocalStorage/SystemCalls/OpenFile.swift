@@ -1,10 +1,5 @@
+internal import CLibrary
 package import SyncModel
-
-#if canImport(Glibc)
-internal import Glibc
-#else
-internal import Darwin
-#endif
 
 /// An open regular file, or a symbolic link itself with its text as the content; closed when the
 /// last reference goes.

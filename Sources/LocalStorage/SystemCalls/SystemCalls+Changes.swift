@@ -1,10 +1,5 @@
+internal import CLibrary
 internal import CSystem
-
-#if canImport(Glibc)
-internal import Glibc
-#else
-internal import Darwin
-#endif
 
 /// What the system reports of one watched directory.
 struct ChangeReport: Sendable, Hashable {

@@ -1,21 +1,12 @@
+internal import CLibrary
 internal import CSystem
 internal import SyncModel
-
-#if canImport(Glibc)
-internal import Glibc
-#else
-internal import Darwin
-#endif
 
 // The calls on an open descriptor, and those that ask for facts of the machine.
 extension SystemCalls {
     static func close(_ descriptor: Int32) {
         // After EINTR the descriptor is gone on Linux; closing again could hit another file.
-        #if canImport(Glibc)
-        _ = Glibc.close(descriptor)
-        #else
-        _ = Darwin.close(descriptor)
-        #endif
+        _ = CLibrary.close(descriptor)
     }
 
     /// Fills `buffer` from `offset`; less only at the end of the file.

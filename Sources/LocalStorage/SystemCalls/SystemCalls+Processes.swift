@@ -1,11 +1,6 @@
+internal import CLibrary
 internal import CSystem
 internal import SyncModel
-
-#if canImport(Glibc)
-internal import Glibc
-#else
-internal import Darwin
-#endif
 
 // What tells one process from another, also to other machines.
 extension SystemCalls {

@@ -1,11 +1,6 @@
+internal import CLibrary
 internal import CSystem
 internal import SyncModel
-
-#if canImport(Glibc)
-internal import Glibc
-#else
-internal import Darwin
-#endif
 
 // Who may access a file: its owner, its group and its access control list.
 extension SystemCalls {

@@ -1,11 +1,6 @@
+internal import CLibrary
 internal import CSystem
 internal import SyncModel
-
-#if canImport(Glibc)
-internal import Glibc
-#else
-internal import Darwin
-#endif
 
 /// Every system call of this target: repeated after EINTR, its error number kept, failing on demand
 /// in tests.

@@ -1,10 +1,5 @@
+internal import CLibrary
 package import SyncModel
-
-#if canImport(Glibc)
-internal import Glibc
-#else
-internal import Darwin
-#endif
 
 /// The tags that were found in a directory: whether they count depends on where they came from.
 package struct FoundTags: Sendable, Hashable {

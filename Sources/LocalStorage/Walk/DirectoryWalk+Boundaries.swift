@@ -1,11 +1,6 @@
+internal import CLibrary
 internal import SyncModel
 internal import Synchronization
-
-#if canImport(Glibc)
-internal import Glibc
-#else
-internal import Darwin
-#endif
 
 /// Directories that a walk does not enter for what they are or what is in them.
 extension DirectoryWalk.State {

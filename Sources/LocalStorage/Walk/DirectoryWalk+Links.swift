@@ -1,10 +1,5 @@
+internal import CLibrary
 internal import SyncModel
-
-#if canImport(Glibc)
-internal import Glibc
-#else
-internal import Darwin
-#endif
 
 /// How a walk looks at symbolic links that are mirrored.
 extension DirectoryWalk.State {

@@ -1,11 +1,6 @@
+internal import CLibrary
 internal import SyncModel
 internal import Synchronization
-
-#if canImport(Glibc)
-internal import Glibc
-#else
-internal import Darwin
-#endif
 
 /// Every file and directory beneath the mirrored directory, in the byte order of their keys.
 ///

@@ -1,10 +1,5 @@
+internal import CLibrary
 package import SyncModel
-
-#if canImport(Glibc)
-internal import Glibc
-#else
-internal import Darwin
-#endif
 
 /// Something that a walk found and could not turn into an entry.
 package struct WalkIssue: Sendable, Hashable {

@@ -1,10 +1,5 @@
+internal import CLibrary
 internal import CSQLite
-
-#if canImport(Glibc)
-internal import Glibc
-#else
-internal import Darwin
-#endif
 
 extension ManifestError {
     /// `SQLITE_IOERR_SHORT_READ`, a macro that is not imported.

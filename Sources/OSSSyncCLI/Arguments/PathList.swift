@@ -1,10 +1,5 @@
+internal import CLibrary
 internal import OSSSync
-
-#if canImport(Glibc)
-internal import Glibc
-#else
-internal import Darwin
-#endif
 
 /// The paths of `--files-from`: one a line, "#" before a comment.
 struct PathList: Sendable, Hashable {

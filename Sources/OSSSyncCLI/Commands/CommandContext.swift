@@ -1,11 +1,6 @@
+internal import CLibrary
 internal import OSSSync
 internal import Synchronization
-
-#if canImport(Glibc)
-internal import Glibc
-#else
-internal import Darwin
-#endif
 
 /// What every command has: its arguments, where configuration comes from, and where to write.
 final class CommandContext: Sendable {

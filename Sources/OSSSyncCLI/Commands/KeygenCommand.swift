@@ -1,10 +1,5 @@
+internal import CLibrary
 internal import OSSSync
-
-#if canImport(Glibc)
-internal import Glibc
-#else
-internal import Darwin
-#endif
 
 /// `osssync keygen`: makes the passwords of encrypted contents; makes no request.
 struct KeygenCommand: Sendable {

@@ -1,10 +1,5 @@
+internal import CLibrary
 internal import OSSSync
-
-#if canImport(Glibc)
-internal import Glibc
-#else
-internal import Darwin
-#endif
 
 /// `osssync schedule`.
 struct ScheduleCommand: Sendable {

@@ -1,10 +1,5 @@
+internal import CLibrary
 internal import OSSSync
-
-#if canImport(Glibc)
-internal import Glibc
-#else
-internal import Darwin
-#endif
 
 /// A file to which a run appends lines, each with its time.
 final class LogFile: Sendable {

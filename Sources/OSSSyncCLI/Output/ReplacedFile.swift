@@ -1,10 +1,5 @@
+internal import CLibrary
 internal import OSSSync
-
-#if canImport(Glibc)
-internal import Glibc
-#else
-internal import Darwin
-#endif
 
 /// A file that is replaced at once, so that a reader never meets half of it.
 struct ReplacedFile: Sendable {

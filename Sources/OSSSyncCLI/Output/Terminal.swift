@@ -1,10 +1,5 @@
+internal import CLibrary
 internal import Synchronization
-
-#if canImport(Glibc)
-internal import Glibc
-#else
-internal import Darwin
-#endif
 
 /// One of the two standard outputs.
 struct OutputStream: Sendable {
@@ -56,11 +51,7 @@ struct OutputStream: Sendable {
     /// The number of bytes taken, negative for an error.
     private func sendSome(_ bytes: UnsafeRawBufferPointer) -> Int {
         while true {
-            #if canImport(Glibc)
-            let count = unsafe Glibc.write(descriptor, bytes.baseAddress, bytes.count)
-            #else
-            let count = unsafe Darwin.write(descriptor, bytes.baseAddress, bytes.count)
-            #endif
+            let count = unsafe CLibrary.write(descriptor, bytes.baseAddress, bytes.count)
             if count >= 0 { return count }
             // Another process that shares the terminal may have made it non-blocking.
             if errno == EAGAIN {

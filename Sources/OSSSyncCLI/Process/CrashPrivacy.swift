@@ -1,8 +1,4 @@
-#if canImport(Glibc)
-internal import Glibc
-#else
-internal import Darwin
-#endif
+internal import CLibrary
 
 /// Keeps memory, which holds credentials, out of what a crash leaves behind.
 ///

@@ -1,10 +1,5 @@
+internal import CLibrary
 internal import CSystem
-
-#if canImport(Glibc)
-internal import Glibc
-#else
-internal import Darwin
-#endif
 
 /// Puts a file in place of an older one, by one rename; what went wrong, nil if nothing did.
 ///

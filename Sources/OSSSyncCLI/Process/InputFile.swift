@@ -1,8 +1,4 @@
-#if canImport(Glibc)
-internal import Glibc
-#else
-internal import Darwin
-#endif
+internal import CLibrary
 
 /// Reads whole what an option or an argument names: a file, a pipe or standard input.
 ///

@@ -1,10 +1,5 @@
+internal import CLibrary
 internal import OSSSync
-
-#if canImport(Glibc)
-internal import Glibc
-#else
-internal import Darwin
-#endif
 
 /// The directories that were linked on this account, for `osssync mirrors`: a line for each in
 /// `~/.config/osssync/mirrors`.

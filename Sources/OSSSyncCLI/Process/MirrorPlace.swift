@@ -1,10 +1,5 @@
+internal import CLibrary
 internal import OSSSync
-
-#if canImport(Glibc)
-internal import Glibc
-#else
-internal import Darwin
-#endif
 
 /// The directory that a command is about, and the paths in it to which the command is limited.
 struct MirrorPlace: Sendable, Hashable {

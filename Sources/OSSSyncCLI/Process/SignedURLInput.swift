@@ -1,10 +1,5 @@
+internal import CLibrary
 internal import OSSSync
-
-#if canImport(Glibc)
-internal import Glibc
-#else
-internal import Darwin
-#endif
 
 /// Signed URLs from standard input or a file, because other users can see arguments.
 ///

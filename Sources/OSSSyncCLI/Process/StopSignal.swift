@@ -1,11 +1,6 @@
+internal import CLibrary
 internal import Dispatch
 internal import Synchronization
-
-#if canImport(Glibc)
-internal import Glibc
-#else
-internal import Darwin
-#endif
 
 /// A signal that asks the program to stop.
 enum StopSignal: Int32, Sendable, CaseIterable {

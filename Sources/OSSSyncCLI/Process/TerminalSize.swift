@@ -1,10 +1,5 @@
+internal import CLibrary
 internal import CSystem
-
-#if canImport(Glibc)
-internal import Glibc
-#else
-internal import Darwin
-#endif
 
 extension OutputStream {
     /// Columns and lines of the terminal; 80 by 24 if it does not say.

@@ -1,10 +1,5 @@
+internal import CLibrary
 internal import OSSSync
-
-#if canImport(Glibc)
-internal import Glibc
-#else
-internal import Darwin
-#endif
 
 /// Puts schedules where they are started from, and takes them away.
 struct ScheduleInstaller: Sendable {

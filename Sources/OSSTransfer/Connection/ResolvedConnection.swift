@@ -1,12 +1,7 @@
+internal import CLibrary
 package import ObjectStorage
 package import ObjectTransfer
 package import SyncModel
-
-#if canImport(Glibc)
-internal import Glibc
-#else
-internal import Darwin
-#endif
 
 /// How a bucket is reached, after every source was asked in its order.
 package struct ResolvedConnection: Sendable {

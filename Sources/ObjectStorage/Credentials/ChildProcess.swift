@@ -1,10 +1,5 @@
+internal import CLibrary
 internal import SyncModel
-
-#if canImport(Glibc)
-internal import Glibc
-#else
-internal import Darwin
-#endif
 
 #if os(tvOS) || os(watchOS)
 /// Their SDKs have no `posix_spawn`: a profile with a program is refused.

@@ -1,8 +1,4 @@
-#if canImport(Glibc)
-internal import Glibc
-#else
-internal import Darwin
-#endif
+internal import CLibrary
 
 /// A small file of the user's, read whole, with what its owner and mode say.
 package struct ConfigurationFile: Sendable {
@@ -67,11 +63,7 @@ package struct ConfigurationFile: Sendable {
         var chunk = [UInt8](repeating: 0, count: 16 << 10)
         while true {
             let count = unsafe chunk.withUnsafeMutableBytes { buffer in
-                #if canImport(Glibc)
-                unsafe Glibc.read(descriptor, buffer.baseAddress, buffer.count)
-                #else
-                unsafe Darwin.read(descriptor, buffer.baseAddress, buffer.count)
-                #endif
+                unsafe CLibrary.read(descriptor, buffer.baseAddress, buffer.count)
             }
             if count == 0 { return result }
             guard count > 0 else {

@@ -1,10 +1,5 @@
+internal import CLibrary
 internal import SyncModel
-
-#if canImport(Glibc)
-internal import Glibc
-#else
-internal import Darwin
-#endif
 
 /// Why there are no credentials; no case holds a secret.
 package enum CredentialsError: Error, Sendable, Hashable {

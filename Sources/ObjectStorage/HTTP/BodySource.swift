@@ -1,10 +1,5 @@
+internal import CLibrary
 internal import SyncModel
-
-#if canImport(Glibc)
-internal import Glibc
-#else
-internal import Darwin
-#endif
 
 /// A request's body while it is sent: hands out its bytes in order and digests them on the way.
 struct BodySource: ~Copyable {

@@ -1,11 +1,6 @@
 #if SystemLibraries
 internal import CCurl
-
-#if canImport(Glibc)
-internal import Glibc
-#else
-internal import Darwin
-#endif
+internal import CLibrary
 
 /// What libcurl's callbacks get back: the exchange and the way to wake it after a pause.
 final class CallbackContext {

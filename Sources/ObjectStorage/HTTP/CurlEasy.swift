@@ -1,12 +1,7 @@
 #if SystemLibraries
 internal import CCurl
+internal import CLibrary
 internal import SyncModel
-
-#if canImport(Glibc)
-internal import Glibc
-#else
-internal import Darwin
-#endif
 
 /// Owns one easy handle of libcurl, which is used for one request after another.
 ///

@@ -1,12 +1,7 @@
 #if SystemLibraries
 internal import CCurl
+internal import CLibrary
 internal import SyncModel
-
-#if canImport(Glibc)
-internal import Glibc
-#else
-internal import Darwin
-#endif
 
 /// Owns a multi handle of libcurl, with its connections and its TLS sessions.
 ///

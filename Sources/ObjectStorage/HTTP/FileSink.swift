@@ -1,11 +1,6 @@
+internal import CLibrary
 package import SyncModel
 internal import Synchronization
-
-#if canImport(Glibc)
-internal import Glibc
-#else
-internal import Darwin
-#endif
 
 /// Where the bytes of a GET go: written at `fileOffset` plus what was received, with the CRC-64
 /// continued; or held in memory, for a small object.

@@ -1,8 +1,4 @@
-#if canImport(Glibc)
-internal import Glibc
-#else
-internal import Darwin
-#endif
+internal import CLibrary
 
 /// Gathers small pieces of a body to blocks that end at aligned offsets of the file.
 ///

@@ -1,10 +1,5 @@
+internal import CLibrary
 internal import SyncModel
-
-#if canImport(Glibc)
-internal import Glibc
-#else
-internal import Darwin
-#endif
 
 /// Hosts as `no_proxy` names them: `*`, names with all that is beneath them, addresses, ranges of
 /// addresses (`10.0.0.0/8`), and names or addresses with a star at an end.

@@ -1,10 +1,5 @@
+internal import CLibrary
 internal import SyncModel
-
-#if canImport(Glibc)
-internal import Glibc
-#else
-internal import Darwin
-#endif
 
 /// Percent-encodes all bytes but `A–Z a–z 0–9 - . _ ~`, and `/` if it is kept, with upper-case
 /// digits (oss-protocol, "URL encoding").

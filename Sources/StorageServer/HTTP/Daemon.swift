@@ -1,11 +1,6 @@
+internal import CLibrary
 internal import CMicrohttpd
 internal import SyncModel
-
-#if canImport(Glibc)
-internal import Glibc
-#else
-internal import Darwin
-#endif
 
 /// libmicrohttpd with a thread for each connection, so that a handler may wait: for a fault's
 /// delay, a callback's receiver, a disk.

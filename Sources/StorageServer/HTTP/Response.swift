@@ -1,11 +1,6 @@
+internal import CLibrary
 internal import CMicrohttpd
 internal import SyncModel
-
-#if canImport(Glibc)
-internal import Glibc
-#else
-internal import Darwin
-#endif
 
 /// A response of libmicrohttpd, ours until it is dropped; a connection that sends it keeps it.
 ///

@@ -1,10 +1,5 @@
+internal import CLibrary
 internal import SyncModel
-
-#if canImport(Glibc)
-internal import Glibc
-#else
-internal import Darwin
-#endif
 
 /// The bytes of one version of an object, readable as long as this lives.
 final class PinnedContent: Sendable {
@@ -122,9 +117,5 @@ final class ContentReader {
 
 /// A read-only descriptor; negative on failure, with `errno`.
 func openForReading(_ path: String) -> Int32 {
-    #if canImport(Glibc)
-    unsafe Glibc.open(path, O_RDONLY | O_CLOEXEC)
-    #else
-    unsafe Darwin.open(path, O_RDONLY | O_CLOEXEC)
-    #endif
+    unsafe CLibrary.open(path, O_RDONLY | O_CLOEXEC)
 }
