@@ -244,6 +244,20 @@ struct FileRightsTests {
         try move("h", "from/i")
     }
 
+    @Test func `a version beside a kept one gives nobody more than that one`() throws {
+        try temporary.makeDirectory("d")
+        for name in ["d/f", "d/g"] { try temporary.write(name, "x") }
+        try temporary.setMode("d/f", 0o640)
+        let known = Self.list(user: 4, group: 4, mask: 4, others: 0)
+        let given = Self.list(owner: 7, user: 6, group: 6, mask: 6, others: 4)
+        guard try setList("d/g", known), try setList("d", given, forNewFiles: true) else { return }
+        for (name, user) in [("d/f", UInt8(0)), ("d/g", 4)] {
+            try replace(name, backup: .keepBeside(suffix: ".kept"), .ofObject(0o644))
+            let expected = Self.list(user: user, group: 6, mask: 4, others: 0)
+            #expect(try list(of: name) == expected, "\(name)")
+        }
+    }
+
     @Test func `what another user put in the way does not say who may read a new file`() throws {
         guard geteuid() == 0 else { return }
         try temporary.setMode("", 0o777)

@@ -76,6 +76,20 @@ extension AccessList {
         return list
     }
 
+    /// The same where nobody that it names may do more than this list lets him, or, if it does not
+    /// name him, than both group and others may of `most`.
+    func naming(noMoreThan known: AccessList?, _ most: UInt32) -> AccessList {
+        var list = self
+        for index in list.entries.indices where [.user, .group].contains(list.entries[index].tag) {
+            let entry = list.entries[index]
+            let before = known?.entries.first { $0.tag == entry.tag && $0.id == entry.id }
+            list.entries[index].permissions &=
+                before.map { $0.permissions & (known?.mask ?? 0) }
+                ?? UInt16(most & most >> 3 & 0o7)
+        }
+        return list
+    }
+
     /// The same where the group of the file is another one: it may do what all others may.
     var forAnotherGroup: AccessList {
         var list = self

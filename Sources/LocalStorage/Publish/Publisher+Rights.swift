@@ -59,7 +59,8 @@ extension Publisher {
         var most = old.permissionsWithoutList
         if origin == .unknown { most &= publication.recordedPermissions ?? 0o777 }
         most |= 0o700
-        rights.list = rights.list?.limited(to: most)
+        let known = origin == .unknown ? nil : old.list
+        rights.list = rights.list?.limited(to: most).naming(noMoreThan: known, most)
         rights.permissions = rights.list?.permissions ?? rights.permissions & most
         if origin != .unknown { rights.group = old.group }
         if origin == .ownerOfDirectory { rights.owner = old.owner }

@@ -204,13 +204,13 @@ extension World {
 
     // MARK: - Rights
 
-    /// True if a file has another name now, as in a conflict: it was not replaced.
-    private func isKept(_ file: WideState.Readers) -> Bool {
-        wide.readers.values.contains { $0.inode == file.inode }
+    /// True if another user's file has another name now, as in a conflict: it was not replaced.
+    private func isOthers(_ file: WideState.Readers) -> Bool {
+        file.owner != WideState.user && wide.readers.values.contains { $0.inode == file.inode }
     }
 
-    /// A file that a run put in place is readable for no more people than the one before it, and
-    /// than a file that the user makes there.
+    /// A file that a run put in place is readable for no more people than the one of this user
+    /// before it, and than a file that the user makes there.
     func judgeRights(_ run: RunState) {
         guard setup.has(.rights), run.writesFiles else { return }
         let before = wide.readers
@@ -224,7 +224,7 @@ extension World {
                 // An owner gives himself whatever rights he likes.
                 if before[path]?.owner == other.user { continue }
                 let fresh = unsafe virtual_files_granted_new(directory, other.user, other.group)
-                let most = before[path].map { isKept($0) ? fresh : $0.bits[index] } ?? fresh
+                let most = before[path].map { isOthers($0) ? fresh : $0.bits[index] } ?? fresh
                 guard found.bits[index] & ~most != 0 else { continue }
                 report(
                     .rights,
