@@ -51,7 +51,8 @@ format:
 	@.ci/run format
 
 # Measurements beside other tools, some hours of them; OPTIONS are those of Tests/Bench/run.
-bench: setup
+bench:
+	@scripts/setup bench
 	@Tests/Bench/run $(OPTIONS)
 
 # A minute: the instructions of small workloads, compared with the baseline, and a new baseline.

@@ -1,7 +1,7 @@
 """Measures osssync beside other tools, as whole processes, in one run and in turn.
 
 usage: main.py PROGRAMS FOLDER-OF-THE-VIRTUAL-ENVIRONMENT [--workloads W1,W2] [--runs N] [--scale X]
-       [--remotes oss,s3,seaweedfs] [--tools osssync,rclone] [--output NAME]
+       [--remotes oss,s3,oss+tls,s3+tls,seaweedfs] [--tools osssync,rclone] [--output NAME]
 """
 
 import argparse
@@ -24,7 +24,7 @@ def options():
     parser.add_argument("--workloads", help="W1,W2,…: all of them unless given")
     parser.add_argument("--runs", type=int, default=3)
     parser.add_argument("--scale", type=float, default=1, help="of counts and large sizes")
-    parser.add_argument("--remotes", default="oss,s3")
+    parser.add_argument("--remotes", default="oss,s3,oss+tls,s3+tls")
     parser.add_argument("--tools", help="all of them unless given")
     parser.add_argument("--output", help="NAME.json and NAME.md get the figures")
     return parser.parse_args()

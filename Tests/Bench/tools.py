@@ -15,7 +15,7 @@ class Tool:
 
     def __init__(self, bench, remote):
         self.bench, self.remote = bench, remote
-        self.home = os.path.join(bench.folder, "homes", f"{self.name}-{remote.scheme}")
+        self.home = os.path.join(bench.folder, "homes", f"{self.name}-{remote.name.rstrip('/')}")
         os.makedirs(self.home, exist_ok=True)
         self.environment = {"PATH": os.environ["PATH"], "HOME": self.home,
                             "LANG": "C.UTF-8", **remote.variables()}
@@ -43,7 +43,8 @@ class OSSSync(Tool):
         return True
 
     def command(self, *words):
-        return [os.path.join(self.bench.programs, "osssync"), *words, "--quiet"]
+        trust = ["--ca-file", self.remote.authority] if self.remote.authority else []
+        return [os.path.join(self.bench.programs, "osssync"), *words, "--quiet", *trust]
 
     def push(self, folder, prefix):
         return self.command("push", folder, self.url(prefix))
@@ -115,4 +116,23 @@ class AWS(Tool):
         return self.command(self.url(prefix), folder)
 
 
-TOOLS = [OSSSync, RClone, TunedRClone, S5cmd, AWS]
+class JuiceFS(Tool):
+    name = "juicefs sync"
+    remark = "--threads 32 --check-new"
+
+    def command(self, *words):
+        return [os.path.join(self.bench.environment, "bin/juicefs"), "sync", *words, "--quiet",
+                "--metrics", "127.0.0.1:0", *self.remark.split(),
+                *([] if self.remote.authority else ["--no-https"])]
+
+    def url(self, prefix):
+        return f"s3://{KEY}:{SECRET}@{self.remote.url.partition('//')[2]}/{BUCKET}/{prefix}/"
+
+    def push(self, folder, prefix):
+        return self.command(folder + "/", self.url(prefix))
+
+    def pull(self, prefix, folder):
+        return self.command(self.url(prefix), folder + "/")
+
+
+TOOLS = [OSSSync, RClone, TunedRClone, S5cmd, AWS, JuiceFS]

@@ -3,7 +3,10 @@ internal import CCurl
 internal import CLibrary
 internal import SyncModel
 
-/// Owns a multi handle of libcurl, with its connections and its TLS sessions.
+/// Owns a multi handle of libcurl, with its connections.
+///
+/// TLS sessions belong to the easy handles: each of TLS 1.3 is used once, so that handles that
+/// shared them would take them from each other.
 ///
 /// libcurl says which sockets it waits for, and is told which of them are ready: by itself it would
 /// ask the system about each of them, whichever of them has something.
