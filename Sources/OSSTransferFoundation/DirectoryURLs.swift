@@ -36,7 +36,7 @@ extension TransferManager {
     }
 
     /// Adds a transfer of which only the kind and the file are known yet; the same as
-    /// `TransferManager.add(_:kind:path:context:priority:networks:listener:)` with its path.
+    /// `TransferManager.add` with its path.
     ///
     /// - Throws: `SyncError` as that, and of code `configuration` for what is no file URL.
     public func add(
@@ -45,7 +45,8 @@ extension TransferManager {
         file: URL,
         context: String = "",
         priority: Int = 0,
-        networks: TransferJob.NetworkTraits = [.expensive, .constrained],
+        allowsExpensiveNetwork: Bool = true,
+        allowsConstrainedNetwork: Bool = true,
         listener: (any TransferListener)? = nil
     ) async throws(SyncError) {
         try await add(
@@ -54,7 +55,8 @@ extension TransferManager {
             path: try localPath(of: file),
             context: context,
             priority: priority,
-            networks: networks,
+            allowsExpensiveNetwork: allowsExpensiveNetwork,
+            allowsConstrainedNetwork: allowsConstrainedNetwork,
             listener: listener
         )
     }

@@ -2,7 +2,7 @@
 ///
 /// `code` decides the exit status; `message` says what failed, on what, and what to do, and holds
 /// no secret.
-public struct SyncError: Error, Sendable {
+public struct SyncError: Error, Sendable, CustomStringConvertible {
     /// A kind of failure; the set can grow.
     public struct Code: Sendable, Hashable, CustomStringConvertible {
         private enum Value: String, Sendable, Hashable {
@@ -85,6 +85,9 @@ public struct SyncError: Error, Sendable {
     public let serviceCode: String?
     /// What a later download needs to resume; nil if nothing can be resumed.
     public let checkpoint: Checkpoint?
+
+    /// The code and the message.
+    public var description: String { "\(code): \(message)" }
 
     /// Makes an error, such as one of an app's own provider or signer.
     ///

@@ -172,7 +172,6 @@ struct SettingsTests {
         let manager = try await make(.max, .days(1))
         try await manager.add("key", priority: .max)
         try await manager.setPriority(.min, of: "key")
-        try await manager.setNetworks(TransferJob.NetworkTraits(rawValue: .min), of: "key")
         try await manager.start("key")
         try await manager.runUntilIdle()
         #expect(await manager["key"]?.state == .finished)

@@ -45,19 +45,25 @@ struct TransferPolicyTests {
         for name in ["a", "b"] { try await fixture.client().put(Self.content, to: name) }
         func firstProcess() async throws {
             let manager = try await fixture.manager()
-            try await manager.add("a", networks: .constrained)
+            try await manager.add("a", allowsExpensiveNetwork: false)
             try await manager.add("b")
             try await manager.startAll()
         }
         try await firstProcess()
         let second = try await fixture.nextManager { try await fixture.download($0) }
-        await second.networkChanged(to: [.expensive, .constrained])
+        await second.networkChanged(isExpensive: true, isConstrained: true)
         try await second.runUntilIdle()
         #expect(await second.transfers.map(\.state) == [.waiting, .finished])
-        await second.networkChanged(to: .expensive)
+        await second.networkChanged(isExpensive: true, isConstrained: false)
         try await second.runUntilIdle()
         #expect(await second["a"]?.state == .waiting)
-        try await second.setNetworks(.expensive, of: "a")
+        try await second.setNetworks(
+            allowsExpensive: true,
+            allowsConstrained: false,
+            of: "a"
+        )
+        #expect(await second["a"]?.allowsExpensiveNetwork == true)
+        #expect(await second["a"]?.allowsConstrainedNetwork == false)
         try await second.runUntilIdle()
         #expect(await second["a"]?.state == .finished)
         #expect(fixture.content("a") == Self.content)
@@ -68,17 +74,21 @@ struct TransferPolicyTests {
     {
         try await fixture.client().put(Self.content, to: "a")
         let manager = try await fixture.manager()
-        try await manager.add("a", networks: [])
+        try await manager.add(
+            "a",
+            allowsExpensiveNetwork: false,
+            allowsConstrainedNetwork: false
+        )
         try await manager.start("a")
         try fixture.hold("GetObject", from: 8)
         try await fixture.running(manager) {
             await fixture.server.untilHeld(1)
-            await manager.networkChanged(to: .expensive)
+            await manager.networkChanged(isExpensive: true, isConstrained: false)
         }
         #expect(await manager["a"]?.state == .waiting)
         #expect(!fixture.exists("a"))
         let before = fixture.bytesSent
-        await manager.networkChanged(to: [])
+        await manager.networkChanged(isExpensive: false, isConstrained: false)
         try await manager.runUntilIdle()
         #expect(fixture.content("a") == Self.content)
         #expect(fixture.bytesSent - before < Int64(Self.content.count))

@@ -1,15 +1,16 @@
 extension TransferJob {
     /// What an app knows of the network that would not suit every transfer.
-    public struct NetworkTraits: OptionSet, Sendable, Hashable {
-        /// One bit for each trait.
-        public let rawValue: Int
+    struct NetworkTraits: OptionSet, Sendable, Hashable {
+        let rawValue: Int
 
-        /// Takes the bits as they are.
-        public init(rawValue: Int) { self.rawValue = rawValue }
+        static let expensive = NetworkTraits(rawValue: 1)
+        static let constrained = NetworkTraits(rawValue: 2)
 
-        /// Bytes cost money, as over a mobile network or a personal hotspot; `NWPath.isExpensive`.
-        public static let expensive = TransferJob.NetworkTraits(rawValue: 1)
-        /// The user wants little to be moved, as in Low Data Mode; `NWPath.isConstrained`.
-        public static let constrained = TransferJob.NetworkTraits(rawValue: 2)
+        init(rawValue: Int) { self.rawValue = rawValue }
+
+        init(isExpensive: Bool, isConstrained: Bool) {
+            self = isExpensive ? .expensive : []
+            if isConstrained { insert(.constrained) }
+        }
     }
 }

@@ -17,8 +17,8 @@ public struct ManagedTransfer: Sendable, Hashable, Identifiable {
     public internal(set) var pauseReason: String?
     /// Of those that wait, one with a higher priority starts first.
     public internal(set) var priority: Int
-    /// The networks over which it may run; over one without these traits it always may.
-    public internal(set) var networks: TransferJob.NetworkTraits
+    /// Over one without these traits it always may run.
+    var networks: TransferJob.NetworkTraits
     /// Where it is.
     public internal(set) var state = TransferState.ready
     /// Bytes that are where they belong.
@@ -27,6 +27,11 @@ public struct ManagedTransfer: Sendable, Hashable, Identifiable {
     public internal(set) var totalBytes: Int64?
     /// True if it failed for want of a connection, or of something else that may come back.
     var mayRetry = false
+
+    /// Whether it may run over a network on which bytes cost money.
+    public var allowsExpensiveNetwork: Bool { networks.contains(.expensive) }
+    /// Whether it may run over a network on which little is to be moved.
+    public var allowsConstrainedNetwork: Bool { networks.contains(.constrained) }
 }
 
 /// The transfers of a ``TransferManager`` on disk: a file for each, without secrets.

@@ -13,7 +13,9 @@ extension TransferManager {
     ///     messages: not a secret. Identifiers are compared by their bytes.
     ///   - job: What it moves; nil asks the provider.
     ///   - priority: Of those that wait, one with a higher priority starts first.
-    ///   - networks: The networks over which it may run; see ``networkChanged(to:)``.
+    ///   - allowsExpensiveNetwork: False if it waits while the network is expensive; see
+    ///     ``networkChanged(isExpensive:isConstrained:)``.
+    ///   - allowsConstrainedNetwork: False if it waits while the network is constrained.
     ///   - listener: Notified of its events; nil for none. After a restart, use
     ///     ``setListener(_:for:)``.
     /// - Throws: `SyncError`: `alreadyExists` if there is one of this ID that has not
@@ -24,7 +26,8 @@ extension TransferManager {
         _ id: String,
         job: TransferJob? = nil,
         priority: Int = 0,
-        networks: TransferJob.NetworkTraits = [.expensive, .constrained],
+        allowsExpensiveNetwork: Bool = true,
+        allowsConstrainedNetwork: Bool = true,
         listener: (any TransferListener)? = nil
     ) async throws(SyncError) {
         try Self.check(id)
@@ -42,7 +45,10 @@ extension TransferManager {
             path: known.path,
             context: "",
             priority: priority,
-            networks: networks
+            networks: TransferJob.NetworkTraits(
+                isExpensive: allowsExpensiveNetwork,
+                isConstrained: allowsConstrainedNetwork
+            )
         )
         try await add(transfer, known, listener, isAsked: job == nil)
     }
@@ -51,15 +57,17 @@ extension TransferManager {
     /// moves is asked of the provider when it runs.
     ///
     /// - Parameters:
-    ///   - id: As in ``add(_:job:priority:networks:listener:)``.
+    ///   - id: As in the other `add`.
     ///   - kind: Whether it is a download or an upload; the provider must return the same.
     ///   - path: The file's path.
     ///   - context: What the app wants to know of it in another process, at most 64 KiB; stored in
     ///     the directory: not a secret.
     ///   - priority: Of those that wait, one with a higher priority starts first.
-    ///   - networks: The networks over which it may run; see ``networkChanged(to:)``.
+    ///   - allowsExpensiveNetwork: False if it waits while the network is expensive; see
+    ///     ``networkChanged(isExpensive:isConstrained:)``.
+    ///   - allowsConstrainedNetwork: False if it waits while the network is constrained.
     ///   - listener: Notified of its events; nil for none.
-    /// - Throws: `SyncError` as ``add(_:job:priority:networks:listener:)``, but nothing of the
+    /// - Throws: `SyncError` as the other `add`, but nothing of the
     ///   provider; `configuration` also for a context that is too long.
     public func add(
         _ id: String,
@@ -67,7 +75,8 @@ extension TransferManager {
         path: String,
         context: String = "",
         priority: Int = 0,
-        networks: TransferJob.NetworkTraits = [.expensive, .constrained],
+        allowsExpensiveNetwork: Bool = true,
+        allowsConstrainedNetwork: Bool = true,
         listener: (any TransferListener)? = nil
     ) async throws(SyncError) {
         try Self.check(id)
@@ -83,7 +92,10 @@ extension TransferManager {
             path: path,
             context: context,
             priority: priority,
-            networks: networks
+            networks: TransferJob.NetworkTraits(
+                isExpensive: allowsExpensiveNetwork,
+                isConstrained: allowsConstrainedNetwork
+            )
         )
         try await add(transfer, nil, listener, isAsked: true)
     }
@@ -280,18 +292,23 @@ extension TransferManager {
         try await save(key)
     }
 
-    /// Changes over which networks a transfer may run, besides those without any such trait.
+    /// Changes over which networks a transfer may run, besides those that are neither expensive nor
+    /// constrained.
     ///
-    /// One that runs over another network stops, and waits for one of these.
+    /// One that runs over another network stops, and waits for one that is allowed.
     ///
     /// - Throws: `SyncError`: `notFound`; `locked` if it is being added or cancelled; `localState`
     ///   if it can't be written down: it holds in this process only.
     public func setNetworks(
-        _ networks: TransferJob.NetworkTraits,
+        allowsExpensive: Bool,
+        allowsConstrained: Bool,
         of id: String
     ) async throws(SyncError) {
         let key = try staying(id)
-        entries[key]?.transfer.networks = networks
+        entries[key]?.transfer.networks = TransferJob.NetworkTraits(
+            isExpensive: allowsExpensive,
+            isConstrained: allowsConstrained
+        )
         followNetwork()
         try await save(key)
     }

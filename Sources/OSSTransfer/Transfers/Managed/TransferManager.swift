@@ -223,9 +223,13 @@ extension TransferManager {
     /// the first call the network counts as one that suits all. A transfer that waits for its
     /// network has the state `waiting`, and no event tells of it.
     ///
-    /// - Parameter traits: What the network is; none if it suits all transfers.
-    public func networkChanged(to traits: TransferJob.NetworkTraits) {
-        network = traits
+    /// - Parameters:
+    ///   - isExpensive: Bytes cost money, as over a mobile network or a personal hotspot;
+    ///     `NWPath.isExpensive`.
+    ///   - isConstrained: The user wants little to be moved, as in Low Data Mode;
+    ///     `NWPath.isConstrained`.
+    public func networkChanged(isExpensive: Bool, isConstrained: Bool) {
+        network = TransferJob.NetworkTraits(isExpensive: isExpensive, isConstrained: isConstrained)
         followNetwork()
         networkChanged()
     }
