@@ -234,8 +234,8 @@ package struct DiskShortage: Sendable, Hashable {
 
     package var message: String {
         let subject = path.map { "'\($0)': " } ?? ""
-        let needed = neededBytes.map { "\($0) bytes are needed" }
-        let free = freeBytes.map { "\($0) are free" }
+        let needed = neededBytes.map { "\(sizeText($0)) are needed" }
+        let free = freeBytes.map { "\(sizeText($0)) are free" }
         let numbers = [needed, free].compactMap(\.self).joined(separator: " and ")
         let detail = numbers.isEmpty ? "" : " (\(numbers))"
         return switch resource {

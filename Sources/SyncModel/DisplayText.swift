@@ -105,3 +105,19 @@ package func isValidUTF8(_ bytes: [UInt8]) -> Bool {
     }
     return true
 }
+
+/// `0 B`, `999 B`, `1.0 KiB`, `12.3 MiB`, `123 GiB`: at most three digits before the unit.
+package func sizeText(_ bytes: Int64) -> String {
+    let units = ["B", "KiB", "MiB", "GiB", "TiB", "PiB", "EiB"]
+    var value = Double(max(0, bytes))
+    var unit = 0
+    // From 999.5 on, rounding would show four digits.
+    while value >= 999.5, unit < units.count - 1 {
+        value /= 1_024
+        unit += 1
+    }
+    let isWhole = unit == 0 || value >= 99.95
+    let tenths = Int64((value * 10).rounded())
+    let number = isWhole ? "\(Int64(value.rounded()))" : "\(tenths / 10).\(tenths % 10)"
+    return number + " " + units[unit]
+}

@@ -84,6 +84,14 @@ struct EncryptionTests {
         #expect(try workplace.run("verify", target.path).status == 0)
     }
 
+    @Test func `is no good to a doctor who cannot read the password`() throws {
+        let good = try workplace.run("doctor", source.path)
+        #expect(good.status == 0 && good.output.contains("the password can be read"))
+        try FileManager.default.removeItem(atPath: path("key"))
+        let bad = try workplace.run("doctor", source.path)
+        #expect(bad.status != 0 && bad.output.contains("WRONG  encryption"), "\(bad.output)")
+    }
+
     @Test func `of two directories that never met is compared by its content`() throws {
         #expect(try workplace.run("push", source.path).status == 0)
         let target = try workplace.makeDirectory("target")

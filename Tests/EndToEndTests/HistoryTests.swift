@@ -255,7 +255,7 @@ struct HistoryTests {
         try #require(try workplace.run("push", "--delete", home.path, state, trash).status == 0)
         let undo = try workplace.run("undo", home.path, state)
         #expect(undo.status == 0, "\(undo.diagnostics)")
-        let hint = "'osssync get' downloads what is in the bucket again"
+        let hint = "'osssync restore --to PATH DIR NAME' downloads what is there again"
         #expect(undo.output.contains(hint) && !undo.output.contains("osssync pull"))
     }
 

@@ -106,7 +106,7 @@ struct MirrorTests {
             #expect(push.status == 0, "\(push.diagnostics)")
             #expect(push.count("transferred") == 4)
             #expect(push.count("renamed") == 1)
-            #expect(push.count("deleted") == 4)
+            #expect(push.count("deleted") == 3)
         }
         #expect(pushed.count { $0.operation == "CopyObject" } == 1)
         #expect(pushed.reduce(0) { $0 + $1.bytesReceived } < 4 * 2_000 + 10_000)

@@ -1,5 +1,6 @@
-"""Rows F207 to F210, F404: the trash in the bucket, and what comes back from it."""
+"""Rows F207 to F210, F404, F536: the trash in the bucket, and what comes back from it."""
 
+import fcntl
 import os
 import shutil
 import tempfile
@@ -31,6 +32,12 @@ def trash(place):
         key = part.split("</Key>")[0][len(place.prefix) + 1:]
         found.setdefault(key.split("/", 3)[3], []).append(place.get(key))
     return found
+
+
+def kept_here(place):
+    """The paths in the trash of the directory."""
+    listed = command(place, "trash").all("trashed")
+    return sorted(line["key"] for line in listed if not line["remote"])
 
 
 def command(place, name, *arguments):
@@ -148,6 +155,34 @@ def _(place):
         result = run("--delete", "--backup-dir", where)
         equal((result.status, len(place.requests())), (2, 0), f"{where}: {result}")
         expect("--trash remote" in result.errors, str(result))
+
+
+@case("F536", "what an object is restored over goes to the trash, and no link is followed")
+def _(place):
+    for name in ("n/f", "n/deep/g"):
+        place.put(name, NEW)
+    place.in_step(place.pull())
+    place.write("o/f", OTHER)
+    kept = command(place, "restore", "n", "--to", "o")
+    equal((kept.status, place.tree()["o/f"], place.tree()["o/deep/g"]), (1, OTHER, NEW), str(kept))
+    back = command(place, "restore", "n", "--to", "o", "--force")
+    equal((back.status, place.tree()["o/f"]), (0, NEW), str(back))
+    equal(kept_here(place), ["o/f"], "the trash")
+    os.remove(place.path("n/f"))
+    place.write("one", OTHER)
+    one = command(place, "restore", "n/f", "--to", "one", "--force")
+    equal((one.status, place.tree()["one"], kept_here(place)), (0, NEW, ["o/f", "one"]), str(one))
+    away = place.path("../away")
+    os.mkdir(away)
+    os.symlink(away, place.path("link"))
+    through = command(place, "restore", "n", "--to", "link", "--force")
+    equal((through.status, os.listdir(away)), (1, []), str(through))
+    with open(place.path(".osssync/lock"), "r+b") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        beside = command(place, "restore", "n", "--to", "p")
+    equal((beside.status, os.path.exists(place.path("p"))), (75, False), str(beside))
+    equal([place.get(name) for name in ("o/f", "o/deep/g", "one", "link/f")], [None] * 4,
+          "the bucket")
 
 
 @case("F404", "without a trash, a run keeps nothing, and what is in the trash stays")

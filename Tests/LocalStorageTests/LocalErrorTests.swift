@@ -94,7 +94,7 @@ struct LocalErrorTests {
         ),
         Example(
             error: .diskFull(shortage(.space, needed: 10, free: 3)),
-            message: "'f': the disk is full (10 bytes are needed and 3 are free)"
+            message: "'f': the disk is full (10 B are needed and 3 B are free)"
         ),
         Example(
             error: .diskFull(shortage(.inodes, needed: nil, free: 3)),

@@ -110,7 +110,7 @@ struct DoctorTests {
             )
             #expect(findings[3].message == "'oss://bucket/p/' can be listed")
             #expect(findings[4].message == "the service accepts requests signed by it")
-            #expect(findings[5].message.hasSuffix(" MiB are free"))
+            #expect(findings[5].message.hasSuffix("iB are free"))
             #expect(findings[6].message.hasPrefix("no complete run of the whole mirror yet"))
             let written = await examine(home, directory: "dir", environment, checksWrite: true)
             #expect(written.map(\.subject)[5] == "writing")

@@ -77,7 +77,8 @@ package struct MirrorDoctor: Sendable {
                 message: "'\(displayText(directory))' cannot be opened; check that it exists and "
                     + "is yours"
             )
-            return [linked, credentials, mirror.place] + (await bucket(mirror, checksWrite))
+            return [linked, credentials] + [mirror.password].compactMap(\.self) + [mirror.place]
+                + (await bucket(mirror, checksWrite))
                 + [disk(directory) ?? missing] + (await remote(mirror)) + (await runs(mirror))
         } catch {
             let broken = DoctorFinding(
@@ -100,7 +101,8 @@ package struct MirrorDoctor: Sendable {
                 allowsRebinding: false,
                 sources: sources
             )
-            return [await Self.credentials(mirror.credentials).finding].filter { $0.state == .bad }
+            return [await Self.credentials(mirror.credentials).finding, mirror.password]
+                .compactMap(\.self).filter { $0.state == .bad }
         } catch {
             return [DoctorFinding(subject: "configuration", state: .bad, message: error.message)]
         }
@@ -278,18 +280,33 @@ package struct MirrorDoctor: Sendable {
             return DoctorFinding(
                 subject: "disk",
                 state: .warning,
-                message: "only a push is possible: \(refusal)"
+                message: "a pull or sync would be refused: \(refusal)"
             )
         }
         return DoctorFinding(
             subject: "disk",
             state: free < Self.scarceBytes ? .warning : .good,
-            message: "\(free >> 20) MiB are free"
+            message: "\(sizeText(free)) are free"
         )
     }
 }
 
 extension DirectoryMirror {
+    /// Whether the password of encrypted contents can be read; nil where there is none.
+    fileprivate var password: DoctorFinding? {
+        guard let encryption else { return nil }
+        do throws(SyncError) {
+            _ = try encryption.cipher()
+            return DoctorFinding(
+                subject: "encryption",
+                state: .good,
+                message: "contents are encrypted, and the password can be read"
+            )
+        } catch {
+            return DoctorFinding(subject: "encryption", state: .bad, message: error.message)
+        }
+    }
+
     /// Where requests go.
     fileprivate var place: DoctorFinding {
         let endpoint = connection.endpoint

@@ -297,15 +297,10 @@ package struct MirrorRestoration: Sendable {
         _ onFile: @escaping @Sendable (RestoredFile) -> Void
     ) async throws(SyncError) -> RestoreReport {
         guard let mirror else { return RestoreReport() }
-        var request = request
-        var root = 0
-        if request.outside == nil {
-            guard let target = request.target else { return RestoreReport() }
-            let outside = try local.absolutePath(of: target)
-            request.outside = outside
-            root = outside.utf8.count - (try LocalMirror.key(target)).utf8.count
-        }
-        let (collected, cut) = (RestoredItems(), root)
+        guard request.outside != nil || request.target != nil else { return RestoreReport() }
+        // One refusal, and not one for each object.
+        try mirror.requirePlain("a download of an object to another place")
+        let collected = RestoredItems()
         var report = try await mirror.restoreObjects(
             request,
             from: .bucket,
@@ -313,10 +308,6 @@ package struct MirrorRestoration: Sendable {
         ) { file in
             var file = file
             file.place = .bucket
-            if cut > 0 {
-                file.target = String(decoding: file.target.utf8.dropFirst(cut), as: UTF8.self)
-                file.displayTarget = displayText(file.target.utf8)
-            }
             collected.add(file, onFile)
         }
         report.missing = []

@@ -135,12 +135,39 @@ final class CommandContext: Sendable {
     }
 
     func mirror() throws -> DirectoryMirror {
-        try DirectoryMirror(
-            directory: try directory(),
-            remote: try arguments.mirror.remote.map(BucketLocation.init(parsing:)),
-            allowsRebinding: arguments.has(.rebind),
-            sources: sources
-        )
+        let directory = try directory()
+        let remote = try arguments.mirror.remote.map(BucketLocation.init(parsing:))
+        do throws(SyncError) {
+            return try DirectoryMirror(
+                directory: directory,
+                remote: remote,
+                allowsRebinding: arguments.has(.rebind),
+                sources: sources
+            )
+        } catch {
+            guard remote == nil, error.code == .configuration, hasLostLink(directory) else {
+                throw error
+            }
+            let shown = String(terminalSafe: directory)
+            throw error.with(
+                message: "'\(shown)' was linked with a remote, and has no link now; if its disk is "
+                    + "not mounted, mount it, and do not link '\(shown)' again. If the link was "
+                    + "removed on purpose, specify the remote"
+            )
+        }
+    }
+
+    /// True for a directory that was a mirror of this account and has no link any more: most likely
+    /// its disk is not mounted.
+    private func hasLostLink(_ directory: String) -> Bool {
+        let state = sources.options.stateDirectory
+        guard isDirectory(directory), Self.linkedRemote(directory, state) == nil else {
+            return false
+        }
+        let path = MirrorPlace.realPath(directory)
+        return mirrorList?.entries().contains { entry in
+            entry.directory == path && entry.stateDirectory == state.map(absolutePath)
+        } ?? false
     }
 
     /// True if something that should be on stdout is not there.

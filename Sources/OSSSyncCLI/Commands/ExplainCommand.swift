@@ -21,9 +21,12 @@ struct ExplainCommand: Sendable {
     }
 
     static func text(_ explanation: Explanation) -> [String] {
+        let never =
+            explanation.displayKey.hasSuffix("/")
+            ? "no; only an empty directory has an object of its own" : "no"
         var lines = [
             explanation.displayKey,
-            "  recorded: " + (explanation.recorded.map(text) ?? "no, it was never mirrored"),
+            "  recorded: " + (explanation.recorded.map(text) ?? never),
             "  here:     " + (explanation.local.map(text) ?? "no"),
             "  bucket:   " + (explanation.remote.map(text) ?? "no"),
         ]

@@ -31,7 +31,8 @@ struct FreeCommand: Sendable {
             context.say(Self.text(report, isDryRun: options.run.isDryRun))
         }
         if !report.isEnough, !context.output.isJSON {
-            context.complain("less of the disk is free than was wanted")
+            let free = report.freeBytes.map { sizeText($0) + " are free" } ?? "the rest is in use"
+            context.complain("less of the disk is free than was wanted: \(free)")
         }
         return report.kept == 0 && report.isEnough ? .success : .incomplete
     }

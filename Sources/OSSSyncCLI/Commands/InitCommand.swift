@@ -19,6 +19,13 @@ struct InitCommand: Sendable {
         try mirror.writeLink(confirms: true)
         context.list(mirror)
         tell("linked", mirror.directory, mirror.remote)
+        if context.sources.options.encryptionPasswordCommand != nil, !context.output.isQuiet {
+            context.complain(
+                "the command for the password is not recorded, because other users may be able to "
+                    + "change the directory; for later runs, write 'encryption-password-command' "
+                    + "into ~/.config/osssync/config"
+            )
+        }
         return .success
     }
 

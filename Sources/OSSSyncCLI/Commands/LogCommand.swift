@@ -87,11 +87,13 @@ struct LogCommand: Sendable {
             }
         }
         guard !isFound else { return .success }
+        let span =
+            context.arguments.has(.since)
+            ? "the runs since then"
+            : "the last \(Self.runsWithItems) runs, of which the items are kept,"
         throw SyncError(
             code: .notFound,
-            message:
-                "the last \(Self.runsWithItems) runs, of which the items are kept, did nothing "
-                + "with '\(String(terminalSafe: path))'"
+            message: "\(span) did nothing with '\(String(terminalSafe: path))'"
         )
     }
 

@@ -97,7 +97,10 @@ struct MirrorsCommand: Sendable {
                 let timer = row.timers.map { timer in
                     timer.direction.rawValue + (timer.problem == nil ? "" : " (off)")
                 }
-                let remote = row.remote.map { " -> " + $0 } ?? ""
+                let state = row.entry.stateDirectory.map {
+                    " (state in \(String(terminalSafe: $0)))"
+                }
+                let remote = (row.remote.map { " -> " + $0 } ?? "") + (state ?? "")
                 return [
                     row.state, age ?? "never", row.wasInStep.map { $0 ? "yes" : "no" } ?? "-",
                     timer.isEmpty ? "none" : timer.joined(separator: ","),

@@ -55,7 +55,7 @@ struct RestoreCommand: Sendable {
                 let isSent = try context.localMirror().refusal(of: .pull) != nil
                 context.say(
                     isSent
-                        ? "'osssync get' downloads what is in the bucket again"
+                        ? "'osssync restore --to PATH DIR NAME' downloads what is there again"
                         : "'osssync pull DIR' downloads what is in the bucket again"
                 )
             }
@@ -81,7 +81,7 @@ struct RestoreCommand: Sendable {
             if case .at = request.version {
                 context.complain(
                     "\(subject) was not there at that time, or that version is in no trash; see "
-                        + "'osssync trash \(directory)' and 'osssync ls --versions'"
+                        + "'osssync restore --list \(directory) \(shown)'"
                 )
                 continue
             }
@@ -343,8 +343,9 @@ struct RestoreCommand: Sendable {
             let place = context.arguments.command == .undo ? "" : Self.origin(of: file)
             let mark = file.isRemote && place.isEmpty ? " (in the bucket)" : ""
             let verb = isDryRun ? "would go to" : "is in"
-            let kept =
-                file.state == .replaced ? "; the version that was there \(verb) the trash" : ""
+            // Outside of DIR there is none.
+            let isKept = file.state == .replaced && file.target.utf8.first != UInt8(ascii: "/")
+            let kept = isKept ? "; the version that was there \(verb) the trash" : ""
             context.say(
                 "\(isDryRun ? "would be " : "")\(file.state.rawValue) \(name)\(place)\(mark)"
                     + (context.arguments.command == .undo ? "" : kept)

@@ -15,7 +15,7 @@ struct ScheduleCommand: Sendable {
         let user = try user(format)
         let installer = ScheduleInstaller(format, context, user: user)
         if action == .list {
-            list(try installer.list(), format)
+            try list(format, user)
             return .success
         }
         let schedule = try schedule()
@@ -59,19 +59,34 @@ struct ScheduleCommand: Sendable {
         var sources = context.sources
         sources.environment = sources.environment.filter { ["HOME", "PATH"].contains($0.key) }
         return await MirrorDoctor(directory: context.place?.directory, sources: sources).problems()
-            .map {
-                "without the environment of this shell, the run would fail: \($0.message)"
+            .map { finding in
+                let advice =
+                    finding.subject == "credentials"
+                    ? ". A timer finds them in ~/.config/osssync/config" : ""
+                return "without the environment of this shell, the run would fail: "
+                    + finding.message + advice
             }
     }
 
-    private func list(_ lines: [String], _ format: ScheduleFormat) {
-        for line in lines.flatMap({ $0.split(separator: "\n") }) {
-            context.say(String(terminalSafe: String(line)))
+    /// Shows what is installed; with systemd and no `--format`, what cron has, too.
+    private func list(_ format: ScheduleFormat, _ user: String?) throws {
+        let others: [ScheduleFormat] =
+            context.arguments.has(.format) || format != .systemd || user != nil ? [] : [.cron]
+        var isEmpty = true
+        for format in [format] + others {
+            let installer = ScheduleInstaller(format, context, user: user)
+            // A crontab that cannot be read is of no concern to whoever has none.
+            let found = others.contains(format) ? try? installer.list() : try installer.list()
+            guard let lines = found, !lines.isEmpty else { continue }
+            isEmpty = false
+            for line in lines.flatMap({ $0.split(separator: "\n") }) {
+                context.say(String(terminalSafe: String(line)))
+            }
+            if format == .cron { say("times: \(zone)") }
         }
-        if lines.isEmpty {
-            say("no schedules are installed with \(format.rawValue)")
-        } else if format == .cron {
-            say("times: \(zone)")
+        if isEmpty {
+            let names = ([format] + others).map(\.rawValue).joined(separator: " or ")
+            say("no schedules are installed with \(names)")
         }
     }
 

@@ -70,7 +70,10 @@ struct StatusCommand: Sendable {
             (CommandName.pull, report.pull, "download"), (.push, report.push, "upload"),
             (.sync, report.sync, "transfer"),
         ] {
-            let text = Self.text(work, verb: verb, context.bandwidth(of: direction))
+            let isRefused = work.isEmpty && work.deletionsHeldBack != nil
+            let text =
+                isRefused
+                ? "be refused" : Self.text(work, verb: verb, context.bandwidth(of: direction))
             say("  \(direction.rawValue) would: " + text)
             if let reason = work.deletionsHeldBack { say("    " + reason) }
         }

@@ -1,19 +1,5 @@
 internal import OSSSync
 
-/// `0 B`, `999 B`, `1.0 KiB`, `12.3 MiB`, `123 GiB`: at most three digits before the unit.
-func sizeText(_ bytes: Int64) -> String {
-    let units = ["B", "KiB", "MiB", "GiB", "TiB", "PiB", "EiB"]
-    var value = Double(max(0, bytes))
-    var unit = 0
-    // From 999.5 on, rounding would show four digits.
-    while value >= 999.5, unit < units.count - 1 {
-        value /= 1_024
-        unit += 1
-    }
-    let digits = unit == 0 || value >= 99.95 ? 0 : 1
-    return decimalText(value, fractionDigits: digits) + " " + units[unit]
-}
-
 /// `12.3 MiB/s`.
 func rateText(_ bytesPerSecond: Double) -> String { sizeText(wholeRate(bytesPerSecond)) + "/s" }
 

@@ -272,7 +272,7 @@ enum EventText {
         if summary.excluded > 0, !hasFailed {
             let names = countText(summary.excluded, "name", "names")
             let hint = verbosity < 2 ? "; -vv shows which, and by what" : ""
-            lines.append("\(names) left out by filters and options\(hint)")
+            lines.append("\(names) here and in the bucket left out by filters and options\(hint)")
         }
         return lines
     }
@@ -369,7 +369,7 @@ extension ItemAction {
         case .deleteRemote: "delete the object"
         case .copyLocal: "copy locally"
         case .copyRemote: "copy in the bucket"
-        case .adopt: "adopt"
+        case .adopt: "record as the same on both sides:"
         case .mode: "carry the permissions of"
         case .forget: "forget"
         case .conflict: "report the conflict of"

@@ -53,7 +53,7 @@ package struct ConfigurationFile: Sendable {
     }
 
     static func exposure(mode: mode_t, owner: uid_t) -> String? {
-        if owner != geteuid(), owner != 0 { return "belongs to another user" }
+        if owner != geteuid(), owner != 0 { return CredentialsError.isOfOther }
         return mode & 0o077 == 0 ? nil : "is open to other users"
     }
 

@@ -23,6 +23,8 @@ package enum CredentialsError: Error, Sendable, Hashable {
     case app(source: String, AppFailure)
     case cancelled
 
+    static let isOfOther = "belongs to another user"
+
     package var message: String {
         switch self {
         case .absent(let source): "\(source): not set up"
@@ -37,7 +39,10 @@ package enum CredentialsError: Error, Sendable, Hashable {
             "\(displayed(source)) has credentials without \(missing)"
         case .invalid(let source, let reason): "\(displayed(source)): \(displayed(reason))"
         case .exposedFile(let path, let reason):
-            "'\(displayed(path))' holds secrets and \(reason); run: chmod 600 '\(displayed(path))'"
+            "'\(displayed(path))' holds secrets and \(reason); "
+                + (reason == Self.isOfOther
+                    ? "put one of your own in its place"
+                    : "run: chmod 600 '\(displayed(path))'")
         case .unreadableFile(let path, let errno):
             "'\(displayed(path))' can't be read (\(reason(errno)))"
         case .unsupportedMode(let source, let mode):

@@ -65,12 +65,16 @@ func transportError(
     }
 }
 
-/// libcurl says that it failed, where, and once more that it failed.
+/// libcurl says that it failed, where, after how long, and once more that it failed.
 private func withoutSummary(_ detail: String) -> String {
     var detail = detail[...]
     for summary in [": Couldn't connect to server", ": Could not connect to server"]
     where detail.hasSuffix(summary) {
         detail = detail.dropLast(summary.count)
+    }
+    let words = detail.split(separator: " ", omittingEmptySubsequences: false)
+    if words.count > 3, words.last == "ms", words[words.count - 3] == "after" {
+        detail = words.dropLast(3).joined(separator: " ")[...]
     }
     let beginning = "Failed to connect to "
     return String(detail.hasPrefix(beginning) ? detail.dropFirst(beginning.count) : detail)

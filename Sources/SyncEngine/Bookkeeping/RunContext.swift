@@ -192,6 +192,16 @@ final class RunContext: RunStep {
         item(.copyLocal, .done, key, size: size, message: rename.sentence)
     }
 
+    /// Reports a deleted object; where its content has another name now, that is no deletion.
+    func deletedObject(_ key: ObjectKey, size: Int64, isKept: Bool, renamedTo new: ObjectKey?) {
+        guard let rename = new.map({ RenamedObject(to: $0) }) else {
+            tracker.count { $0.deleted += 1 }
+            return deleted(.deleteRemote, key, size: size, isKept: isKept)
+        }
+        journal.add(.deleteRemote, .done, key, isKept ? nil : rename.message)
+        item(.deleteRemote, .done, key, size: size, message: rename.sentence)
+    }
+
     /// Reports a transfer that is done, and what it replaced.
     func doneItem(
         _ action: ItemAction,

@@ -122,9 +122,35 @@ struct RenamedFile: Sendable, Hashable {
     var sentence: String { "renamed from '\(old.display)'" }
 }
 
+/// An object that went because a run gave its content another name, as the journal stores it in the
+/// place of a message.
+struct RenamedObject: Sendable, Hashable {
+    private static let code = "renamed-to "
+
+    let new: ObjectKey
+
+    init(to new: ObjectKey) { self.new = new }
+
+    /// Nil for an item that is none.
+    init?(_ item: RunItem) {
+        guard item.state == ItemState.done.rawValue,
+            item.action == ItemAction.deleteRemote.rawValue,
+            let message = item.message, message.utf8.starts(with: Self.code.utf8)
+        else { return nil }
+        new = ObjectKey([UInt8](message.utf8.dropFirst(Self.code.utf8.count)))
+    }
+
+    var message: String { Self.code + new.text }
+
+    var sentence: String { "renamed to '\(new.display)'" }
+}
+
 extension RunItem {
     /// Its message as a person reads it.
-    var sentence: String? { LostVersion(self)?.sentence ?? RenamedFile(self)?.sentence ?? message }
+    var sentence: String? {
+        LostVersion(self)?.sentence ?? RenamedFile(self)?.sentence ?? RenamedObject(self)?.sentence
+            ?? message
+    }
 }
 
 extension RunItem {

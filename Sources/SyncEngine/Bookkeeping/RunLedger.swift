@@ -42,6 +42,7 @@ final class RunLedger: Sendable {
         var growth: Int64 = 0
         var keepsOwnTrash = false
         var keepsFetchedContents = false
+        var moved: [ObjectKey: ObjectKey] = [:]
         var earlierVanished = VanishedObjects()
         var vanishedObjects = VanishedObjects()
 
@@ -179,6 +180,18 @@ final class RunLedger: Sendable {
     func stop(_ error: SyncError) {
         state.withLock { $0.stop = $0.stop ?? error }
     }
+
+    /// Notes that the content of an object has another name in the bucket by now, too; of many, the
+    /// rest counts as copied and deleted.
+    func noteMoved(_ old: ObjectKey, to new: ObjectKey) {
+        state.withLock { state in
+            guard state.moved.count < Self.inodeLimit else { return }
+            state.moved[old] = new
+        }
+    }
+    /// The name that this run gave the content of an object; nil if it gave it none.
+    func newName(of old: ObjectKey) -> ObjectKey? { state.withLock { $0.moved[old] } }
+    var hasMoved: Bool { state.withLock { !$0.moved.isEmpty } }
 
     func countFailed() { state.withLock { $0.failed += 1 } }
     /// Notes a failed item whose object the store refuses, whatever is in it.

@@ -155,9 +155,9 @@ struct DeletionPass: Sendable {
         }
         try await context.manifest.record(changes)
         for deletion in batch where failures[context.objectKey(deletion.key)] == nil {
-            context.tracker.count { $0.deleted += 1 }
+            let new = executor.ledger.newName(of: deletion.key)
             let isKept = ObjectKeeper(context: context).isNeeded
-            context.deleted(.deleteRemote, deletion.key, size: deletion.size, isKept: isKept)
+            context.deletedObject(deletion.key, size: deletion.size, isKept: isKept, renamedTo: new)
         }
     }
 

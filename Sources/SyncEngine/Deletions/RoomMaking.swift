@@ -4,18 +4,22 @@ internal import ObjectTransfer
 internal import SyncModel
 internal import SyncPlanner
 
-/// Downloads that the disk had no room for, tried once more after the run's deletions.
+/// Downloads that the disk had no room for, tried once more after all others and the run's
+/// deletions: what was under way then held room for its whole size.
 ///
-/// Where the room is still short, the trash of earlier runs goes, the oldest first and this run's
-/// own last, as far as that helps and no further. This run's own stays if it holds a version that
-/// a user made and this run replaced. A run that is limited to paths removes no trash.
+/// The small ones come first. Where the room is still short and the run deletes, the trash of
+/// earlier runs goes, the oldest first and this run's own last, as far as that helps and no
+/// further. This run's own stays if it holds a version that a user made and this run replaced. A
+/// run that is limited to paths removes no trash.
 struct RoomMaking: Sendable {
     let executor: ItemExecutor
 
     private var context: RunContext { executor.context }
 
     func run() async throws {
-        var short = executor.ledger.take(\.shortOfRoom)[...]
+        // The first ones that do not fit say so of all that follow.
+        var short = executor.ledger.take(\.shortOfRoom)
+            .sorted { ($0.entry.remote?.size ?? 0) < ($1.entry.remote?.size ?? 0) }[...]
         guard !short.isEmpty else { return }
         defer { executor.ledger.countUntried(short.count) }
         var trash = await trashOfRuns()[...]
@@ -83,10 +87,10 @@ struct RoomMaking: Sendable {
         guard needed > free.addingClamped(trash) else { return }
         context.emit(
             .warning(
-                message: "the disk does not have enough space for this: \(roomText(needed)) are "
-                    + "needed and \(roomText(free)) are free, which is "
-                    + "\(roomText(needed - free)) too little"
-                    + (trash > 0 ? ", not counting \(roomText(trash)) in the trash" : "")
+                message: "the disk does not have enough space for this: \(sizeText(needed)) are "
+                    + "needed and \(sizeText(free)) are free, which is "
+                    + "\(sizeText(needed - free)) too little"
+                    + (trash > 0 ? ", not counting \(sizeText(trash)) in the trash" : "")
             )
         )
     }
@@ -100,7 +104,7 @@ struct RoomMaking: Sendable {
 
     /// None in a limited run, which does not know what of the trash is of its paths.
     private func trashOfRuns() async -> [TrashOfRun] {
-        guard !context.paths.isLimited else { return [] }
+        guard executor.downloads.deletes, !context.paths.isLimited else { return [] }
         let runs = try? await context.onDisk { directory throws(LocalError) in
             try directory.trash.runs()
         }
@@ -129,7 +133,7 @@ struct RoomMaking: Sendable {
         let gained = max(0, (await freeBytes() ?? before) - before)
         context.emit(
             .warning(
-                message: "removed the trash of the run \(run.display) (\(roomText(gained)))"
+                message: "removed the trash of the run \(run.display) (\(sizeText(gained)))"
                     + " to make room"
             )
         )
@@ -144,7 +148,7 @@ extension FileDownloads {
             return fail(.download, key, size: size, item.failure)
         }
         if !context.paths.isLimited, let trash = await trashSize(), trash > 0 {
-            message += "; the trash contains \(roomText(trash)), which --trash-days 0 frees"
+            message += "; the trash contains \(sizeText(trash)), which --trash-days 0 frees"
         }
         let checkpoint = try? await context.manifest.first(.download(key))
         if checkpoint?.ranges.contains(where: { $0.received > 0 }) == true {
@@ -162,17 +166,4 @@ extension FileDownloads {
         ledger.trashSize = size
         return size
     }
-}
-
-/// `999 B`, `1.0 KiB`, `12.3 MiB`.
-private func roomText(_ bytes: Int64) -> String {
-    let units = ["B", "KiB", "MiB", "GiB", "TiB", "PiB", "EiB"]
-    var (unit, divisor) = (0, Int64(1))
-    while unit < units.count - 1, bytes / divisor >= 1_024 {
-        unit += 1
-        divisor <<= 10
-    }
-    guard unit > 0 else { return "\(bytes) B" }
-    let tenths = bytes % divisor / max(1, divisor / 10)
-    return "\(bytes / divisor).\(min(9, tenths)) \(units[unit])"
 }

@@ -36,6 +36,8 @@ package struct FreeReport: Sendable, Hashable {
     package var kept = 0
     /// False if less of the disk is free than was wanted.
     package var isEnough = true
+    /// What is free then; nil unless some was wanted.
+    package var freeBytes: Int64?
 
     /// Makes an empty report.
     package init() {}

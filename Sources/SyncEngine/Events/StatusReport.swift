@@ -25,8 +25,8 @@ public struct PlannedWork: Sendable, Hashable {
     public var modes = 0
     /// Items that need nothing.
     public var unchanged = 0
-    /// Why none of the deletions would be carried out, safe to print; nil if nothing is known that
-    /// holds them back.
+    /// Why none of the deletions would be carried out, or the run be refused without any, safe to
+    /// print; nil if nothing is known that holds them back.
     public var deletionsHeldBack: String?
 
     /// Makes empty work.

@@ -71,7 +71,7 @@ struct FileDownloads: ItemWorker {
                 backup: backup,
                 failure: failure
             )
-            if deletes, ledger.add(short, to: \.shortOfRoom) { return }
+            if ledger.add(short, to: \.shortOfRoom) { return }
             return await failForRoom(short)
         }
         if failure.isVanished, ledger.noteVanished(object) {
@@ -103,7 +103,7 @@ struct FileDownloads: ItemWorker {
     }
 
     /// True if this run may delete files.
-    private var deletes: Bool {
+    var deletes: Bool {
         context.tracker.direction != .push
             && (context.options.deletesKnown || context.options.deletesExtra)
     }

@@ -359,6 +359,7 @@ extension FileUploads {
         await permissions.learn(from: copy, knowing: try await permissions.keepsCopies())
         guard copy.hasMetadata else { return .bare(copy.etag, row) }
         context.tracker.count { $0.renamed += 1 }
+        ledger.noteMoved(row.key, to: entry.key)
         context.tracker.finishedItem(bytes: file.size)
         context.doneItem(.copyRemote, entry.key, size: file.size)
         return .settled

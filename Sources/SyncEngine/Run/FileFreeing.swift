@@ -141,12 +141,14 @@ struct FileFreeing {
             chosen.append(candidate)
         }
         found.report.isEnough = missing <= 0
+        found.report.freeBytes = wanted - missing
         found.candidates = chosen.sorted { $0.row.key < $1.row.key }
     }
 
     private func measure(_ report: inout FreeReport) async throws {
         guard let wanted = options.freeBytesWanted else { return }
-        report.isEnough = try await context.freeBytes() >= wanted
+        let free = try await context.freeBytes()
+        (report.isEnough, report.freeBytes) = (free >= wanted, free)
     }
 
     // MARK: - What goes

@@ -112,17 +112,6 @@ struct MirrorRun: RunStep {
         try await Housekeeping(context: executor.context).sweepBefore()
         return executor
     }
-
-    private func announceFilter(hasRows: Bool) async throws {
-        guard try await IgnoreFile.records(filter, in: session.manifest), hasRows else { return }
-        let fate = options.deletesExcluded ? "is deleted where it is unchanged" : "is skipped"
-        setup.onEvent(
-            .warning(
-                message: "the filters have changed since the last run; what "
-                    + "they exclude now \(fate)"
-            )
-        )
-    }
 }
 
 // MARK: - Transfers
@@ -131,8 +120,7 @@ extension MirrorRun {
     private func transferAndDelete(_ executor: ItemExecutor) async throws {
         let watch = try await DirectoryWatch(executor.context)
         let rows = try await RecordedRows(paths, in: session.manifest)
-        // What other patterns exclude elsewhere, a limited run cannot say.
-        if !paths.isLimited { try await announceFilter(hasRows: rows.count > 0) }
+        try await announceFilter(hasRows: rows.count > 0, records: true)
         // One that follows changes, as a watch does, leaves out what has none.
         if paths.isLimited, !options.allowsMissingPaths {
             try await LimitedRuns.note(paths, in: session.manifest)
@@ -207,5 +195,21 @@ extension MirrorRun {
                 leavingOut: { leftOut.contains($0) }
             )
         }
+    }
+}
+
+extension RunStep {
+    /// Says that other filters apply than in the last run.
+    func announceFilter(hasRows: Bool, records: Bool) async throws {
+        // What other patterns exclude elsewhere, a limited run cannot say.
+        guard !paths.isLimited,
+            try await IgnoreFile.isOther(filter, in: session.manifest, records: records), hasRows
+        else { return }
+        let fate = options.deletesExcluded ? "is deleted where it is unchanged" : "is skipped"
+        let change =
+            filter.text.isEmpty
+            ? "the filters of the last run do not apply any more; what they excluded is mirrored"
+            : "the filters have changed since the last run; what they exclude now \(fate)"
+        setup.onEvent(.warning(message: change))
     }
 }

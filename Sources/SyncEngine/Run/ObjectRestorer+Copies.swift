@@ -98,6 +98,49 @@ extension ObjectRestorer {
         )
     }
 
+    /// Brings one back, in the way of its origin and of its place.
+    func comes(
+        _ copy: TrashedObjects.Copy,
+        to key: ObjectKey,
+        beneath path: RelativePath?,
+        _ item: inout RestoredFile
+    ) async throws -> RestoredFile.State {
+        if request.outside != nil { return try await download(copy, beneath: path, &item) }
+        if case .bucket = origin { return try await bring(copy, to: key, &item) }
+        return try await restore(copy, to: key, &item)
+    }
+
+    /// Downloads an object to another path of the directory; the bucket stays as it is.
+    ///
+    /// What is there goes to the trash, and no link is followed.
+    func bring(
+        _ copy: TrashedObjects.Copy,
+        to key: ObjectKey,
+        _ item: inout RestoredFile
+    ) async throws -> RestoredFile.State {
+        item.isRemote = false
+        let (path, directory) = (try path(of: key), directory)
+        let here = try await local(path.isDirectory ? path.key : key)
+        guard !path.isDirectory else {
+            guard here == .absent else { return here == .directory ? .unchanged : .kept }
+            guard !request.isDryRun else { return .restored }
+            let permissions = try await permissions(ofMarker: copy)
+            try await disk.run { () throws(LocalError) in
+                try directory.makeDirectory(path, permissions: permissions)
+            }
+            return .restored
+        }
+        guard here == .absent || request.mayReplace(key) else {
+            item.message = request.occupied(inBucket: false)
+            return .kept
+        }
+        guard !request.isDryRun, let fetched else {
+            return here == .absent ? .restored : .replaced
+        }
+        let replaces = request.mayReplace(key)
+        return try await fetched.restore(copy.object.key, past, to: path, replaces: replaces)
+    }
+
     /// Downloads what is meant to a place outside of the directory; changes nothing else.
     func download(
         _ copy: TrashedObjects.Copy,

@@ -241,10 +241,7 @@ struct ObjectRestorer: Sendable {
                 state: .failed
             )
             do {
-                item.state =
-                    request.outside == nil
-                    ? try await restore(copy, to: key, &item)
-                    : try await download(copy, beneath: path, &item)
+                item.state = try await comes(copy, to: key, beneath: path, &item)
                 if item.state == .kept, item.message == nil {
                     item.message =
                         request.outside == nil
@@ -303,7 +300,7 @@ struct ObjectRestorer: Sendable {
         return String(decoding: bytes, as: UTF8.self)
     }
 
-    private func restore(
+    func restore(
         _ copy: TrashedObjects.Copy,
         to key: ObjectKey,
         _ item: inout RestoredFile
@@ -344,7 +341,7 @@ struct ObjectRestorer: Sendable {
     }
 
     /// What is in the directory; an error if no file can be there.
-    private func local(_ key: ObjectKey) async throws -> LocalState {
+    func local(_ key: ObjectKey) async throws -> LocalState {
         let (path, directory) = (try self.path(of: key), directory)
         return try await disk.run { () throws(LocalError) in
             var above = path.parent

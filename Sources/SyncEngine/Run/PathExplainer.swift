@@ -53,12 +53,7 @@ struct PathExplainer: Sendable {
         let entry = try await session.damaged.marking(leftOut.marking(joined), records: false)
         guard entry.base != nil || entry.local != nil || object != nil || !found.issues.isEmpty
         else {
-            throw SyncError(
-                code: .configuration,
-                message: "'\(key.display)' is neither in the directory nor in the manifest, and "
-                    + "there is no such object in the bucket; check its spelling: it is a path "
-                    + "beneath DIR"
-            )
+            throw try await nothing(of: path, key, session)
         }
         var outlooks: [SyncDirection: Explanation.Outlook] = [:]
         for setup in setups {
@@ -69,6 +64,24 @@ struct PathExplainer: Sendable {
         var explanation = Explanation(entry, crc64, outlooks, judgesInodes: judgesInodes)
         explanation.issues = found.issues.map(\.message)
         return explanation
+    }
+
+    /// What is said of a path of which neither side has anything by its own name.
+    private func nothing(
+        of path: RelativePath,
+        _ key: ObjectKey,
+        _ session: MirrorSession
+    ) async throws -> SyncError {
+        let rows = RowSelection.entries(in: KeyRange(path.beneath))
+        let beneath = try await session.manifest.rows(rows, limit: 1)
+        return SyncError(
+            code: .configuration,
+            message: beneath.isEmpty
+                ? "'\(key.display)' is neither in the directory nor in the manifest, and there is "
+                    + "no such object in the bucket; check its spelling: it is a path beneath DIR"
+                : "'\(path.display)' is not here; it is a directory of recorded files, of which "
+                    + "'osssync status DIR \(path.display)' tells"
+        )
     }
 
     /// What the walk of a run has of one path.

@@ -17,7 +17,7 @@ struct Preview {
     /// and a deletion, which the run itself may still carry out as one.
     static let limit = 100_000
 
-    /// Files whose content a new key has, and that perhaps become it.
+    /// Files or objects whose content a new key has, and that perhaps become it.
     private var renamed: Set<ObjectKey> = []
     var deleted: Set<ObjectKey> = []
     /// What is to be said of those once it is known that nothing holds them back.
@@ -51,11 +51,13 @@ struct Preview {
         return shown.map { ($0, outcome) }
     }
 
-    /// Deletions that are renames, by which the run changes the name of a file.
+    /// Deletions that are renames, by which the run changes the name of a file or an object.
     var renames: Int { renamed.intersection(deleted).count }
 
-    /// Deletions at or beneath names that were skipped, which a run holds back.
-    func heldBack(by names: [ObjectKey]) -> Int { Self.count(deleted, heldBackBy: names) }
+    /// Deletions at or beneath names that were skipped, which a run holds back; renames are none.
+    func heldBack(by names: [ObjectKey]) -> Int {
+        Self.count(deleted.subtracting(renamed), heldBackBy: names)
+    }
 
     /// How many of these keys are at or beneath the names.
     static func count(_ keys: Set<ObjectKey>, heldBackBy names: [ObjectKey]) -> Int {
@@ -211,7 +213,6 @@ struct Preview {
             let row = try await found({ try await executor.sources.localSource(entry, object)?.row }
             )
         {
-            if renamed.count < Self.limit { renamed.insert(row.key) }
             showCopy(.copyLocal, entry, of: row, size: object.size)
         } else {
             show(.download, entry, size: object.size, cause)
@@ -269,6 +270,7 @@ struct Preview {
         of row: ManifestEntry,
         size: Int64
     ) {
+        if renamed.count < Self.limit { renamed.insert(row.key) }
         context.tracker.count { $0.renamed += 1 }
         report(action, entry, size: size, "'\(row.key.display)' has the same content")
     }

@@ -44,7 +44,7 @@ extension RestoreRequest {
         }
         return
             (inBucket
-            ? "another version is in the bucket, which 'osssync pull DIR PATH' fetches"
+            ? "another version is in the bucket"
             : "another file is there")
             + "; --force moves that one to the trash, --to PATH restores beside it"
     }

@@ -70,7 +70,7 @@ struct RunDeletions: RunStep {
             rows: rows,
             deletions: planned.local + planned.remote + ledger.vanishedFiles
         )
-        check.renames = renames.count
+        check.renames = renames.count + (try await movedObjects())
         if let outcome = settings.shard?.outcome {
             uploads.leave()
             return try await leave(check, held, renames, to: outcome, coverage)
@@ -100,6 +100,18 @@ struct RunDeletions: RunStep {
             )
             await RoomMaking(executor: executor).fail()
         }
+    }
+
+    /// How many of the objects that are to be deleted have other names in the bucket by now, which
+    /// this run gave their contents.
+    private func movedObjects() async throws -> Int {
+        guard ledger.hasMoved else { return 0 }
+        var count = 0
+        let planned = RowSelection.deletions(run: context.run, side: .remote)
+        for try await batch in context.manifest.pages(planned, limit: context.limits.batch) {
+            count += batch.count { ledger.newName(of: $0.key) != nil }
+        }
+        return count
     }
 
     /// What is said of a refusal, with the way out if it would be the same in every run.

@@ -122,7 +122,7 @@ struct StatusReader: Sendable {
         return (try setup(.pull), try setup(.push), try setup(.sync))
     }
 
-    /// The work, and why the run would carry out none of its deletions.
+    /// The work, and why the run would be refused, or would carry out none of its deletions.
     ///
     /// Renames within the directory count for no limit.
     private func judged(
@@ -131,18 +131,22 @@ struct StatusReader: Sendable {
         _ rows: RecordedRows,
         _ issues: ScanIssues
     ) async throws -> PlannedWork {
-        guard counter.work.deletions > 0 else { return counter.work }
         let deletions = RunDeletions(executor: counter.executor)
-        let names = try await deletions.namesInDoubt(counter.deletedThere)
-        var work = counter.work(heldBackBy: names)
-        guard work.deletions > 0 else { return work }
+        var work = counter.work
+        if work.deletions > 0 {
+            let names = try await deletions.namesInDoubt(counter.deletedThere)
+            work = counter.work(heldBackBy: names)
+        }
+        let deletes = work.deletions > 0
         var check = try await deletions.deletionGuard(
             coverage,
             rows: rows,
             deletions: work.deletions
         )
-        if issues.hasForeignMounts { check.isSameDirectory = false }
-        if case .refused(let refusal) = check.verdict { work.deletionsHeldBack = refusal.message }
+        if deletes, issues.hasForeignMounts { check.isSameDirectory = false }
+        if case .refused(let refusal) = check.verdict, deletes || refusal.isSafetyRefusal {
+            work.deletionsHeldBack = refusal.message
+        }
         return work
     }
 

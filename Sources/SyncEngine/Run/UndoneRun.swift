@@ -15,6 +15,8 @@ struct UndoneRun: Sendable {
     let tree: TrashOfRun
     /// What it deleted or replaced and kept nowhere.
     private(set) var lost: [(key: ObjectKey, isRemote: Bool)] = []
+    /// Objects that the run deleted because their contents have other names.
+    private(set) var moved: [(old: ObjectKey, new: ObjectKey)] = []
     /// Files that it moved to the trash, or elsewhere.
     private(set) var kept: [ObjectKey] = []
     /// Objects of which it made copies.
@@ -28,7 +30,8 @@ struct UndoneRun: Sendable {
 
     /// True if undo would restore or name nothing; new empty directories do not count.
     var isEmpty: Bool {
-        lost.isEmpty && kept.isEmpty && copied.isEmpty && renames.isEmpty && removed.isEmpty
+        lost.isEmpty && moved.isEmpty && kept.isEmpty && copied.isEmpty && renames.isEmpty
+            && removed.isEmpty
     }
 
     /// Names the objects of which the bucket's trash has no copies any more.
@@ -103,6 +106,7 @@ struct UndoneRun: Sendable {
         case .download where RelativePath.isDirectory(item.key): made.append(item.key)
         case .deleteLocal: lost == nil ? kept.append(item.key) : self.lost.append((item.key, false))
         case .deleteRemote:
+            if let rename = RenamedObject(item) { return moved.append((item.key, rename.new)) }
             lost == nil ? copied.append(item.key) : self.lost.append((item.key, true))
         case .download, .copyLocal:
             if let rename = RenamedFile(item) { renames.append((rename.old, item.key)) }
@@ -176,6 +180,12 @@ extension UndoneRun {
                 }
             }
             for file in namesObjects ? run.goneCopies : [] { tell(file) }
+            for (old, new) in run.moved {
+                let text =
+                    "the run gave its object the name '\(new.display)', as the file had; rename "
+                    + "the file, and the next push or sync does the same in the bucket"
+                tell(RestoredFile(old, isRemote: true, text, of: run.number))
+            }
             for (key, isRemote) in run.lost {
                 let text = RestoredFile.lostText(isRemote: isRemote)
                 tell(RestoredFile(key, isRemote: isRemote, text, of: run.number))

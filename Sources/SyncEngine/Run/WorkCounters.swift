@@ -111,7 +111,9 @@ struct WorkCounter {
         var outcomes: [HeldMarkers.Outcome] = []
         markers.finish(&outcomes)
         for outcome in outcomes { await countOne(outcome.item) }
-        work.deletions -= renamed.intersection(deleted).count
+        work.deletions -= renamed.intersection(deleted.union(deletedThere)).count
+        deleted.subtract(renamed)
+        deletedThere.subtract(renamed)
     }
 
     /// The work without the deletions that these names hold back.
@@ -171,9 +173,7 @@ struct WorkCounter {
         }
         guard added.transfers == 1 else { return nil }
         let source = await executor.sources.probableSource(item.decision, item.entry)
-        if let source, item.entry.local == nil, renamed.count < Preview.limit {
-            renamed.insert(source.key)
-        }
+        if let source, renamed.count < Preview.limit { renamed.insert(source.key) }
         return source
     }
 }

@@ -282,15 +282,16 @@ enum IgnoreFile {
     }
 
     /// Records the patterns of this run; true if they differ from those of the last run.
-    static func records(
+    static func isOther(
         _ filter: FileFilter,
-        in manifest: ManifestStore
+        in manifest: ManifestStore,
+        records: Bool
     ) async throws(ManifestError) -> Bool {
         let found = String(CRC64(of: filter.text).value, radix: 16)
         let none = String(CRC64(of: []).value, radix: 16)
         let recorded = try await manifest.setting(fingerprintSetting)
         guard found != recorded ?? none else { return false }
-        try await manifest.setSetting(fingerprintSetting, found)
+        if records { try await manifest.setSetting(fingerprintSetting, found) }
         return true
     }
 }

@@ -100,21 +100,6 @@ package struct LocalMirror: Sendable {
     /// The text of a path that a user typed, as keys have it.
     package static func key(_ text: String) throws(SyncError) -> String { try path(text).text }
 
-    /// Where a path that a user typed, relative to the directory, is on this system.
-    package func absolutePath(of text: String) throws(SyncError) -> String {
-        let path = try Self.path(text)
-        do {
-            let directory = try open()
-            try directory.requireNoState(above: path)
-            // No link leads out of the directory.
-            _ = try directory.identity(of: path)
-            return try GivenPath.resolved(self.directory) + "/"
-                + String(decoding: path.bytes, as: UTF8.self)
-        } catch {
-            throw SyncError(any: error)
-        }
-    }
-
     /// True for a path of a file with an escaped name.
     package static func isEscaped(_ path: String) -> Bool {
         (try? self.path(path))?.isEscaped == true

@@ -36,7 +36,7 @@ package struct RemoteIdentity: Sendable, Hashable {
             return Self.past + text.prefix { $0 != "." } + "Z"
         }
         self.dialect = dialect + (encryption.map { Self.encrypted + $0 } ?? "") + (time ?? "")
-        self.endpointHost = endpointHost
+        self.endpointHost = Self.place(endpointHost)
         self.endpointPort =
             endpointPort.flatMap { [443, 80].contains($0) ? nil : String($0) } ?? Self.defaultPort
         self.bucket = bucket
@@ -57,6 +57,13 @@ package struct RemoteIdentity: Sendable, Hashable {
         displayText("'\(dialect.prefix { $0 != " " })://\(bucket)/\(prefix)' at '\(endpoint)'".utf8)
     }
 
+    /// The host without what says that it is asked from within its region of OSS: the buckets are
+    /// the same as from outside.
+    static func place(_ host: String) -> String {
+        let (inner, outer) = ("-internal.aliyuncs.com", ".aliyuncs.com")
+        return host.hasSuffix(inner) ? host.dropLast(inner.count) + outer : host
+    }
+
     /// What a state has recorded.
     init(
         recordedDialect: String,
@@ -66,7 +73,7 @@ package struct RemoteIdentity: Sendable, Hashable {
         prefix: String
     ) {
         dialect = recordedDialect
-        self.endpointHost = endpointHost
+        self.endpointHost = Self.place(endpointHost)
         self.endpointPort = endpointPort
         self.bucket = bucket
         self.prefix = prefix

@@ -71,6 +71,7 @@ struct RemoteCheck {
                 recorded[Setting.prefix] = remote.prefix
             }
         }
+        recorded[Setting.host] = recorded[Setting.host].map(RemoteIdentity.place)
         let changed = remote.filter { value in
             recorded[value.name].map { $0 != value.value } ?? false
         }

@@ -112,7 +112,7 @@ extension RunPaths {
             next: { remaining.popFirst() },
             body: { path in
                 guard try await Self.isObject(path, in: bucket.store, bucket.prefix) else {
-                    throw Self.missing(path, from: "bucket; nothing was transferred. Check")
+                    throw Self.missing(path, from: "bucket; nothing was changed. Check")
                 }
             }
         )

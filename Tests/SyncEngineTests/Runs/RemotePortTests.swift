@@ -12,11 +12,15 @@ import Testing
 extension EngineRuns {
     @Suite("The port of the remote")
     struct RemotePortTests {
-        private func engine(_ fixture: MirrorFixture, port: Int?) throws -> MirrorEngine {
+        private func engine(
+            _ fixture: MirrorFixture,
+            host: String = "store.test",
+            port: Int?
+        ) throws -> MirrorEngine {
             var engine = try fixture.engine("a")
             engine.settings.identity = RemoteIdentity(
                 dialect: "oss",
-                endpointHost: "store.test",
+                endpointHost: host,
                 endpointPort: port,
                 bucket: MirrorFixture.bucket,
                 prefix: "mirror/"
@@ -40,6 +44,19 @@ extension EngineRuns {
                 return false
             } catch let error as SyncError where error.code == .refused {
                 return true
+            }
+        }
+
+        @Test func `a region is one remote from within and from outside`() async throws {
+            let fixture = try MirrorFixture()
+            try fixture.write("a/f", MirrorFixture.ramp(10))
+            let hosts = ["oss-cn-hangzhou", "oss-cn-hangzhou-internal", "oss-cn-beijing-internal"]
+            for (host, isSame) in zip(hosts, [true, true, false]) {
+                let engine = try engine(fixture, host: host + ".aliyuncs.com", port: 443)
+                let isRefused = try await isRefused {
+                    _ = try await engine.run(.push, options: .standard, onEvent: { _ in })
+                }
+                #expect(isRefused != isSame, "\(host)")
             }
         }
 

@@ -170,6 +170,30 @@ struct UndoTests {
         #expect(try await undo(2).said.contains("unchanged new/f"))
     }
 
+    @Test func `names what a push gave another name in the bucket`() async throws {
+        let content = MirrorFixture.ramp(700_000, 3)
+        for name in ["album/one", "album/two"] {
+            try fixture.write("a/" + name, content + Data(name.utf8))
+        }
+        try fixture.write("a/z", one)
+        try await fixture.run("a", .push)
+        try FileManager.default.moveItem(
+            atPath: fixture.directory("a/album"),
+            toPath: fixture.directory("a/renamed")
+        )
+        // Nothing is lost, so that no limit of deletions counts it.
+        for isDryRun in [true, false] {
+            let run = try await fixture.run("a", .push) { options in
+                (options.deletesKnown, options.deletionLimit) = (true, .count(0))
+                options.isDryRun = isDryRun
+            }
+            #expect((run.renamed, run.deleted) == (2, 0), "\(run)")
+        }
+        #expect(try await fixture.objects() == ["renamed/one", "renamed/two", "z"])
+        let undone = try await undo(2)
+        #expect(undone.said == ["kept album/one", "kept album/two"])
+    }
+
     /// Each rename moves the time of the last change of all of them.
     @Test func `renames the names of one file back`() async throws {
         let content = MirrorFixture.ramp(5_000, 3)
