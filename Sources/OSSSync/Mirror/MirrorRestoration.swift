@@ -129,6 +129,8 @@ package struct MirrorRestoration: Sendable {
         [SyncError.Code.remoteUnreachable, .credentials, .forbidden].contains(error.code)
     }
 
+    private static let copying = "a download of an object to another place"
+
     private func restore(
         _ request: RestoreRequest,
         _ path: String,
@@ -160,6 +162,7 @@ package struct MirrorRestoration: Sendable {
         }
         if !rest.missing.isEmpty, request.outside != nil, let mirror {
             // Nothing was removed: the object that is there is the only version.
+            try mirror.requirePlain(Self.copying)
             rest = try await mirror.restoreObjects(
                 request,
                 from: .bucket,
@@ -299,7 +302,7 @@ package struct MirrorRestoration: Sendable {
         guard let mirror else { return RestoreReport() }
         guard request.outside != nil || request.target != nil else { return RestoreReport() }
         // One refusal, and not one for each object.
-        try mirror.requirePlain("a download of an object to another place")
+        try mirror.requirePlain(Self.copying)
         let collected = RestoredItems()
         var report = try await mirror.restoreObjects(
             request,
