@@ -219,31 +219,33 @@ struct RunPageTests {
         #expect(throws: UsageError.self) { try ReplacedFile(page: path, for: written) }
     }
 
-    @Test func `a page that is replaced keeps its group`() throws {
+    /// The path of a page, and what replaces it; the error, if there was one.
+    private func writtenPage() throws -> (path: String, replace: () -> String?) {
         let path = FileManager.default.temporaryDirectory
             .appendingPathComponent("osssync-page-\(UUID().uuidString)").path
-        defer { try? FileManager.default.removeItem(atPath: path) }
         let written = page("page")
         let file = try ReplacedFile(page: path, for: written)
         #expect(file.replace(with: written.text) == nil)
+        return (path, { file.replace(with: written.text) })
+    }
+
+    @Test func `a page that is replaced keeps its group`() throws {
+        let (path, replace) = try writtenPage()
+        defer { try? FileManager.default.removeItem(atPath: path) }
         var groups = [gid_t](repeating: 0, count: 64)
         let count = unsafe getgroups(64, &groups)
         // Only the superuser may give a file to any group.
         let group = getuid() == 0 ? 12 : groups.prefix(Int(max(0, count))).last ?? getgid()
         try #require(unsafe chown(path, uid_t.max, group) == 0 && chmod(path, 0o640) == 0)
-        #expect(file.replace(with: written.text) == nil)
+        #expect(replace() == nil)
         let attributes = try FileManager.default.attributesOfItem(atPath: path)
         #expect(attributes[.groupOwnerAccountID] as? Int == Int(group))
         #expect(attributes[.posixPermissions] as? Int == 0o640)
     }
 
     @Test func `a page that is replaced keeps whom a list lets in`() throws {
-        let path = FileManager.default.temporaryDirectory
-            .appendingPathComponent("osssync-page-\(UUID().uuidString)").path
+        let (path, replace) = try writtenPage()
         defer { try? FileManager.default.removeItem(atPath: path) }
-        let written = page("page")
-        let file = try ReplacedFile(page: path, for: written)
-        #expect(file.replace(with: written.text) == nil)
         // User 12345 reads it, the group does not; the mask is `r`.
         let nobody: [UInt8] = [255, 255, 255, 255]
         let user: [UInt8] = [2, 0, 4, 0, 0x39, 0x30, 0, 0]
@@ -256,7 +258,7 @@ struct RunPageTests {
         // This file system has no lists.
         if isSet != 0, errno == EOPNOTSUPP { return }
         try #require(isSet == 0)
-        #expect(file.replace(with: written.text) == nil)
+        #expect(replace() == nil)
         var found = [UInt8](repeating: 0, count: 256)
         let newer = unsafe open(path, O_RDONLY)
         let count = unsafe osssync_get_attribute(newer, name, &found, found.count)

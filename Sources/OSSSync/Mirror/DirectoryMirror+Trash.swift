@@ -18,8 +18,8 @@ extension DirectoryMirror {
     ///
     /// - Parameters:
     ///   - request: What comes back, and where.
-    ///   - origin: Where it comes back from; of objects that are in the bucket now, only a place
-    ///     outside of the directory gets anything.
+    ///   - origin: Where it comes back from; objects that are in the bucket now are only
+    ///     downloaded, to another path.
     ///   - options: Those of the pull that downloads it; nil to change only the bucket, and only
     ///     by what this machine's runs removed.
     ///   - onFile: Called with each object from any thread.

@@ -187,14 +187,14 @@ final class RunContext: RunStep {
 
     /// Reports a file that has another name now.
     func renamed(_ old: ObjectKey, to key: ObjectKey, size: Int64) {
-        let rename = RenamedFile(from: old)
+        let rename = OtherName(.former, old)
         journal.add(.copyLocal, .done, key, rename.message)
         item(.copyLocal, .done, key, size: size, message: rename.sentence)
     }
 
-    /// Reports a deleted object; where its content has another name now, that is no deletion.
+    /// Reports a deleted object, which does not count as deleted if this run renamed it.
     func deletedObject(_ key: ObjectKey, size: Int64, isKept: Bool, renamedTo new: ObjectKey?) {
-        guard let rename = new.map({ RenamedObject(to: $0) }) else {
+        guard let rename = new.map({ OtherName(.next, $0) }) else {
             tracker.count { $0.deleted += 1 }
             return deleted(.deleteRemote, key, size: size, isKept: isKept)
         }

@@ -100,57 +100,41 @@ enum LostVersion: String, Sendable, CaseIterable {
     }
 }
 
-/// A file that a run gave another name, as the journal stores it in the place of a message.
-struct RenamedFile: Sendable, Hashable {
-    private static let code = "renamed-from "
+/// The other name of what a run renamed, as the journal stores it in the place of a message: that
+/// which a file had, or that which the content of a deleted object has now.
+struct OtherName: Sendable, Hashable {
+    enum Kind: String, Sendable, CaseIterable {
+        case former = "renamed-from "
+        case next = "renamed-to "
 
-    let old: ObjectKey
+        var action: ItemAction { self == .former ? .copyLocal : .deleteRemote }
+        fileprivate var words: String { self == .former ? "renamed from" : "renamed to" }
+    }
 
-    init(from old: ObjectKey) { self.old = old }
+    let kind: Kind
+    let key: ObjectKey
+
+    init(_ kind: Kind, _ key: ObjectKey) { (self.kind, self.key) = (kind, key) }
 
     /// Nil for an item that is none.
     init?(_ item: RunItem) {
-        guard item.state == ItemState.done.rawValue,
-            item.action == ItemAction.copyLocal.rawValue,
-            let message = item.message, message.utf8.starts(with: Self.code.utf8)
+        guard item.state == ItemState.done.rawValue, let message = item.message,
+            let kind = Kind.allCases.first(where: { kind in
+                item.action == kind.action.rawValue
+                    && message.utf8.starts(with: kind.rawValue.utf8)
+            })
         else { return nil }
-        old = ObjectKey([UInt8](message.utf8.dropFirst(Self.code.utf8.count)))
+        self.init(kind, ObjectKey([UInt8](message.utf8.dropFirst(kind.rawValue.utf8.count))))
     }
 
-    var message: String { Self.code + old.text }
+    var message: String { kind.rawValue + key.text }
 
-    var sentence: String { "renamed from '\(old.display)'" }
-}
-
-/// An object that went because a run gave its content another name, as the journal stores it in the
-/// place of a message.
-struct RenamedObject: Sendable, Hashable {
-    private static let code = "renamed-to "
-
-    let new: ObjectKey
-
-    init(to new: ObjectKey) { self.new = new }
-
-    /// Nil for an item that is none.
-    init?(_ item: RunItem) {
-        guard item.state == ItemState.done.rawValue,
-            item.action == ItemAction.deleteRemote.rawValue,
-            let message = item.message, message.utf8.starts(with: Self.code.utf8)
-        else { return nil }
-        new = ObjectKey([UInt8](message.utf8.dropFirst(Self.code.utf8.count)))
-    }
-
-    var message: String { Self.code + new.text }
-
-    var sentence: String { "renamed to '\(new.display)'" }
+    var sentence: String { "\(kind.words) '\(key.display)'" }
 }
 
 extension RunItem {
     /// Its message as a person reads it.
-    var sentence: String? {
-        LostVersion(self)?.sentence ?? RenamedFile(self)?.sentence ?? RenamedObject(self)?.sentence
-            ?? message
-    }
+    var sentence: String? { LostVersion(self)?.sentence ?? OtherName(self)?.sentence ?? message }
 }
 
 extension RunItem {

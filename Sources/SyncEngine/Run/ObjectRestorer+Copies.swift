@@ -130,14 +130,14 @@ extension ObjectRestorer {
             }
             return .restored
         }
-        guard here == .absent || request.mayReplace(key) else {
+        let replaces = request.mayReplace(key)
+        guard here == .absent || replaces else {
             item.message = request.occupied(inBucket: false)
             return .kept
         }
         guard !request.isDryRun, let fetched else {
             return here == .absent ? .restored : .replaced
         }
-        let replaces = request.mayReplace(key)
         return try await fetched.restore(copy.object.key, past, to: path, replaces: replaces)
     }
 

@@ -106,10 +106,10 @@ struct UndoneRun: Sendable {
         case .download where RelativePath.isDirectory(item.key): made.append(item.key)
         case .deleteLocal: lost == nil ? kept.append(item.key) : self.lost.append((item.key, false))
         case .deleteRemote:
-            if let rename = RenamedObject(item) { return moved.append((item.key, rename.new)) }
+            if let new = OtherName(item)?.key { return moved.append((item.key, new)) }
             lost == nil ? copied.append(item.key) : self.lost.append((item.key, true))
         case .download, .copyLocal:
-            if let rename = RenamedFile(item) { renames.append((rename.old, item.key)) }
+            if let old = OtherName(item)?.key { renames.append((old, item.key)) }
             guard let lost, lost != .damagedKept else { return }
             lost.hasCopy ? kept.append(item.key) : self.lost.append((item.key, false))
         case .upload, .copyRemote:

@@ -296,10 +296,10 @@ struct UndoTests {
         for version in LostVersion.allCases {
             #expect(item(.download, version.rawValue).sentence == version.sentence)
         }
-        let rename = RenamedFile(from: "a b\n").message
+        let rename = OtherName(.former, "a b\n").message
         #expect(rename == "renamed-from a b\n")
-        #expect(RenamedFile(item(.copyLocal, rename))?.old == "a b\n")
-        #expect(RenamedFile(item(.download, rename)) == nil)
+        #expect(OtherName(item(.copyLocal, rename))?.key == "a b\n")
+        #expect(OtherName(item(.download, rename)) == nil)
         #expect(item(.skip, "why").sentence == "why")
     }
 }
