@@ -117,6 +117,10 @@ bool virtual_files_set_list(
     return setxattr(path, is_inherited ? default_name : access_name, list, size, 0) == 0;
 }
 
+bool virtual_files_has_list(const char *path) {
+    return getxattr(path, access_name, NULL, 0) > 0;
+}
+
 // MARK: - By descriptor
 
 ssize_t fgetxattr(int descriptor, const char *name, void *value, size_t size) {

@@ -1,4 +1,5 @@
 internal import CSystem
+internal import CVirtualFiles
 internal import Glibc
 internal import SyncEngine
 internal import SyncModel
@@ -171,13 +172,16 @@ extension World {
     }
 
     /// Directories have the permissions that their markers say, as far as the umask allows.
+    ///
+    /// The marker of one with an access list says what is safe without it.
     private func judgeModes() {
         for (path, entry) in tree.entries.sorted(by: { $0.key < $1.key }) {
             let key = ObjectKey(path.bytes + [UInt8(ascii: "/")])
             guard entry == .directory, isMirrored(key), !mayDiffer(path), !isOnVolume(path),
                 let object = service.bucket.objects[Self.whole(key)],
                 let text = object.metadata["mode"], let mode = UInt32(text, radix: 8),
-                let status = DiskTree.status(full(path))
+                let status = DiskTree.status(full(path)),
+                unsafe !DiskEdits.withPath(full(path), { unsafe virtual_files_has_list($0) })
             else { continue }
             let meant = mode & 0o755 | 0o500
             let found = UInt32(status.st_mode) & 0o777

@@ -298,7 +298,9 @@ extension VirtualService {
         let number = Int(call.text("partNumber") ?? "") ?? 0
         let part = bucket.setPart(number, of: upload.id, bytes: quirks.kept(bytes))
         guard isOSS else { return copied("CopyPartResult", part.etag, part.crc64) }
-        return copied("CopyPartResult", hexadecimalText(Digest.md5(bytes)), CRC64(of: bytes))
+        // The answer says what was asked for; the list of parts says what there is.
+        let asked = hexadecimalText(Digest.md5(bytes)).uppercased()
+        return copied("CopyPartResult", asked, CRC64(of: bytes))
     }
 
     private func listParts(_ call: ServiceCall) -> ServiceAnswer {

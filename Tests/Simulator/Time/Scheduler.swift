@@ -1,3 +1,4 @@
+internal import Foundation
 internal import SyncModel
 internal import SyncTestSupport
 
@@ -24,6 +25,7 @@ final class Scheduler: TaskExecutor, @unchecked Sendable {
         case newestFirst
     }
 
+    private let thread = Thread.current
     private var ready: [Piece] = []
     private var timers: [UInt64: Timer] = [:]
     private var nextTicket: UInt64 = 0
@@ -56,10 +58,12 @@ final class Scheduler: TaskExecutor, @unchecked Sendable {
     }
 
     func enqueue(_ job: consuming ExecutorJob) {
+        requireOwnThread()
         ready.append(.job(UnownedJob(job)))
     }
 
     func add(_ work: @escaping @Sendable () -> Void) {
+        requireOwnThread()
         ready.append(.work(work))
     }
 
@@ -116,6 +120,11 @@ final class Scheduler: TaskExecutor, @unchecked Sendable {
         }
     }
 
+    /// A task that has lost its preferred executor is found at once, and not by what it breaks.
+    private func requireOwnThread() {
+        precondition(Thread.current === thread, "a task of the simulation left its thread")
+    }
+
     private func fireNextTimer() -> Bool {
         let next = timers.values.min { ($0.due, $0.ticket) < ($1.due, $1.ticket) }
         guard let next else { return false }
@@ -131,6 +140,7 @@ extension Scheduler {
     ///
     /// - Throws: `CancellationError` at once when the task is cancelled.
     func sleep(_ duration: Duration) async throws {
+        requireOwnThread()
         nextTicket += 1
         let ticket = nextTicket
         try await withTaskCancellationHandler {

@@ -99,6 +99,7 @@ void virtual_files_set_umask(uint32_t mask);
 /// the attributes `system.posix_acl_access` and `system.posix_acl_default`.
 bool virtual_files_set_list(
     const char *_Nonnull path, bool is_inherited, const uint8_t *_Nonnull list, size_t size);
+bool virtual_files_has_list(const char *_Nonnull path);
 /// What a user of one group may do with the file itself: 4 for reading, 2 for writing, 1 for running
 /// it or for finding names in it. 0 if it is not there.
 uint32_t virtual_files_granted(const char *_Nonnull path, uint32_t user, uint32_t group);

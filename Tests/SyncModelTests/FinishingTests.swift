@@ -1,0 +1,27 @@
+internal import SyncModel
+internal import Testing
+
+struct FinishingTests {
+    private final class Immediate: TaskExecutor {
+        func enqueue(_ job: consuming ExecutorJob) {
+            unsafe UnownedJob(job).runSynchronously(on: asUnownedTaskExecutor())
+        }
+    }
+
+    @Test func `work runs to its end although its caller is cancelled`() async {
+        let caller = Task {
+            unsafe withUnsafeCurrentTask { unsafe $0?.cancel() }
+            return await finishing { Task.isCancelled }
+        }
+        #expect(await !caller.value)
+    }
+
+    @Test func `work runs where its caller does`() async {
+        let isThere = await withTaskExecutorPreference(Immediate()) {
+            await finishing {
+                unsafe withUnsafeCurrentTask { unsafe $0?.unownedTaskExecutor != nil }
+            }
+        }
+        #expect(isThere)
+    }
+}
