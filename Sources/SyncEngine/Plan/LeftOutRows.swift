@@ -16,6 +16,8 @@ struct LeftOutRows {
     /// What earlier limited runs looked at; nil if there were none.
     private let seen: KeyRanges?
     private var changes: [ManifestChange] = []
+    /// What only limited runs make unknown.
+    private var unseen = (count: 0, first: ObjectKey?.none)
 
     /// With `records` false nothing is written.
     init(_ manifest: ManifestStore, after limited: LimitedRuns, records: Bool) {
@@ -25,10 +27,11 @@ struct LeftOutRows {
     }
 
     /// The same entry, marked if one side lost it where limited runs did not look.
-    func marking(_ entry: JoinedEntry) async throws(ManifestError) -> JoinedEntry {
+    mutating func marking(_ entry: JoinedEntry) async throws(ManifestError) -> JoinedEntry {
         guard let seen, let base = entry.base, !base.isLeftOut,
             (entry.local == nil) != (entry.remote == nil), !seen.contains(entry.key)
         else { return entry }
+        unseen = (unseen.count + 1, unseen.first ?? entry.key)
         let row = base.leftOut(true)
         // Before anything is done with it: the run may end in between.
         if records { try await manifest.record([.upsert(row)]) }
@@ -39,6 +42,14 @@ struct LeftOutRows {
         guard records, let base = entry.base, !base.isLeftOut else { return }
         changes.append(.upsert(base.leftOut(true)))
         if changes.count >= Self.batch { try await flush() }
+    }
+
+    /// What is not deleted because limited runs did not look there; nil if nothing is.
+    var warning: String? {
+        guard let first = unseen.first else { return nil }
+        let names = "'\(first.display)'" + (unseen.count == 1 ? "" : " and \(unseen.count - 1) more")
+        return "\(names) went missing on one side after a run that was limited to other paths, which "
+            + "does not tell when; what the other side has is kept, and may be deleted there by hand"
     }
 
     mutating func flush() async throws(ManifestError) {

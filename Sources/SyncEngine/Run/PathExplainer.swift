@@ -45,7 +45,7 @@ struct PathExplainer: Sendable {
             object: { try await self.object($0, $1).0 }
         )
         let neighbours = try await around.entries(of: path, isDirectory: isDirectory, found.local)
-        let leftOut = LeftOutRows(
+        var leftOut = LeftOutRows(
             session.manifest,
             after: try await .recorded(in: session.manifest),
             records: false

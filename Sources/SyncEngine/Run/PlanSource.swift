@@ -211,7 +211,7 @@ struct PlanSource: RunStep {
             for entry in try await staleRows.flush() { try await give(entry, &loop) }
             try await leftOut.flush()
         }
-        try await report(copies, scope, issues, records: leftOut.records)
+        try await report(copies, scope, issues, leftOut)
         return loop
     }
 
@@ -226,14 +226,16 @@ struct PlanSource: RunStep {
         )
     }
 
-    /// Reports copies of tags, and files with escaped names that no run has mirrored.
+    /// Reports what limited runs made unknown, copies of tags, and files with escaped names that no
+    /// run has mirrored.
     private func report(
         _ copies: TagCopies?,
         _ scope: PlanScope,
         _ issues: ScanIssues,
-        records: Bool
+        _ leftOut: LeftOutRows
     ) async throws {
-        try await copies?.report(to: issues, session, records: records)
+        if let warning = leftOut.warning { setup.onEvent(.warning(message: warning)) }
+        try await copies?.report(to: issues, session, records: leftOut.records)
         let escaped = [UInt8](EscapedName.directoryName.utf8)
         // What is recorded of them has a message of its own.
         guard options.names == .skip, scope.heldNamesMessage == nil,
