@@ -206,6 +206,23 @@ def _(place):
     place.in_step(under(place, wrapper, "push", "--delete"))
 
 
+@case("F074", "a directory that this user may not write to is named, with what can be done")
+def _(place):
+    wrapper = stranger(place)
+    if wrapper is None or os.getuid() != 0:
+        return
+    place.write("a", OTHER)
+    os.chown(place.directory, 0, 0)
+    state = ["--state-dir", place.path("../state")]
+    refused = under(place, wrapper, "push")
+    expect(all(word in refused.errors for word in (place.directory, "--state-dir")), f"{refused}")
+    equal(refused.status, 5, f"the exit status of {refused}")
+    place.in_step(under(place, wrapper, "push", *state))
+    refused = under(place, wrapper, "pull", *state)
+    equal(refused.status, 5, f"the exit status of {refused}")
+    expect("belongs to" not in refused.errors and "only a push" in refused.errors, f"{refused}")
+
+
 @case("F074", "the status of a mirror on a disk that cannot be written to is told")
 def _(place):
     if not Disk.is_possible():

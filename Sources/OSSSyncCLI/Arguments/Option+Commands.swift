@@ -47,7 +47,7 @@ extension Option {
         .run(.asOf)
     static let since = Option("since", "TIME", .run)
         .of([.log])
-        .help("show only runs that began at most TIME ago, such as 7d or 12h")
+        .help("show only runs that began after TIME, such as 7d (ago), yesterday or 2026-01-31")
     static let path = Option("path", "PATH", .run)
         .of([.log])
         .help("show what the runs did with PATH, relative to DIR, or with everything beneath it")

@@ -23,6 +23,15 @@ extension Reading<Int64> {
         }
     }
 
+    /// A moment, or how long ago it was.
+    static var beginning: Self {
+        Self("a time, such as 7d, 12h, yesterday or 2026-01-31") { text in
+            let now = WallClock.now().seconds
+            return parseDuration(text).map { now - $0.components.seconds }
+                ?? parseTime(text, now: now)
+        }
+    }
+
     /// The smallest and the largest part a store accepts.
     static var partSize: Self {
         Self("a size from 100K to 5G, such as 8M") { text in

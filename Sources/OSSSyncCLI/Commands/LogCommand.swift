@@ -59,10 +59,7 @@ struct LogCommand: Sendable {
     /// The last runs, the latest first, that began since `--since`.
     private func runs(of mirror: DirectoryMirror) async throws -> [PastRun] {
         let runs = try await mirror.history().runs(limit: Self.limit)
-        guard let age = try context.arguments.value(of: .since, .time("7d or 12h")) else {
-            return runs
-        }
-        let start = WallClock.now().seconds - age.components.seconds
+        guard let start = try context.arguments.value(of: .since, .beginning) else { return runs }
         return runs.filter { $0.started.secondsSince1970 >= start }
     }
 

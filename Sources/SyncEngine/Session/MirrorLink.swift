@@ -37,7 +37,7 @@ package enum MirrorLink {
             )
             try mirror.sharedState.write(fileName, content)
         } catch {
-            throw SyncError(error)
+            throw SyncError(ofState: error, directory: directory, stateDirectory: stateDirectory)
         }
     }
 
@@ -86,6 +86,8 @@ package enum MirrorLink {
             }
             identity.confirmed = identity.remote == remote ? nil : remote
             try mirror.sharedState.write(StateIdentity.fileName, identity.content)
+        } catch let error as LocalError {
+            throw SyncError(ofState: error, directory: directory, stateDirectory: stateDirectory)
         } catch {
             throw SyncError(any: error)
         }
@@ -165,7 +167,7 @@ package enum MirrorLink {
                 try mirror.sharedState.remove(fileName)
             }
         } catch {
-            throw SyncError(error)
+            throw SyncError(ofState: error, directory: directory, stateDirectory: stateDirectory)
         }
     }
 

@@ -93,7 +93,11 @@ struct MirrorSession: Sendable {
                 return try await opening.open(damage: locks ? nil : error)
             }
         } catch let error as LocalError {
-            throw explained(error, settings)
+            throw SyncError(
+                ofState: error,
+                directory: settings.directory,
+                stateDirectory: settings.stateDirectory
+            )
         } catch {
             throw SyncError(any: error)
         }
@@ -304,26 +308,6 @@ struct MirrorSession: Sendable {
         }
     }
 
-    /// What a user can do about a state that cannot be written.
-    private static func explained(
-        _ error: LocalError,
-        _ settings: MirrorSettings
-    ) -> SyncError {
-        let directory = displayText(settings.directory.utf8)
-        guard case .systemCall(let call) = error, call.isWriteRefused, call.path != directory else {
-            return SyncError(error)
-        }
-        let place = settings.stateDirectory.map { displayText($0.utf8) } ?? directory
-        let elsewhere =
-            settings.stateDirectory == nil
-            ? ", or keep osssync's state elsewhere with --state-dir" : ""
-        return SyncError(
-            code: .localState,
-            message: "'\(place)' cannot be written: \(call.remedy)\(elsewhere) (\(call.message))",
-            underlying: error
-        )
-    }
-
     /// Refuses a run that writes into a directory where nothing can be written.
     func requireWritable(_ settings: MirrorSettings) throws(SyncError) {
         do throws(LocalError) {
@@ -334,7 +318,8 @@ struct MirrorSession: Sendable {
         guard let refusal = known.writingRefusal ?? directory.placeRefusal else { return }
         guard case .systemCall(let call) = refusal else { throw SyncError(refusal) }
         let shown = displayText(settings.directory.utf8)
-        let isOther = call.path == ".osssync" && !call.isReadOnly
+        // What cannot be made is nobody's.
+        let isOther = call.path == ".osssync" && call.call != "mkdirat" && !call.isReadOnly
         throw SyncError(
             code: .localState,
             message: isOther
@@ -366,6 +351,25 @@ struct MirrorSession: Sendable {
             createsIfMissing: true,
             shard: settings.shard?.folder ?? [],
             calls: settings.systemCalls
+        )
+    }
+}
+
+extension SyncError {
+    /// Of a state that cannot be written, with what a user can do about it.
+    init(ofState error: LocalError, directory: String, stateDirectory: String?) {
+        let directory = displayText(directory.utf8)
+        guard case .systemCall(let call) = error, call.isWriteRefused, call.path != directory else {
+            self.init(error)
+            return
+        }
+        let place = stateDirectory.map { displayText($0.utf8) } ?? directory
+        let elsewhere =
+            stateDirectory == nil ? ", or keep osssync's state elsewhere with --state-dir" : ""
+        self.init(
+            code: .localState,
+            message: "'\(place)' cannot be written: \(call.remedy)\(elsewhere) (\(call.message))",
+            underlying: error
         )
     }
 }
