@@ -106,11 +106,11 @@ enum HelpTopic: String, CaseIterable, Sendable {
                 + "deleted on the other, if it was mirrored and has not changed since."
         ),
         .paragraph(
-            "Nothing is deleted if the listing or the walk was incomplete (a directory or file that "
-                + "cannot be read holds back only what is at or beneath it), if an item failed, if "
-                + "the remote or the directory is not the recorded one, if one side is suddenly "
-                + "empty (--allow-empty), or if more than --max-delete would be deleted. The "
-                + "summary shows why deletions were held back."
+            "Nothing is deleted if the listing or the walk was incomplete (a directory or file "
+                + "that cannot be read holds back only what is at or beneath it), if an item "
+                + "failed, if the remote or the directory is not the recorded one, if one side is "
+                + "suddenly empty (--allow-empty), or if more than --max-delete would be deleted. "
+                + "The summary shows why deletions were held back."
         ),
         .paragraph(
             "Local files that are deleted, or replaced with --force, are kept in "

@@ -47,9 +47,10 @@ struct LeftOutRows {
     /// What is not deleted because limited runs did not look there; nil if nothing is.
     var warning: String? {
         guard let first = unseen.first else { return nil }
-        let names = "'\(first.display)'" + (unseen.count == 1 ? "" : " and \(unseen.count - 1) more")
-        return "\(names) went missing on one side after a run that was limited to other paths, which "
-            + "does not tell when; what the other side has is kept, and may be deleted there by hand"
+        let more = unseen.count == 1 ? "" : " and \(unseen.count - 1) more"
+        return "'\(first.display)'\(more) went missing on one side after a run that was limited to "
+            + "other paths, which does not tell when; what the other side has is kept, and may be "
+            + "deleted there by hand"
     }
 
     mutating func flush() async throws(ManifestError) {

@@ -76,8 +76,10 @@ final class RunState: @unchecked Sendable {
     var served = Served()
     /// Something was deleted in this run, here or there.
     var deletions = 0
-    /// A directory of the mirror could not be read.
+    /// A directory of the mirror could not be read when its files were looked for.
     var hasMissedFiles = false
+    /// How often the run has begun to read a directory: the walk does so once, and first.
+    var readings: [String: Int] = [:]
     var failuresBeforeDeletion = 0
     /// What the name of the crash point is, once it crashed.
     var crashPoint: String?

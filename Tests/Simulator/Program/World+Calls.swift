@@ -30,6 +30,7 @@ extension World {
             return code
         }
         judgeName(call, run)
+        if call.name == "fdopendir" { run.readings[call.place, default: 0] += 1 }
         if call.changes, concernsMirror(call, place) { run.treeNeedsLook = true }
         return 0
     }
@@ -104,7 +105,9 @@ extension World {
             return pick([EIO, ENOSPC, EACCES, EINTR], .nameError)
         case .status where dice.rolls(.statusError): return pick([EIO, EACCES], .statusError)
         case .walk where dice.rolls(.walkError):
-            if concernsMirror(call, call.place) { run.hasMissedFiles = true }
+            let isOfWalk =
+                call.place == VirtualDisk.mirror || run.readings[call.place, default: 0] < 2
+            if isOfWalk, concernsMirror(call, call.place) { run.hasMissedFiles = true }
             return EIO
         case .read where call.bytes > 1 && dice.rolls(.shortTransfer),
             .write where call.bytes > 1 && dice.rolls(.shortTransfer):

@@ -61,6 +61,19 @@ extension EngineRuns {
             #expect(report.differences.unknown == 1 && !report.isInStep)
         }
 
+        @Test func `needs no comparison of a file that is empty`() async throws {
+            let fixture = try MirrorFixture()
+            for name in ["empty", "other"] {
+                try fixture.write("a/" + name, Data(repeating: 1, count: name == "empty" ? 0 : 9))
+            }
+            try await fixture.run("a", .push)
+            for name in ["empty", "other"] {
+                try fixture.setModified("a/" + name, Date(timeIntervalSince1970: 1_600_000_000))
+            }
+            let report = try await fixture.engine("a").status(options: MirrorFixture.options())
+            #expect(report.differences.unknown == 1 && report.push.comparisons == 1, "\(report)")
+        }
+
         @Test func `counts what is excluded and deleted for it`() async throws {
             let fixture = try MirrorFixture()
             for name in ["d/e/1", "d/2", "f"] { try fixture.write("a/" + name, Data([1])) }
