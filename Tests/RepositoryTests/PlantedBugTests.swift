@@ -40,7 +40,12 @@ struct PlantedBugTests {
                 let names = command.dropFirst(6).split { $0 == "." || $0 == "/" }
                 let declaration = "struct \(names.last ?? "") {"
                 let isThere = files.contains { file in
-                    file.target == names[0] && file.lines.contains { $0.hasSuffix(declaration) }
+                    file.target == names[0]
+                        && file.lines.contains { line in
+                            // One within another is named with that one.
+                            line.hasSuffix(declaration)
+                                && line.hasPrefix(" ") == (names.count > 2)
+                        }
                 }
                 #expect(isThere, "\(command)")
                 count += 1
