@@ -38,8 +38,8 @@ def _(place):
     # What has no room is no doubt of what is to go.
     equal((result.status, result.count("deleted")), (1, 1), f"exit and deletions of {result}")
     said = result.said("victim")
-    expect("disk is full" in said and "3000000 bytes are needed" in said
-           and re.search(r"[0-9]+ are free", said), f"what was said: {said} {result}")
+    expect("disk is full" in said and "2.9 MiB are needed" in said
+           and re.search(r"[0-9]+ MiB are free", said), f"what was said: {said} {result}")
     found = disk.tree()
     equal([found["victim"], found.get("gone"), found["kept"]], [OLD, None, OTHER], "what is there")
     grown(place, disk, "size=20m", {"victim": ramp(3_000_000), "other": NEW, "kept": OTHER})
