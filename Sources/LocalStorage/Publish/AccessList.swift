@@ -76,9 +76,11 @@ extension AccessList {
         return list
     }
 
-    /// The same where nobody that it names may do more than this list lets him, or, if it does not
-    /// name him, than both group and others may of `most`.
-    func naming(noMoreThan known: AccessList?, _ most: UInt32) -> AccessList {
+    /// The same list, in which nobody that it names may do more than before.
+    ///
+    /// Before, a user or group could do what `known` says; one that it does not name, what both
+    /// the group and all others may of the permissions `most`.
+    func limited(to known: AccessList?, unnamed most: UInt32) -> AccessList {
         var list = self
         for index in list.entries.indices where [.user, .group].contains(list.entries[index].tag) {
             let entry = list.entries[index]

@@ -60,7 +60,7 @@ extension Publisher {
         if origin == .unknown { most &= publication.recordedPermissions ?? 0o777 }
         most |= 0o700
         let known = origin == .unknown ? nil : old.list
-        rights.list = rights.list?.limited(to: most).naming(noMoreThan: known, most)
+        rights.list = rights.list?.limited(to: most).limited(to: known, unnamed: most)
         rights.permissions = rights.list?.permissions ?? rights.permissions & most
         if origin != .unknown { rights.group = old.group }
         if origin == .ownerOfDirectory { rights.owner = old.owner }

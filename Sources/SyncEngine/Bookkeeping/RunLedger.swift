@@ -24,7 +24,7 @@ final class RunLedger: Sendable {
         var knownNames: Set<ObjectKey> = []
         var unsentFiles: [UInt64: ObjectKey] = [:]
         var unsentLooks: [FileLook: ObjectKey] = [:]
-        var renamed: (old: ObjectKey, new: ObjectKey)?
+        var onlyCopy: (object: ObjectKey, file: ObjectKey)?
         /// Names beyond those that are kept, by their hashes, and how many more than these.
         var moreNames: Set<Int> = []
         var uncountedNames = 0
@@ -239,13 +239,15 @@ final class RunLedger: Sendable {
     func countSkipped() { state.withLock { $0.skipped += 1 } }
     func countShort() { state.withLock { $0.shortItems += 1 } }
 
-    /// Notes a name that was skipped, or that of an object which may be the only copy of a `file`
-    /// that was: of these there are no more than of the files.
+    /// Notes a name that was skipped: what lies at and beneath it is not deleted.
+    ///
+    /// With `file`, it is the name of an object that may be the only copy of that file, which was
+    /// not sent. There are no more of these than of the files.
     func countSkippedName(_ key: ObjectKey, of file: ObjectKey? = nil) {
         let name = key.isDirectoryMarker ? ObjectKey(key.bytes.dropLast()) : key
         state.withLock { state in
             if state.knownNames.contains(name) { return }
-            if let file, state.renamed == nil { state.renamed = (name, file) }
+            if let file, state.onlyCopy == nil { state.onlyCopy = (name, file) }
             if state.names.count < (file == nil ? Self.nameLimit : Self.inodeLimit) {
                 state.knownNames.insert(name)
                 state.names.append(name)
@@ -295,7 +297,7 @@ final class RunLedger: Sendable {
     }
 
     /// The first object that may be the only copy of a file, and the name of that file.
-    var renamed: (old: ObjectKey, new: ObjectKey)? { state.withLock(\.renamed) }
+    var onlyCopy: (object: ObjectKey, file: ObjectKey)? { state.withLock(\.onlyCopy) }
 
     /// Lets an item wait; false if too many do already, or those that waited were taken.
     func add<Item: Sendable>(_ item: Item, to list: List<Item>) -> Bool {

@@ -51,9 +51,9 @@ struct DryRun: RunStep {
             } else if case .refused(let found) = check.verdict {
                 refusal = found
             }
-            let renamed = executor.ledger.renamed
+            let onlyCopy = executor.ledger.onlyCopy
             let message =
-                refusal?.message ?? RunDeletions.heldBack(held, beneath: names, renamed)
+                refusal?.message ?? RunDeletions.heldBack(held, beneath: names, onlyCopy)
             if refusal == nil { preview.showDeletions(heldBackBy: names) }
             let renames = preview.renames
             executor.context.tracker.count { summary in

@@ -168,7 +168,7 @@ struct RunDeletions: RunStep {
         try await context.manifest.dropPlannedDeletions(run: context.run, atOrBeneath: names)
         let after = try await context.manifest.plannedDeletionCount(run: context.run)
         let held = before.local + before.remote - after.local - after.remote
-        return Self.heldBack(held, beneath: names, ledger.renamed)
+        return Self.heldBack(held, beneath: names, ledger.onlyCopy)
     }
 
     /// Names at or beneath which nothing is deleted.
@@ -242,7 +242,7 @@ struct RunDeletions: RunStep {
     static func heldBack(
         _ held: Int,
         beneath names: [ObjectKey],
-        _ renamed: (old: ObjectKey, new: ObjectKey)?
+        _ onlyCopy: (object: ObjectKey, file: ObjectKey)?
     ) -> String? {
         guard held > 0, let first = names.first else { return nil }
         let others =
@@ -254,7 +254,7 @@ struct RunDeletions: RunStep {
         return heldBack(held)
             + "at or beneath '\(first.display)'\(others), skipped, or renamed to a name that was "
             + "skipped or left out"
-            + (renamed.map { "; '\($0.old.display)' may be '\($0.new.display)' now." } ?? ".")
+            + (onlyCopy.map { "; '\($0.object.display)' may be '\($0.file.display)' now." } ?? ".")
     }
 
     private static func heldBack(_ count: Int) -> String {
