@@ -4,7 +4,7 @@ import Testing
 @Suite("A mirror with encrypted contents", .timeLimit(.minutes(10)))
 struct EncryptionTests {
     /// Around the borders of blocks and parts; one in several parts.
-    private static let sizes = [
+    static let sizes = [
         0, 1, 16, 17, 65_535, 65_536, 65_537, 131_072, 300_000, (1 << 20) - 48, 1 << 20,
         (3 << 20) + 7,
     ]

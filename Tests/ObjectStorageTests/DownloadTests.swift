@@ -17,9 +17,10 @@ func objectResponse(
     var status = "200 OK"
     if let range = request["range"] {
         let bounds = range.dropFirst("bytes=".count).split(separator: "-").compactMap { Int($0) }
-        body = [UInt8](content[bounds[0]...bounds[1]])
+        let end = min(bounds[1], content.count - 1)
+        body = [UInt8](content[bounds[0]...end])
         status = "206 Partial Content"
-        lines.append("Content-Range: bytes \(bounds[0])-\(bounds[1])/\(content.count)")
+        lines.append("Content-Range: bytes \(bounds[0])-\(end)/\(content.count)")
     }
     let head = ["HTTP/1.1 " + status, "Content-Length: \(body.count)"] + lines
     return .send(

@@ -74,6 +74,66 @@ struct SealedTests {
         }
     }
 
+    /// What a download reads that is told of nothing but the key.
+    private func opened(
+        _ stored: [UInt8],
+        _ length: Int64?,
+        breaks: Int = 0
+    ) async throws -> [UInt8] {
+        let fixture = try ClientFixture(attempts: breaks + 1) { request, index in
+            index < breaks
+                ? [objectResponse(stored, request, sending: 50_000), .close]
+                : [objectResponse(stored, request)]
+        }
+        let store = SealedStore(fixture.client, try cipher)
+        let sinks = Mutex<FileSink?>(nil)
+        let request = GetRequest(
+            key: "a",
+            form: length.map { .bounded(ByteRange(offset: 0, length: $0)) },
+            conditions: ReadConditions()
+        )
+        let metadata = try await store.open(request) { opened in
+            #expect(opened.metadata.sealed?.size == Int64(stored.count))
+            let sink = FileSink(holding: opened.range.length) { _ in }
+            sinks.withLock { $0 = sink }
+            return sink
+        }
+        #expect(metadata.size == SealedFormat.plainSize(of: Int64(stored.count)))
+        let sink = try #require(sinks.withLock { $0 })
+        return sink.withHeldBytes { bytes in
+            unsafe bytes.withUnsafeBytes { unsafe [UInt8]($0) }
+        }
+    }
+
+    @Test(arguments: borders.dropFirst(), [nil, 1, 65_536, 70_000, 1 << 20] as [Int64?])
+    func `are opened by their names alone`(size: Int64, length: Int64?) async throws {
+        let content = ramp(Int(size))
+        let found = try await opened(try sealed(content), length)
+        #expect(found == Array(content.prefix(Int(length ?? size))))
+    }
+
+    @Test func `that are opened go on after a break`() async throws {
+        let content = ramp(200_000)
+        let found = try await opened(try sealed(content), 150_000, breaks: 2)
+        #expect(found == Array(content.prefix(150_000)))
+    }
+
+    @Test func `that are opened give nothing of what was changed, or is not encrypted`()
+        async throws
+    {
+        var damaged = try sealed(ramp(200_000))
+        damaged[70_000] ^= 1
+        let objects = [(damaged, SealedFailure.damaged(block: 1)), (ramp(1_000), .notEncrypted)]
+        for (stored, failure) in objects + [(ramp(40), .notEncrypted)] {
+            let error = await #expect(throws: StorageError.self) {
+                try await opened(stored, 100_000)
+            }
+            #expect(error?.kind == .integrity(.sealed(failure)))
+        }
+        let error = await #expect(throws: StorageError.self) { try await opened(sealed([]), 10) }
+        #expect(error?.isRangeNotSatisfiable == true)
+    }
+
     @Test(arguments: borders)
     func `have the sizes of rclone's`(size: Int64) {
         let blocks = (size + 65_535) / 65_536

@@ -41,9 +41,7 @@ final class MirrorEncryption: Sendable {
             )
         }
         guard options.encryptsContents || link?.encryption == Self.contents else {
-            let isGiven =
-                options.encryptionPasswordFile != nil || options.encryptionPasswordCommand != nil
-            guard !isGiven else {
+            guard !options.namesPassword else {
                 throw SyncError(
                     code: .configuration,
                     message: "the contents of '\(displayText(directory))' are not encrypted, so "
@@ -95,7 +93,9 @@ final class MirrorEncryption: Sendable {
     private func password() throws(SyncError) -> EncryptionPassword {
         let options = files.sources.options
         do throws(CredentialsError) {
-            if let command = options.encryptionPasswordCommand { return try password(by: command) }
+            if let command = options.encryptionPasswordCommand {
+                return try Self.password(by: command, files.sources)
+            }
             if let path = options.encryptionPasswordFile { return try password(in: path) }
         } catch {
             throw Self.unusable(error)
@@ -108,7 +108,7 @@ final class MirrorEncryption: Sendable {
             if let file { return try password(in: file) }
             if let command {
                 try files.requireIntegrityOfOwn()
-                return try password(by: command)
+                return try Self.password(by: command, files.sources)
             }
             if let linkedFile { return try password(in: linkedFile) }
         } catch {
@@ -145,15 +145,18 @@ final class MirrorEncryption: Sendable {
         return try EncryptionPassword(file: path)
     }
 
-    private func password(by command: String) throws(CredentialsError) -> EncryptionPassword {
+    fileprivate static func password(
+        by command: String,
+        _ sources: ConfigurationSources
+    ) throws(CredentialsError) -> EncryptionPassword {
         try EncryptionPassword(
             command: command,
-            environment: files.sources.environment,
-            timeLimit: Self.timeLimit
+            environment: sources.environment,
+            timeLimit: timeLimit
         )
     }
 
-    private static func unusable(_ error: CredentialsError) -> SyncError {
+    fileprivate static func unusable(_ error: CredentialsError) -> SyncError {
         SyncError(code: .configuration, message: error.message, underlying: error)
     }
 }
@@ -168,6 +171,37 @@ package enum EncryptionPasswords {
             return try ContentCipher.randomPassword() + "\n" + ContentCipher.randomPassword() + "\n"
         } catch {
             throw SyncError(code: .localState, message: error.message, underlying: error)
+        }
+    }
+}
+
+extension ConnectionOptions {
+    /// True if the caller says where the password of encrypted contents is.
+    package var namesPassword: Bool {
+        encryptionPasswordFile != nil || encryptionPasswordCommand != nil
+    }
+}
+
+extension DownloadSource {
+    /// The same of an encrypted object, with the password that the caller names; nil if none is
+    /// named.
+    ///
+    /// - Throws: `SyncError` of code `configuration`.
+    package func opened(by sources: ConfigurationSources) throws(SyncError) -> DownloadSource? {
+        let options = sources.options
+        do throws(CredentialsError) {
+            var source = self
+            if let command = options.encryptionPasswordCommand {
+                let password = try MirrorEncryption.password(by: command, sources)
+                source.cipher = try ContentCipher(password)
+            } else if let file = options.encryptionPasswordFile {
+                source.cipher = try ContentCipher(EncryptionPassword(file: file))
+            } else {
+                return nil
+            }
+            return source
+        } catch {
+            throw MirrorEncryption.unusable(error)
         }
     }
 }
@@ -222,6 +256,14 @@ extension DirectoryMirror {
             encryption: encryption == nil ? nil : check,
             asOf: asOf
         )
+    }
+
+    /// An object of this mirror, as a download is to see it.
+    package func opened(_ source: DownloadSource) throws(SyncError) -> DownloadSource {
+        var source = source
+        source.cipher = try encryption?.cipher()
+        source.takesEncrypted = takesEncrypted
+        return source
     }
 
     /// The bucket as the engine sees it.

@@ -113,8 +113,7 @@ extension DirectoryMirror {
         _ options: FreeOptions,
         onFile: @escaping @Sendable (FreedFile) -> Void
     ) async throws(SyncError) -> FreeReport {
-        try requirePlain("'free', which needs a checksum of the content from the bucket,")
-        return try await inspecting(connectionLimit: options.run.connectionLimit)
+        try await inspecting(connectionLimit: options.run.connectionLimit)
             .free(options, onFile: onFile)
     }
 

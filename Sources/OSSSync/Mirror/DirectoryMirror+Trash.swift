@@ -79,7 +79,6 @@ extension DirectoryMirror {
         downloading options: RunOptions,
         onFile: @escaping @Sendable (RestoredFile) -> Void
     ) async throws(SyncError) -> RestoreReport {
-        try requirePlain("restoring versions that the bucket keeps")
         let origin = ObjectOrigin.versions(PastStore(try bucketClient().store, choice))
         return try await restoreObjects(request, from: origin, downloading: options, onFile: onFile)
     }
@@ -87,25 +86,18 @@ extension DirectoryMirror {
     /// What downloads an object to a path.
     private func fetching(_ request: RestoreRequest) throws(SyncError) -> ObjectFetch {
         let client = try bucketClient()
-        let isEncrypted = isEncrypted
+        try requirePassword()
         return { key, past, path in
-            guard !isEncrypted else { throw Self.copyOfEncrypted }
             var options = DownloadOptions()
             options.ifExists = request.replaces ? .replace : .fail
             options.streams = Self.streamsOfCopies
-            let source = DownloadSource.object(client, key: key, in: past)
+            let source = try self.opened(DownloadSource.object(client, key: key, in: past))
             let download = try ResumableDownload(from: source, to: path, options: options)
             _ = try await download.run()
         }
     }
 
     private static let streamsOfCopies = 4
-
-    private static let copyOfEncrypted = SyncError(
-        code: .configuration,
-        message: "'restore --to' of an object is not supported for a mirror with encrypted "
-            + "contents; restore it to its own path"
-    )
 }
 
 extension RunOptions {

@@ -200,7 +200,6 @@ public struct DirectoryMirror: Sendable {
             try options.properties.check(for: remote.dialect)
         }
         if let time = options.asOf {
-            try requirePlain("--as-of")
             try await checkPast(time)
         }
         try requirePassword()

@@ -1,4 +1,5 @@
 internal import OSSBucket
+internal import ObjectStorage
 internal import SyncEngine
 internal import SyncModel
 
@@ -80,6 +81,7 @@ extension DirectoryMirror {
         _ onVersion: (FileVersion) -> Bool
     ) async throws(SyncError) {
         let (client, skipped) = (try bucketClient(), remote.prefix.utf8.count)
+        let isEncrypted = isEncrypted
         /// False if that is enough.
         func tell(
             _ key: String,
@@ -95,7 +97,7 @@ extension DirectoryMirror {
             var version = FileVersion(
                 key: key,
                 displayKey: displayText(key.utf8),
-                size: size,
+                size: isEncrypted ? SealedFormat.plainSize(of: size) ?? size : size,
                 time: time,
                 place: isLatest ? .bucket : .versions,
                 run: nil

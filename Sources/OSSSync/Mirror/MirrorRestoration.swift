@@ -129,8 +129,6 @@ package struct MirrorRestoration: Sendable {
         [SyncError.Code.remoteUnreachable, .credentials, .forbidden].contains(error.code)
     }
 
-    private static let copying = "a download of an object to another place"
-
     private func restore(
         _ request: RestoreRequest,
         _ path: String,
@@ -162,7 +160,6 @@ package struct MirrorRestoration: Sendable {
         }
         if !rest.missing.isEmpty, request.outside != nil, let mirror {
             // Nothing was removed: the object that is there is the only version.
-            try mirror.requirePlain(Self.copying)
             rest = try await mirror.restoreObjects(
                 request,
                 from: .bucket,
@@ -301,8 +298,6 @@ package struct MirrorRestoration: Sendable {
     ) async throws(SyncError) -> RestoreReport {
         guard let mirror else { return RestoreReport() }
         guard request.outside != nil || request.target != nil else { return RestoreReport() }
-        // One refusal, and not one for each object.
-        try mirror.requirePlain(Self.copying)
         let collected = RestoredItems()
         var report = try await mirror.restoreObjects(
             request,

@@ -334,7 +334,7 @@ extension Option {
         .connection,
         .typed
     )
-    .of(.mirroring)
+    .of(.mirroring, [.get])
     .help(
         "read the password of encrypted contents from the first line of FILE, and a second "
             + "password, if there is one, from the second line; only its owner may be able to "
@@ -347,7 +347,7 @@ extension Option {
         .connection,
         .typed
     )
-    .of(.mirroring)
+    .of(.mirroring, [.get])
     .help("read these passwords from what COMMAND prints; it is started without a shell")
     .connection(.text(\.encryptionPasswordCommand))
     static let stateDirectory = Option("state-dir", "PATH", .other, .kept, .typed)

@@ -15,7 +15,11 @@ struct GetCommand: Sendable {
         let isStream = context.positional(1) == SingleOptions.stream
         let takesEncrypted = isStream && arguments.replaces
         var (source, subject, path) = try source(options.streams, takesEncrypted)
-        source.takesEncrypted = takesEncrypted
+        if let opened = try source.opened(by: context.sources) {
+            source = opened
+        } else if takesEncrypted {
+            source.takesEncrypted = true
+        }
         guard !isStream else {
             return try await write(source, subject, options, arguments)
         }
@@ -130,15 +134,15 @@ struct GetCommand: Sendable {
             )
         }
         let object = try context.object(text)
-        if !takesEncrypted { try context.requirePlain(object) }
         let client = try BucketClient(
             object.bucket,
             dialect: object.dialect,
             sources: context.sources,
             connectionLimit: streams
         )
+        let source = DownloadSource.object(client, key: object.key)
         return (
-            .object(client, key: object.key), object.text,
+            takesEncrypted ? source : try context.opened(source, of: object), object.text,
             isPlace ? absolutePath(path + "/" + object.name) : path
         )
     }

@@ -36,10 +36,13 @@ public struct DownloadSource: Sendable {
     /// Takes an object that `osssync` or rclone encrypted as it is stored; otherwise it is an error
     /// of code `unsupportedServer`.
     public var takesEncrypted = false
+    /// What opens an encrypted object; then an object that is not encrypted is an error.
+    package var cipher: ContentCipher?
     let makeStore: @Sendable () throws(SyncError) -> any ObjectReader
 
     func store() throws(SyncError) -> any ObjectReader {
         let store = try makeStore()
+        if let cipher { return SealedStore(store, cipher) }
         return takesEncrypted ? StoredForm(store) : store
     }
 

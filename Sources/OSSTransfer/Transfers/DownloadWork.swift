@@ -179,7 +179,8 @@ extension DownloadWork {
             path: path,
             info: ObjectInfo(String(decoding: source.key.bytes, as: UTF8.self), metadata),
             crc64: checksum.value,
-            isVerified: isVerified
+            // Each block of an encrypted object was proven before it was written.
+            isVerified: isVerified || metadata.sealed != nil
         )
     }
 

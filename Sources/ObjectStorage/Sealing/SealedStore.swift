@@ -227,16 +227,69 @@ private struct SealedReader: ObjectReader {
         _ request: GetRequest,
         into makeSink: @escaping @Sendable (OpenedObject) async -> FileSink?
     ) async throws(StorageError) -> ObjectMetadata {
-        throw StorageError(
-            kind: .unsupported("an encrypted object is read in a mirror only"),
-            operation: "GetObject",
-            key: request.key
-        )
+        var (wire, limit) = (request, Int64.max)
+        if let form = request.form {
+            guard case .bounded(let range) = form, range.offset == 0, !range.isEmpty else {
+                throw StorageError(
+                    kind: .invalidRequest("an encrypted object is opened at its beginning"),
+                    operation: "GetObject",
+                    key: request.key
+                )
+            }
+            limit = range.end
+            let end = SealedFormat.offset(ofBlock: (limit - 1) / SealedFormat.blockSize + 1)
+            wire.form = .bounded(ByteRange(offset: 0, length: end))
+        }
+        let made = MadeOpener()
+        let found: ObjectMetadata
+        do throws(StorageError) {
+            found = try await store.open(wire) { [self, limit] opened in
+                guard let size = SealedFormat.plainSize(of: opened.metadata.size), size > 0
+                else { return nil }
+                let length = opened.ignoresRanges ? size : min(limit, size)
+                let range = ByteRange(offset: 0, length: length)
+                let plain = OpenedObject(
+                    metadata: described(opened.metadata, size),
+                    range: range,
+                    ignoresRanges: opened.ignoresRanges
+                )
+                guard let sink = await makeSink(plain) else { return nil }
+                let opener = BlockOpener(
+                    into: sink,
+                    range,
+                    storedSize: opened.metadata.size,
+                    cipher: key,
+                    nonce: nil
+                )
+                made.opener.withLock { $0 = opener }
+                return FileSink(opening: opener, expectedLength: opened.range.length)
+            }
+        } catch {
+            guard let failure = made.opener.withLock({ $0?.failure }) else { throw error }
+            throw self.failure(failure, request.key, "GetObject")
+        }
+        guard let size = SealedFormat.plainSize(of: found.size) else {
+            throw failure(.notEncrypted, request.key, "GetObject")
+        }
+        // As of an object without a byte; whose it is, its headers' reader finds out.
+        guard size > 0 else {
+            throw StorageError(
+                kind: .service(status: 416, code: "InvalidRange"),
+                operation: "GetObject",
+                key: request.key
+            )
+        }
+        return described(found, size)
     }
 
     func symlinkTarget(_ key: ObjectKey) async throws(StorageError) -> ObjectKey {
         try await store.symlinkTarget(key)
     }
+}
+
+/// What opens an object once the head of its answer has come.
+private final class MadeOpener: Sendable {
+    let opener = Mutex<BlockOpener?>(nil)
 }
 
 /// The nonces of objects that are read in several ranges.

@@ -126,7 +126,8 @@ package struct StreamDownload: Sendable {
         return Finished(
             metadata: metadata,
             checksum: proof.withLock { $0.checksum },
-            isVerified: verdict == .proven
+            // Each block of an encrypted object was proven before it was written.
+            isVerified: verdict == .proven || metadata.sealed != nil
         )
     }
 

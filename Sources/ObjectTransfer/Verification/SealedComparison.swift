@@ -3,6 +3,33 @@ package import ObjectStorage
 package import SyncModel
 
 extension TransferContext {
+    private static let largestRead: Int64 = 8 << 20
+
+    /// The CRC-64 of the content of this version of an object, which is fetched for it and kept
+    /// nowhere.
+    package func fetchedChecksum(
+        _ key: ObjectKey,
+        _ etag: ETag,
+        _ size: Int64
+    ) async throws(StorageError) -> CRC64 {
+        var (checksum, offset) = (CRC64(), Int64(0))
+        while offset < size {
+            let length = min(Self.largestRead, size - offset)
+            let range = ByteRange(offset: offset, length: length)
+            let sink = FileSink(holding: length) { _ in }
+            let request = GetRequest(
+                key: objectKey(key),
+                range: range,
+                ifMatch: etag,
+                totalSize: size
+            )
+            _ = try await store.get(request, into: sink)
+            checksum = checksum.combined(with: sink.checksum, length: length)
+            offset = range.end
+        }
+        return checksum
+    }
+
     /// Compares a file with an encrypted object of which no more than the nonce is fetched: what
     /// the file becomes with it is what the store must have.
     package func compareSealed(

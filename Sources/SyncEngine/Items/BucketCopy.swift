@@ -130,7 +130,8 @@ struct BucketCopy: Sendable {
     }
 
     /// True if an object that is at the copy's key has this version's content: it has its ETag, or
-    /// a checksum that the store itself computed of both.
+    /// a checksum that the store itself computed of both, `checksum` being that of the source as it
+    /// is stored.
     ///
     /// What a writer claims in the metadata proves nothing: a copy that another writer changed
     /// keeps it.
@@ -138,7 +139,7 @@ struct BucketCopy: Sendable {
         guard found.size == size else { return false }
         if found.etag == etag { return true }
         guard store.dialect.computesChecksum, let checksum else { return false }
-        return found.crc64 == checksum
+        return found.stored.crc64 == checksum
     }
 }
 
@@ -160,7 +161,7 @@ extension BucketCopy {
             if let answered, found.size == size, found.etag == answered { return }
             let original = try await store.head(source, versionID: version)
             guard original.etag == etag else { throw ItemFailure.alreadyExists(nil) }
-            guard isProven(by: found, original.crc64) else { throw cause }
+            guard isProven(by: found, original.stored.crc64) else { throw cause }
         } catch let error as StorageError {
             throw error.isNotFound ? cause : ItemFailure(error)
         } catch {

@@ -42,7 +42,8 @@ struct RemoteCopier: Sendable {
         if let answered {
             guard answered == etag else { return nil }
         } else {
-            guard copying.isProven(by: metadata, row.crc64) else { return nil }
+            let stored = original.sealed.map(\.crc64) ?? row.crc64
+            guard copying.isProven(by: metadata, stored) else { return nil }
         }
         if let recorded = row.crc64, let found = metadata.crc64, found != recorded { return nil }
         let hasTime = metadata.userMetadata[ModificationTime.metadataName] != nil

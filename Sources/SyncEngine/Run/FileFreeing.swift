@@ -4,11 +4,13 @@ internal import ObjectStorage
 package import ObjectTransfer
 internal import SyncModel
 internal import SyncPlanner
+internal import Synchronization
 
 /// Removes local copies of what the bucket has.
 ///
 /// 1. A listing and a walk, as those of a push, find the files that are as recorded and whose
 ///    objects have the recorded tags and sizes.
+///    An encrypted object is shown to be the file, by the store's checksum or by reading it.
 /// 2. The paths are noted in the state and the rows are marked, durably: from now on no run takes
 ///    the files for deleted.
 /// 3. Each file goes if it is still the one that the walk saw. Where neither ctime nor inode would
@@ -43,6 +45,7 @@ struct FileFreeing {
         }
         var found = try await search()
         try await limit(&found)
+        if !options.run.isDryRun { try await keepUnproven(&found) }
         guard !options.run.isDryRun else {
             for candidate in found.candidates { tell(candidate, nil, &found.report) }
             return found.report
@@ -104,6 +107,61 @@ struct FileFreeing {
         }
     }
 
+    /// Leaves files of which the bucket is not shown to have what they were encrypted to.
+    private func keepUnproven(_ found: inout Found) async throws {
+        guard context.store.cipher != nil else { return }
+        let doubts = Mutex<[ObjectKey: String]>([:])
+        var rest = found.candidates[...]
+        try await forEachBounded(
+            limit: options.run.connectionLimit,
+            next: { rest.popFirst() },
+            body: { candidate in
+                guard let doubt = try await doubt(candidate) else { return }
+                doubts.withLock { $0[candidate.row.key] = doubt }
+            }
+        )
+        let unproven = doubts.withLock { $0 }
+        let all = found.candidates
+        found.candidates = all.filter { candidate in
+            guard let doubt = unproven[candidate.row.key] else { return true }
+            keep(candidate.row.key, candidate.file, doubt, &found.report)
+            return false
+        }
+    }
+
+    /// Why an encrypted object is not known to be the file; nil if it is.
+    private func doubt(_ candidate: Candidate) async throws -> String? {
+        let row = candidate.row
+        do {
+            let object = try await executor.head(row.key, knownSize: row.size)
+            guard object.etag == row.etag, object.size == row.size, object.sealed != nil else {
+                return Self.otherObject
+            }
+            guard row.size > 0 else { return nil }
+            let (path, directory) = (try context.path(of: row.key), context.directory)
+            let file = try await context.disk.run {
+                try ItemExecutor.openForReading(path, in: directory)
+            }
+            guard try file.identity() == candidate.file else {
+                return ItemFailure.sourceKeepsChanging.message
+            }
+            switch try await context.transfer.compareSealed(file, with: object, of: row.key) {
+            case .proven: return nil
+            case .contentMismatch(isSure: true): return Self.notEncryptedFromIt
+            case .contentMismatch, .unknown: break
+            }
+            let content = try await context.transfer.fetchedChecksum(row.key, row.etag, row.size)
+            return content == row.crc64 ? nil : Self.notEncryptedFromIt
+        } catch {
+            let failure = ItemFailure(any: error)
+            guard failure != .cancelled else { throw CancellationError() }
+            return failure.message
+        }
+    }
+
+    private static let otherObject = "its object is not the recorded one"
+    private static let notEncryptedFromIt = "its object is not what it was encrypted to"
+
     private func add(_ entry: JoinedEntry, _ file: FileIdentity, to found: inout Found) {
         guard let row = entry.base, let object = entry.remote else {
             let reason =
@@ -121,7 +179,7 @@ struct FileFreeing {
         } else if change == .changed {
             keep(entry.key, file, "it was changed here since the last run", &found.report)
         } else if row.isThroughLink || RemoteChange(of: object, since: row) != .same {
-            keep(entry.key, file, "its object is not the recorded one", &found.report)
+            keep(entry.key, file, Self.otherObject, &found.report)
         } else if let local = entry.local, carriedMode(row, local, object, context.policy) != nil {
             keep(entry.key, file, "its permissions were not sent yet", &found.report)
         } else {

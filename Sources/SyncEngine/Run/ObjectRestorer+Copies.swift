@@ -73,6 +73,7 @@ extension ObjectRestorer {
         _ item: inout RestoredFile,
         _ body: () async throws -> RestoredFile.State
     ) async throws -> RestoredFile.State {
+        try await requireReadable(copy)
         do {
             return try await body()
         } catch {
@@ -86,6 +87,22 @@ extension ObjectRestorer {
                 replaces: request.mayReplace(key)
             )
         }
+    }
+
+    /// Refuses a version that is not encrypted with this password, of which no file would come.
+    private func requireReadable(_ copy: TrashedObjects.Copy) async throws(StorageError) {
+        let object = copy.object
+        guard past != nil, trash.store.cipher != nil, object.kind != .symlink,
+            object.size > 0 || !object.key.isDirectoryMarker
+        else { return }
+        guard object.kind != .notEncrypted else {
+            throw StorageError(
+                kind: .integrity(.sealed(.notEncrypted)),
+                operation: "CopyObject",
+                key: object.key
+            )
+        }
+        try await source.requireReadable(object.key, object.etag, size: object.size)
     }
 
     func copying(_ copy: TrashedObjects.Copy) async throws(StorageError) -> BucketCopy {

@@ -53,6 +53,12 @@ struct ObjectRestorer: Sendable {
         if case .versions(let past) = origin { past } else { nil }
     }
 
+    /// Where what comes back is read; of encrypted contents as the files are.
+    var source: any ObjectReader {
+        guard let past else { return trash.store }
+        return trash.store.cipher.map { SealedStore(past, $0) } ?? past
+    }
+
     /// What became of the objects, and the paths of those that are there now.
     struct Outcome: Sendable {
         var report = RestoreReport()
@@ -64,8 +70,7 @@ struct ObjectRestorer: Sendable {
         to target: RelativePath?
     ) async throws -> Outcome {
         switch origin {
-        case .versions(let past): return try await restore(paths, to: target, from: past)
-        case .bucket: return try await restore(paths, to: target, from: trash.store)
+        case .versions, .bucket: return try await restore(paths, to: target, from: source)
         case .trash: return try await restoreTrash(paths, to: target)
         }
     }
@@ -388,8 +393,8 @@ struct ObjectRestorer: Sendable {
     ) async throws(StorageError) -> Bool {
         let copying = try await copying(copy)
         if copying.isProven(by: found, nil) { return true }
-        guard found.size == copy.object.size, found.crc64 != nil else { return false }
+        guard found.size == copy.object.size, found.stored.crc64 != nil else { return false }
         let original = try await trash.store.head(copying.source, versionID: copying.version)
-        return copying.isProven(by: found, original.crc64)
+        return copying.isProven(by: found, original.stored.crc64)
     }
 }

@@ -1,0 +1,159 @@
+"""Rows F526 to F529: versions, times and freed files of a mirror with encrypted contents."""
+
+import os
+import time
+
+from case_table import case, equal, expect
+from past_cases import own_server
+from scenes import FRESH, NEW, OLD, OTHER
+from stage import BUCKET, ramp
+
+LARGE = ramp(200_000, 5)
+
+
+def linked(place, directory, key="key", prefix=None):
+    """The directory, linked with encrypted contents."""
+    file = os.path.join(place.folder, key)
+    if not os.path.exists(file):
+        equal(place.start("keygen", file).status, 0, "the key")
+    path = os.path.join(place.folder, directory)
+    remote = f"{place.scheme}://{BUCKET}/{prefix or place.prefix}"
+    found = place.start("init", "--encrypt", "--encryption-password-file", file, path, remote)
+    equal(found.status, 0, str(found))
+    return path
+
+
+def done(place, *words, status=0):
+    found = place.start(*words, "--json")
+    equal(found.status, status, str(found))
+    return found
+
+
+def moment_after(place, key):
+    """A time between what was written and what will be."""
+    moment = int(time.time()) + 1
+    while time.time() < moment + 1.1:
+        place.head(key)
+    return time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime(moment))
+
+
+def versioned(place):
+    """An encrypted mirror in a bucket with versions, changed since the moment."""
+    own_server(place)
+    status, _, text = place.server.call(
+        "PUT", "", {"versioning": ""},
+        b"<VersioningConfiguration><Status>Enabled</Status></VersioningConfiguration>")
+    equal(status, 200, f"versioning: {text}")
+    linked(place, "tree")
+    for name, content in (("2026/a", LARGE), ("2026/b", OLD), ("kept", b"")):
+        place.write(name, content)
+    done(place, "push", place.directory)
+    moment = moment_after(place, "kept")
+    os.remove(place.path("2026/a"))
+    place.write("2026/b", NEW)
+    place.write("added", OTHER)
+    done(place, "push", "--delete", place.directory)
+    return moment
+
+
+THEN = {"2026/a": LARGE, "2026/b": OLD, "kept": b""}
+NOW = {"2026/b": NEW, "added": OTHER, "kept": b""}
+
+
+@case("F526", "what was deleted and overwritten comes back from encrypted versions")
+def _(place):
+    moment = versioned(place)
+    listed = done(place, "restore", "--list", place.directory, "2026")
+    sizes = {line["size"] for line in listed.all("file_version") if line["key"] == "2026/a"}
+    equal(sizes, {len(LARGE)}, str(listed))
+    out = os.path.join(place.folder, "out")
+    for words in (["2026/a", "--to", out], ["2026/a", "--to", "beside"], ["2026/a"],
+                  ["2026/b", "--at", moment]):
+        found = done(place, "restore", place.directory, *words)
+        equal([line["place"] for line in found.all("restored")], ["versions"], str(found))
+    wanted = {**THEN, "added": OTHER, "beside": LARGE}
+    equal(place.tree(), wanted, "the files")
+    with open(out, "rb") as file:
+        equal(file.read(), LARGE, "the copy")
+    expect(LARGE[:50] not in place.get("2026/a"), "the object is not encrypted")
+    place.directory = linked(place, "second")
+    done(place, "pull", place.directory)
+    equal(place.tree(), wanted, "what another machine gets")
+
+
+@case("F527", "a version that is not encrypted with this password is not copied back")
+def _(place):
+    versioned(place)
+    first = place.directory
+    place.directory = linked(place, "other", "other-key", place.prefix + "-other")
+    place.write("x", FRESH)
+    done(place, "push", place.directory)
+    _, _, foreign = place.server.call("GET", place.prefix + "-other/x")
+    place.directory = first
+    mine = place.get("2026/b")
+    damaged = bytes([*mine[:60], mine[60] ^ 1, *mine[61:]])
+    for name, content in (("plain", FRESH), ("foreign", foreign), ("damaged", damaged)):
+        place.put(name, content)
+    moment = moment_after(place, "kept")
+    for name in ("plain", "foreign", "damaged"):
+        place.put(name, mine)
+    done(place, "pull", place.directory)
+    for name in ("plain", "foreign", "damaged"):
+        for options in ([], ["--force"], ["--to", f"{name}-2"], ["--to", place.folder + "/out"]):
+            place.server.forget_requests()
+            found = done(place, "restore", place.directory, name, "--at", moment, *options,
+                         status=1)
+            expect("encrypt" in found.output, f"{name} {options}: {found}")
+            equal(place.requests("CopyObject"), [], f"{name} {options}")
+            equal(place.get(name), mine, f"{name} {options}: the object")
+            expect(not os.path.exists(place.folder + "/out"), f"{name}: a file outside")
+    equal(place.tree(), {**NOW, "plain": NEW, "foreign": NEW, "damaged": NEW}, "the files")
+
+
+@case("F528", "an encrypted bucket as it was, and with another password nothing of it")
+def _(place):
+    moment = versioned(place)
+    place.directory = linked(place, "then")
+    done(place, "pull", "--as-of", moment, place.directory)
+    equal(place.tree(), THEN, "what was there")
+    again = done(place, "pull", "--as-of", moment, place.directory)
+    equal(again.count("transferred"), 0, f"the second time: {again}")
+    done(place, "verify", place.directory)
+    for command in ("push", "sync", "pull"):
+        found = done(place, command, place.directory, status=3)
+        expect("--as-of" in found.errors, str(found))
+    place.directory = linked(place, "wrong", "other-key")
+    found = done(place, "pull", "--as-of", moment, place.directory, status=4)
+    expect("the password does not fit" in found.errors, str(found))
+    equal(place.tree(), {}, "what came of it")
+
+
+
+@case("F529", "only files are freed that the bucket is shown to have as they were encrypted")
+def _(place):
+    for scheme, header in (("oss", "x-oss-hash-crc64ecma"), ("s3", "ETag")):
+        place.scheme = scheme
+        place.directory = linked(place, scheme, prefix=f"{place.prefix}-{scheme}")
+        files = {"f/a": LARGE, "f/b": b"", "f/c": ramp(3 << 20, 7), "kept": OLD}
+        for name, content in files.items():
+            place.write(name, content)
+        done(place, "push", "--part-size", "1M", place.directory)
+        place.server.forget_requests()
+        if scheme == "oss":
+            place.faults({"match": {"operation": "HeadObject",
+                                    "key": f"{place.prefix}-{scheme}/f/a"},
+                          "effect": {"headers": {"set": {header: "1"}}}})
+            found = done(place, "free", place.directory, "f/a", status=1)
+            expect("not what it was encrypted to" in found.output, str(found))
+            equal(place.tree(), files, "the files")
+            place.faults()
+        done(place, "free", place.directory, "f")
+        equal(place.tree(), {"kept": OLD}, "what is left")
+        bytes_sent = sum(request["bytes_sent"] for request in place.server.requests()
+                         if request["operation"] == "GetObject")
+        expect(bytes_sent < 1_000, f"the objects were read: {bytes_sent}")
+        done(place, "push", "--delete", place.directory)
+        done(place, "pull", place.directory)
+        equal(place.tree(), {"kept": OLD}, "what a pull brings unasked")
+        done(place, "pull", place.directory, "f")
+        equal(place.tree(), files, "what came back")
