@@ -29,8 +29,6 @@ extension EncryptionTests {
         #expect(push.diagnostics.contains("has encrypted contents"))
         #expect(!FileManager.default.fileExists(atPath: path("file")))
         #expect(!FileManager.default.fileExists(atPath: path("other") + "/f17"))
-        let shards = try workplace.run("shard", "--count", "2", source.path)
-        #expect(shards.status == 2 && shards.diagnostics.contains("is not supported"))
     }
 
     @Test func `is neither joined nor replaced by what another account sends`() throws {

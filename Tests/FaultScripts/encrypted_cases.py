@@ -1,4 +1,4 @@
-"""Rows F526 to F529: versions, times and freed files of a mirror with encrypted contents."""
+"""Rows F526 to F529 and F540: versions, times, freed files and shards of encrypted contents."""
 
 import os
 import time
@@ -6,6 +6,7 @@ import time
 from case_table import case, equal, expect
 from past_cases import own_server
 from scenes import FRESH, NEW, OLD, OTHER
+from shards import cut
 from stage import BUCKET, ramp
 
 LARGE = ramp(200_000, 5)
@@ -157,3 +158,39 @@ def _(place):
         equal(place.tree(), {"kept": OLD}, "what a pull brings unasked")
         done(place, "pull", place.directory, "f")
         equal(place.tree(), files, "what came back")
+
+
+@case("F540", "an encrypted mirror that is cut does what one that is whole does, with its password")
+def _(place):
+    linked(place, "tree")
+    tree = {f"{shard:x}/{name}": ramp(size, shard) for shard in range(8)
+            for name, size in (("a", 70_000), ("b", 300))}
+    for name, content in tree.items():
+        place.write(name, content)
+    equal(cut(place, "2/", "5/").status, 0, "the cutting")
+    for number in range(3):
+        done(place, "push", "--delete", "--shard", f"{number}/3", "--round", "one", place.directory)
+    done(place, "finish", "--round", "one", place.directory)
+    for name, content in tree.items():
+        found = place.get(name)
+        expect(found.startswith(b"RCLONE\0\0") and content[:50] not in found, f"{name} is plain")
+    # One task has another password, and sends nothing.
+    os.remove(place.path("0/a"))
+    place.write("0/b", NEW)
+    equal(place.start("keygen", os.path.join(place.folder, "other-key")).status, 0, "the key")
+    place.server.forget_requests()
+    found = place.start("push", "--delete", "--shard", "0/3", "--round", "two", place.directory,
+                        "--encryption-password-file", os.path.join(place.folder, "other-key"))
+    equal(found.status, 3, str(found))
+    equal([request for request in place.requests() if request["operation"] != "ListObjectsV2"], [],
+          "what it asked for")
+    for number in range(3):
+        done(place, "push", "--delete", "--shard", f"{number}/3", "--round", "three",
+             place.directory)
+    ended = done(place, "finish", "--round", "three", place.directory)
+    equal(ended.count("deleted"), 1, str(ended))
+    tree["0/b"] = NEW
+    del tree["0/a"]
+    place.directory = linked(place, "second")
+    done(place, "pull", place.directory)
+    equal(place.tree(), tree, "what another machine gets")

@@ -228,19 +228,6 @@ extension DirectoryMirror {
         )
     }
 
-    /// Refuses what would send, or take for a file, what is not decrypted.
-    ///
-    /// - Parameter what: A clause, such as "'restore --at' in a bucket with versions".
-    /// - Throws: `SyncError` of code `configuration`.
-    func requirePlain(_ what: String) throws(SyncError) {
-        guard encryption != nil else { return }
-        throw SyncError(
-            code: .configuration,
-            message: "\(what) is not supported for a mirror with encrypted contents; nothing was "
-                + "changed"
-        )
-    }
-
     /// What a state is held to; without a password, what it was held to in the last run.
     func identity(
         asOf: StoreTime? = nil,

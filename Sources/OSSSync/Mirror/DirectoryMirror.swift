@@ -265,7 +265,6 @@ public struct DirectoryMirror: Sendable {
         _ options: CutOptions,
         onWarning: @escaping @Sendable (String) -> Void
     ) async throws(SyncError) -> [ShardReport] {
-        try requirePlain("a division into shards")
         if !options.isDryRun { try linkIfConfigured() }
         return try await engine(connectionLimit: options.connectionLimit, asOf: nil)
             .cut(options, onWarning: onWarning)
