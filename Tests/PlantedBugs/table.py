@@ -16,8 +16,10 @@ class Bug:
         # Whether what it breaks is a part of the simulator's world, of that of several nodes, or of
         # the wider world of this name.
         self.is_simulated = simulated != "no"
-        self.simulator_options = {"no": [], "yes": [], "nodes": ["--nodes"]}.get(
-            simulated, ["--worlds", simulated])
+        self.simulator_options = {
+            "no": [], "yes": [], "nodes": ["--nodes"],
+            "encrypted": ["--encrypted", "--worlds", "old"],
+        }.get(simulated, ["--worlds", simulated])
         # Seconds after which the bug shows by a command that does not end; only where the end
         # itself is what the bug breaks.
         self.limit = int(limit) if limit != "-" else None

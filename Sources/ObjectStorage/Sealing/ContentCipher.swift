@@ -89,7 +89,7 @@ internal import CSodium
     }
 
     /// Writes what was sealed; false if it was not sealed with this key and nonce.
-    func open(
+    package func open(
         _ sealed: UnsafeRawBufferPointer,
         into block: UnsafeMutableRawPointer,
         _ nonce: SealedNonce
@@ -127,7 +127,7 @@ internal import CSodium
         _ nonce: SealedNonce
     ) {}
 
-    func open(
+    package func open(
         _ sealed: UnsafeRawBufferPointer,
         into block: UnsafeMutableRawPointer,
         _ nonce: SealedNonce
@@ -140,7 +140,7 @@ package struct SealedNonce: Sendable, Hashable {
     let bytes: [UInt8]
 
     /// The nonce of a block: the number of the block is added, the lowest byte first.
-    func ofBlock(_ block: Int64) -> SealedNonce {
+    package func ofBlock(_ block: Int64) -> SealedNonce {
         var bytes = bytes
         var rest = UInt64(block)
         for index in bytes.indices {
@@ -156,7 +156,7 @@ package struct SealedNonce: Sendable, Hashable {
     var header: [UInt8] { SealedFormat.magic + bytes }
 
     /// Nil unless it is the beginning of an encrypted object.
-    init?(header: some Collection<UInt8>) {
+    package init?(header: some Collection<UInt8>) {
         guard header.count == Int(SealedFormat.headerLength),
             header.starts(with: SealedFormat.magic)
         else { return nil }

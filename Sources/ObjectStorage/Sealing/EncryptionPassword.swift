@@ -7,7 +7,7 @@ package struct EncryptionPassword: Sendable {
     let second: Secret?
 
     /// A first line, and perhaps a second one.
-    init(_ bytes: [UInt8], source: String) throws(CredentialsError) {
+    package init(_ bytes: [UInt8], source: String) throws(CredentialsError) {
         guard isValidUTF8(bytes) else { throw .invalid(source: source, reason: "it is not UTF-8") }
         var lines = bytes.split(separator: UInt8(ascii: "\n"), omittingEmptySubsequences: false)
             .map { $0.last == UInt8(ascii: "\r") ? $0.dropLast() : $0 }

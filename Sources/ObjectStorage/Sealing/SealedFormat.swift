@@ -5,10 +5,10 @@
 package enum SealedFormat {
     static let magic = [UInt8]("RCLONE".utf8) + [0, 0]
     static let nonceLength = 24
-    static let headerLength: Int64 = 32
+    package static let headerLength: Int64 = 32
     package static let blockSize: Int64 = 65_536
-    static let tagLength: Int64 = 16
-    static let sealedBlockSize = blockSize + tagLength
+    package static let tagLength: Int64 = 16
+    package static let sealedBlockSize = blockSize + tagLength
 
     /// Bytes of the object of a file.
     package static func storedSize(of plainSize: Int64) -> Int64 {

@@ -15,6 +15,7 @@ struct FuzzTarget: Sendable {
         FuzzTarget(name: "configuration", judge: judgeConfiguration),
         FuzzTarget(name: "key", judge: judgeKey),
         FuzzTarget(name: "rows", judge: judgeRows),
+        FuzzTarget(name: "sealed", judge: judgeSealed),
     ]
 
     static func named(_ name: String) -> FuzzTarget? { all.first { $0.name == name } }

@@ -259,6 +259,8 @@ struct Setup: Codable, Hashable, Sendable {
     var spoilsCopies: Bool?
     /// One request in so many is refused once, as one too many.
     var refusesOneIn: Int?
+    /// Contents are encrypted before they are sent.
+    var isEncrypted: Bool?
     /// The machines that share the directory; nil for one machine with a mirror that is not cut.
     var nodes: NodesSetup?
 

@@ -23,6 +23,7 @@ struct Violation: Error, CustomStringConvertible {
         case damage = "what is damaged replaces nothing"
         case freed = "what was freed is kept in the bucket"
         case rights = "nobody may read more than before"
+        case encrypted = "encrypted is encrypted"
         case determinism = "a seed is the whole input"
     }
 

@@ -12,6 +12,8 @@ struct Arguments {
     var leases: Int?
     /// Several machines that share a directory, in the place of one.
     var hasNodes = false
+    /// Contents are encrypted before they are sent.
+    var isEncrypted = false
     var showsTrace = false
     var replays: [String] = []
     var regressions: String?
@@ -25,7 +27,8 @@ struct Arguments {
     static let usage = """
         usage: osssync-simulator [--seeds A..<B | --from A --count N] [--jobs N] [--no-shrink]
                                  [--minutes N] [--keep DIR] [--worlds WORLDS | --nodes]
-               osssync-simulator --seed N [--trace] [--worlds WORLDS | --nodes]
+                                 [--encrypted]
+               osssync-simulator --seed N [--trace] [--worlds WORLDS | --nodes] [--encrypted]
                osssync-simulator --replay FILE [--trace]
                osssync-simulator --regressions DIR
                osssync-simulator --planner-cases N [--from A]
@@ -47,6 +50,7 @@ struct Arguments {
             case "--trace": showsTrace = true
             case "--worker": isWorker = true
             case "--nodes": hasNodes = true
+            case "--encrypted": isEncrypted = true
             case "--no-shrink": shrinks = false
             default:
                 guard let value = rest.popFirst() else { return nil }
@@ -80,18 +84,23 @@ struct Arguments {
     }
 
     func history(_ seed: UInt64) -> History {
-        hasNodes
+        var history =
+            hasNodes
             ? NodeHistory.history(seed: seed) : HistoryGenerator.history(seed: seed, worlds)
+        if isEncrypted { history.setup.isEncrypted = true }
+        return history
     }
 
     /// What a replay of a seed needs beside its number.
     var kind: String {
-        if case .wide = worlds { return " --worlds \(worlds.text)" }
-        return hasNodes ? " --nodes" : ""
+        let rest = isEncrypted ? " --encrypted" : ""
+        if case .wide = worlds { return " --worlds \(worlds.text)" + rest }
+        return (hasNodes ? " --nodes" : "") + rest
     }
 
     /// The beginning of the name of a shrunk failure's file.
     var fileKind: String {
+        if isEncrypted { return "encrypted" }
         if case .wide = worlds { return "wide" }
         return hasNodes ? "nodes" : "seed"
     }

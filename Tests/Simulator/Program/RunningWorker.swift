@@ -24,6 +24,7 @@ final class RunningWorker {
             arguments.keep, "--worlds", arguments.worlds.text,
         ]
         if arguments.hasNodes { process.arguments?.append("--nodes") }
+        if arguments.isEncrypted { process.arguments?.append("--encrypted") }
         if !arguments.shrinks { process.arguments?.append("--no-shrink") }
         process.standardOutput = output
         do {

@@ -37,7 +37,10 @@ final class TwoMachines: @unchecked Sendable {
         generator = SeededGenerator(seed: seed)
         deletes = generator.oneIn(2)
         frees = seed % 4 == 3
-        let history = History(seed: seed, setup: Setup(), operations: [], ending: .sync)
+        var setup = Setup()
+        // Both have one password.
+        if seed % 5 == 4 { setup.isEncrypted = true }
+        let history = History(seed: seed, setup: setup, operations: [], ending: .sync)
         let world = World(history, keepsTrace: showsTrace)
         self.world = world
         var service = VirtualService(
@@ -46,6 +49,7 @@ final class TwoMachines: @unchecked Sendable {
             pageSize: 1 + generator.below(8)
         )
         service.now = world.now
+        service.bucket.isSealed = setup.isEncrypted == true
         transport = PlainTransport(service, now: { world.now })
         trees = Self.roots.map { root in
             var tree = DiskTree()

@@ -93,6 +93,14 @@ extension World {
         received.add(call.key, object.etag, offset..<(offset + count))
     }
 
+    /// No two contents are encrypted under one nonce.
+    func judgeNonce(of body: [UInt8], _ call: ServiceCall) {
+        guard setup.isEncrypted == true, [.put, .uploadPart].contains(call.operation),
+            !(body.isEmpty || sentNonces.isNew(body, of: call))
+        else { return }
+        report(.encrypted, "'\(call.key.display)' has a nonce that other content had")
+    }
+
     func heard(_ count: Int, of call: ServiceCall) {
         guard call.operation == .put || call.operation == .uploadPart else { return }
         judgeNeed(of: call)
@@ -146,6 +154,10 @@ extension World {
             report(.outside, "wrote '\(key.display)', which is outside the prefix")
             return
         }
+        let isMarker = path.isDirectoryMarker && object.stored.isEmpty
+        if setup.isEncrypted == true, !isMarker, SealedObjects.file(of: object.stored) == nil {
+            report(.encrypted, "the object '\(path.display)' is not encrypted")
+        }
         let content = model.contents.identify(object.bytes)
         // Where times are coarse, nothing tells of an edit of the same size in the same moment
         // before the body is sent. The file is read again before parts are completed.
@@ -163,7 +175,6 @@ extension World {
         // What the bucket had once is no secret.
         let isKnown = model.versions[path]?.values.contains(content) == true
         if let run, !isKnown { judgeHidden(path, run) }
-        let isMarker = path.isDirectoryMarker && object.bytes.isEmpty
         if !isMarker, model.seenInRun[path]?.contains(content) != true {
             report(
                 .remoteSide,

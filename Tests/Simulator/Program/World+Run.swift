@@ -178,10 +178,11 @@ extension World {
                 dialect: service.dialect.name,
                 endpointHost: host,
                 bucket: Self.bucketName,
-                prefix: "mirror/"
+                prefix: "mirror/",
+                encryption: setup.isEncrypted == true ? SealedObjects.cipher.check : nil
             ),
             displayRemote: "remote",
-            store: client,
+            store: setup.isEncrypted == true ? SealedStore(client, SealedObjects.cipher) : client,
             storeObserver: run.storeObserver,
             environment: environment
         )

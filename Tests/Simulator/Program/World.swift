@@ -50,6 +50,7 @@ final class World: @unchecked Sendable {
     var received = ReceivedBytes()
     var waste = Waste()
     var sentParts = SentParts()
+    var sentNonces = SentNonces()
     /// The machine's clock was so wrong that uploads look older or newer than their requests.
     var clockWasWrong = false
     /// The remote's host in the manifest; nil if that is not known.
@@ -93,6 +94,7 @@ final class World: @unchecked Sendable {
             bucketName: Self.bucketName,
             pageSize: history.setup.pageSize
         )
+        service.bucket.isSealed = history.setup.isEncrypted == true
     }
 
     // MARK: - Time

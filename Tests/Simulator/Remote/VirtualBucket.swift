@@ -10,7 +10,10 @@ struct VirtualBucket {
     }
 
     struct Object {
+        /// Of the file.
         var bytes: [UInt8]
+        /// As they are stored.
+        var stored: [UInt8]
         var etag: String
         var crc64: CRC64
         var metadata: [String: String]
@@ -39,6 +42,8 @@ struct VirtualBucket {
         var parts: [Int: Part] = [:]
     }
 
+    /// Contents are encrypted before they come.
+    var isSealed = false
     /// Tags are made of sizes and of how often a key was written.
     var hasWeakTags = false
     private var writes: [ObjectKey: Int] = [:]
@@ -58,6 +63,7 @@ struct VirtualBucket {
         author: Author,
         etag: String? = nil
     ) {
+        let bytes = author == .world ? stored(bytes, at: key) : bytes
         set(
             key,
             bytes: bytes,
@@ -84,9 +90,16 @@ struct VirtualBucket {
         now: Timestamp,
         author: Author
     ) {
+        let bytes = author == .world ? stored(bytes, at: key) : bytes
         let seed = bytes + Array("\(lastSerial)".utf8)
         let etag = hexadecimalText(Digest.md5(seed)).uppercased() + "-\(parts)"
         set(key, bytes: bytes, etag: etag, metadata: metadata, now: now, author: author)
+    }
+
+    /// What another machine stores of a file.
+    private func stored(_ bytes: [UInt8], at key: ObjectKey) -> [UInt8] {
+        guard isSealed, !(bytes.isEmpty && key.isDirectoryMarker) else { return bytes }
+        return SealedObjects.object(of: bytes, "version \(lastSerial)", key)
     }
 
     private mutating func set(
@@ -99,7 +112,8 @@ struct VirtualBucket {
     ) {
         lastSerial += 1
         objects[key] = Object(
-            bytes: bytes,
+            bytes: isSealed ? SealedObjects.file(of: bytes) ?? bytes : bytes,
+            stored: bytes,
             etag: etag,
             crc64: CRC64(of: bytes),
             metadata: metadata,

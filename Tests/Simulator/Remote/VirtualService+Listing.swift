@@ -65,7 +65,7 @@ extension VirtualService {
                 isOSS || object.storageClass != "Standard"
                 ? object.storageClass : "STANDARD"
             text +=
-                "<Size>\(object.bytes.count)</Size>"
+                "<Size>\(object.stored.count)</Size>"
                 + "<StorageClass>\(storageClass)</StorageClass></Contents>"
         }
         return .document(text + "<KeyCount>\(page.keys.count)</KeyCount></ListBucketResult>")

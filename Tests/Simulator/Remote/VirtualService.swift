@@ -72,7 +72,7 @@ extension VirtualService {
         }
         note(.read(call.key))
         var answer = ServiceAnswer(status: 200, headers: headers(of: object, at: call.key))
-        let size = quirks.tellsEmptyHeads ? 0 : object.bytes.count
+        let size = quirks.tellsEmptyHeads ? 0 : object.stored.count
         answer.headers.append(("content-length", String(size)))
         return answer
     }
@@ -85,15 +85,15 @@ extension VirtualService {
         if object.storageClass != "Standard" { return .error(403, "InvalidObjectState") }
         note(.read(call.key))
         var answer = ServiceAnswer(status: 200, headers: headers(of: object, at: call.key))
-        answer.body = object.bytes
+        answer.body = object.stored
         guard let text = call.headers["range"] else { return withLength(answer) }
-        guard let range = Self.range(text), range.lowerBound < object.bytes.count else {
+        guard let range = Self.range(text), range.lowerBound < object.stored.count else {
             return .error(416, "InvalidRange")
         }
-        let end = min(range.upperBound, object.bytes.count)
+        let end = min(range.upperBound, object.stored.count)
         answer.status = 206
-        answer.body = [UInt8](object.bytes[range.lowerBound..<end])
-        let value = "bytes \(range.lowerBound)-\(end - 1)/\(object.bytes.count)"
+        answer.body = [UInt8](object.stored[range.lowerBound..<end])
+        let value = "bytes \(range.lowerBound)-\(end - 1)/\(object.stored.count)"
         answer.headers.append(("content-range", value))
         return withLength(answer)
     }
@@ -189,7 +189,7 @@ extension VirtualService {
         let replaces = call.header("metadata-directive") == "REPLACE"
         bucket.put(
             call.key,
-            bytes: source.bytes,
+            bytes: source.stored,
             metadata: replaces ? call.userMetadata : source.metadata,
             now: now,
             author: .tool
@@ -288,7 +288,7 @@ extension VirtualService {
         guard let upload = upload(of: call) else { return .error(404, "NoSuchUpload") }
         guard let source = source(of: call) else { return .error(404, "NoSuchKey") }
         if let refusal = sourceRefusal(call, source) { return refusal }
-        var bytes = source.bytes
+        var bytes = source.stored
         if let text = call.header("copy-source-range") {
             guard let range = Self.range(text), range.upperBound <= bytes.count else {
                 return .error(416, "InvalidRange")

@@ -57,18 +57,18 @@ extension VirtualTransport {
             set(&answer, "content-range", "bytes 0-0/1")
         }
         if call.headers["range"] != nil, let object = world.service.bucket.resolved(call.key),
-            object.bytes.count != answer.body.count, dice.rolls(.wholeForRange)
+            object.stored.count != answer.body.count, dice.rolls(.wholeForRange)
         {
             answer.status = 200
-            answer.body = object.bytes
+            answer.body = object.stored
             answer.headers.removeAll { $0.name == "content-range" }
-            set(&answer, "content-length", String(object.bytes.count))
+            set(&answer, "content-length", String(object.stored.count))
         }
         if call.headers["range"] != nil, let object = world.service.bucket.resolved(call.key),
-            object.bytes.count > answer.body.count, !answer.body.isEmpty,
+            object.stored.count > answer.body.count, !answer.body.isEmpty,
             dice.rolls(.shiftedRange)
         {
-            shift(&answer, of: object.bytes, from: call.start)
+            shift(&answer, of: object.stored, from: call.start)
         }
         if dice.rolls(.missingChecksum) {
             answer.headers.removeAll { $0.name == "x-oss-hash-crc64ecma" }

@@ -100,6 +100,8 @@ final class VirtualTransport: HTTPSending, @unchecked Sendable {
 
     private func receiveBody(of exchange: Exchange, _ call: ServiceCall) async -> Reception {
         var received: [UInt8] = []
+        // Also of what is cut off, the service has the beginning.
+        defer { world.judgeNonce(of: received, call) }
         var piece = [UInt8](repeating: 0, count: world.setup.pieceSize)
         while true {
             let count = unsafe piece.withUnsafeMutableBytes { unsafe exchange.send(into: $0) }
