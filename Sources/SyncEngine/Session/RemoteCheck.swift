@@ -160,7 +160,8 @@ struct RemoteCheck {
             } catch {
                 switch error.kind {
                 case .integrity(.sealed(.damaged)): isRefused = true
-                case .integrity(.sealed(.notEncrypted)): break
+                // Some keys can be asked for by nobody.
+                case .integrity(.sealed(.notEncrypted)), .invalidRequest: break
                 case _ where error.isNotFound || error.isPreconditionFailed: break
                 default: throw SyncError(error)
                 }
