@@ -133,6 +133,14 @@ struct StatusReader: Sendable {
     ) async throws -> PlannedWork {
         let deletions = RunDeletions(executor: counter.executor)
         var work = counter.work
+        let time = settings.identity.dialect
+        if counter.executor.context.setup.direction != .pull,
+            let reason = RemoteIdentity.reason(ofTime: time, in: settings.directory)
+        {
+            var refused = PlannedWork()
+            (refused.unchanged, refused.deletionsHeldBack) = (work.unchanged, reason)
+            return refused
+        }
         if work.deletions > 0 {
             let names = try await deletions.namesInDoubt(counter.deletedThere)
             work = counter.work(heldBackBy: names)

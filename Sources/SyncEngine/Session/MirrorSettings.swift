@@ -132,6 +132,14 @@ package struct RemoteIdentity: Sendable, Hashable {
         guard let start = dialect.utf8.firstIndex(ofBytes: past.utf8) else { return nil }
         return dialect[start...].dropFirst(past.count)
     }
+
+    /// Why nothing but a pull of that time runs in the directory; nil for a bucket as it is.
+    static func reason(ofTime dialect: String, in directory: String) -> String? {
+        time(dialect).map { time in
+            "'\(displayText(directory.utf8))' has the bucket as of \(time); use --as-of \(time) "
+                + "for it, and another directory for any other time"
+        }
+    }
 }
 
 /// One directory, one remote and the means to reach both.

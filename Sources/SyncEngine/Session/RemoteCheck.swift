@@ -236,15 +236,10 @@ struct RemoteCheck {
     /// Another time of the same remote.
     private func refusal(ofTime recorded: String) -> SyncError {
         let shown = displayText(settings.directory.utf8)
-        let advice: String
-        if let time = RemoteIdentity.time(recorded) {
-            advice =
-                "has the bucket as of \(time); use --as-of \(time) for it, and another directory "
-                + "for any other time"
-        } else {
-            advice = "has the bucket as it is; --as-of needs an empty directory"
-        }
-        return SyncError(code: .refused, message: "'\(shown)' \(advice). Nothing was changed")
+        let reason =
+            RemoteIdentity.reason(ofTime: recorded, in: settings.directory)
+            ?? "'\(shown)' has the bucket as it is; --as-of needs an empty directory"
+        return SyncError(code: .refused, message: reason + ". Nothing was changed")
     }
 
     private func refusal(_ name: String, _ recorded: String) -> SyncError {

@@ -35,7 +35,7 @@ struct PastMirrorTests {
         return time
     }
 
-    private func pull(_ name: String, at time: Timestamp) async throws -> RunSummary {
+    private func engine(_ name: String, at time: Timestamp) throws -> MirrorEngine {
         var engine = try fixture.engine(name)
         engine.settings.store = PastStore(try fixture.store(StoreObserver()), .at(time))
         engine.settings.identity = RemoteIdentity(
@@ -45,6 +45,11 @@ struct PastMirrorTests {
             prefix: "mirror/",
             asOf: StoreTime(time)
         )
+        return engine
+    }
+
+    private func pull(_ name: String, at time: Timestamp) async throws -> RunSummary {
+        let engine = try engine(name, at: time)
         let options = MirrorFixture.options { $0.deletesKnown = true }
         return try await engine.run(.pull, options: options, onEvent: { _ in })
     }
@@ -67,6 +72,13 @@ struct PastMirrorTests {
         #expect(summary.isInStep && summary.failed == 0)
         let expected = ["deleted": Self.old, "edited": Self.old, "kept": Self.old]
         #expect(try tree() == expected)
+        try fixture.write("a/kept", Self.new)
+        let status = try await engine("a", at: time).status(options: MirrorFixture.options())
+        for work in [status.push, status.sync] {
+            #expect(work.isEmpty && work.deletionsHeldBack?.contains("as of") == true, "\(work)")
+        }
+        #expect(status.pull.localChanges == 1 && status.pull.deletionsHeldBack == nil)
+        try fixture.write("a/kept", Self.old)
         let again = try await pull("a", at: time)
         #expect(again.transferred == 0 && again.deleted == 0 && again.isInStep)
     }
