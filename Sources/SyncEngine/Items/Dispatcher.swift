@@ -141,11 +141,20 @@ struct Dispatcher {
         let rows =
             looksForRows
             ? try await executor.smallRenames.earlierRows(of: [JoinedEntry](waiting)) : [:]
+        // Of several names of one file, each has its own old one.
+        var used: [UInt64: Int] = [:]
         while let entry = waiting.first {
             var work = ItemExecutor.Work(entry: entry, decision: .upload(.new))
             if let file = entry.local?.identity {
                 let replaced = replacedRows[file.inode].flatMap { $0.isOf(file) ? $0 : nil }
-                work.earlier = (rows[file.inode] ?? []) + [replaced].compactMap(\.self)
+                let earlier = (rows[file.inode] ?? []) + [replaced].compactMap(\.self)
+                if earlier.count > 1 {
+                    let next = used[file.inode, default: 0] % earlier.count
+                    used[file.inode] = next + 1
+                    work.earlier = [ManifestEntry](earlier[next...] + earlier[..<next])
+                } else {
+                    work.earlier = earlier
+                }
             }
             try await queue?.push(work, .small)
             waiting.removeFirst()

@@ -103,7 +103,8 @@ struct FileUploads: ItemWorker {
             keepsFileMetadata: context.options.keepsFileMetadata
         )
         (details.isNew, details.replaced) = (replaced == nil, replaced)
-        details.source = await smallRenames.objectBeforeRename(earlier, of: file)
+        let former = await smallRenames.beforeRename(earlier, of: file)
+        details.source = former?.object
         let transfer = context.tracker.begin(.upload, key: entry.key, size: file.size)
         var failure: ItemFailure?
         defer {
@@ -127,8 +128,7 @@ struct FileUploads: ItemWorker {
             )
             do {
                 let finished = try await uploader.run()
-                let kept = entry.remote?.storageClass ?? details.source?.storageClass
-                await recordUpload(entry, finished, transfer, keptClass: kept, readSince: start)
+                await recordUpload(entry, finished, transfer, former, readSince: start)
                 return
             } catch {
                 if error == .sourceKeepsChanging, attempt < Self.sourceAttempts {
@@ -195,9 +195,10 @@ struct FileUploads: ItemWorker {
         _ entry: JoinedEntry,
         _ finished: FinishedUpload,
         _ transfer: TransferCounter,
-        keptClass: StorageClass?,
+        _ former: BeforeRename?,
         readSince start: Timestamp
     ) async {
+        let keptClass = entry.remote?.storageClass ?? former?.object?.storageClass
         let row = ManifestEntry(
             key: entry.key,
             size: finished.source.size,
@@ -215,7 +216,12 @@ struct FileUploads: ItemWorker {
         if let parts = finished.parts { changes.append(.keepParts(parts)) }
         if finished.hasCheckpoint { changes.append(.finishUpload(entry.key)) }
         await record(changes, .upload, entry)
-        context.tracker.count { $0.countTransfer(of: entry.key) }
+        if let old = smallRenames.oldName(former, finished) {
+            ledger.noteMoved(old, to: entry.key)
+            context.tracker.count { $0.renamed += 1 }
+        } else {
+            context.tracker.count { $0.countTransfer(of: entry.key) }
+        }
         context.doneItem(
             .upload,
             entry.key,

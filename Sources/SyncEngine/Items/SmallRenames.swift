@@ -5,8 +5,8 @@ internal import ObjectTransfer
 internal import SyncModel
 internal import SyncPlanner
 
-/// Small files that were renamed: they are sent anew, and their objects keep what other tools put
-/// on the old ones.
+/// Small files that were renamed: they are sent anew, their objects keep what other tools put on
+/// the old ones, and they count as renamed if what was sent has the recorded checksum.
 ///
 /// 1. The uploads of new small files wait until all rows were planned, or until there are many.
 /// 2. One pass over the manifest finds the rows that these very files had, by inode, size and time.
@@ -57,19 +57,17 @@ struct SmallRenames: ItemWorker {
         return found
     }
 
-    /// What other tools put on the object that a new file had before it was renamed; nil if there
-    /// is none.
+    /// The row that a new file had before it was renamed, and what other tools put on its object
+    /// then, if there is any; nil if it had none.
     ///
     /// Whatever fails here costs the properties, and not the upload.
-    func objectBeforeRename(
-        _ rows: [ManifestEntry],
-        of file: FileIdentity
-    ) async -> ObjectMetadata? {
+    func beforeRename(_ rows: [ManifestEntry], of file: FileIdentity) async -> BeforeRename? {
+        var first: ManifestEntry?
         for row in rows {
             // Of a hard link, both names are of one file.
-            guard (try? await identity(of: row.key))?.inode != file.inode,
-                var metadata = try? await head(row.key)
-            else { continue }
+            guard (try? await identity(of: row.key))?.inode != file.inode else { continue }
+            first = first ?? row
+            guard var metadata = try? await head(row.key) else { continue }
             if metadata.etag != row.etag {
                 // A new file of that name may have been sent, which left them as they were.
                 guard let token = metadata.userMetadata[StorageDialect.tokenMetadataName],
@@ -80,9 +78,62 @@ struct SmallRenames: ItemWorker {
             if metadata.contentType == ContentType.guess(for: row.key) {
                 metadata.contentType = nil
             }
-            return metadata
+            return BeforeRename(row: row, object: metadata)
         }
-        return nil
+        return first.map { BeforeRename(row: $0, object: nil) }
+    }
+
+    /// The old name, if what was sent is the recorded content; of what filters leave out, nobody
+    /// sees the old name.
+    func oldName(_ former: BeforeRename?, _ sent: FinishedUpload) -> ObjectKey? {
+        guard let row = former?.row, let checksum = sent.checksum, row.crc64 == checksum,
+            !context.filter.excludes(row.key)
+        else { return nil }
+        return row.key
+    }
+}
+
+/// What a file was before it was renamed.
+struct BeforeRename: Sendable {
+    let row: ManifestEntry
+    let object: ObjectMetadata?
+}
+
+/// Which small files have other names by now, as far as a plan shows it that is not carried out.
+struct ShownRenames {
+    /// Of names and of files; what is beyond counts as sent and deleted.
+    private static let limit = 100_000
+
+    private var files: [FileIdentity] = []
+    private var rows: [UInt64: [ManifestEntry]] = [:]
+
+    /// Notes the row of an entry whose file may have another name.
+    mutating func noteRow(of entry: JoinedEntry, _ renames: SmallRenames) {
+        guard rows.count < Self.limit, let row = entry.base, row.crc64 != nil,
+            renames.mayHaveBeenRenamed(entry)
+        else { return }
+        rows[row.inode, default: []].append(row)
+    }
+
+    /// Notes a file that is to be sent.
+    mutating func noteUpload(_ entry: JoinedEntry, _ renames: SmallRenames) {
+        guard files.count < Self.limit, entry.base == nil, renames.mayBeRenamed(entry),
+            let file = entry.local?.identity
+        else { return }
+        files.append(file)
+    }
+
+    /// The old name of each file that is sent under a new one; of several names of one file, each
+    /// has its own.
+    var oldNames: [ObjectKey] {
+        var used: [UInt64: Int] = [:]
+        return files.compactMap { file in
+            guard let rows = rows[file.inode]?.filter({ $0.isOf(file) }), !rows.isEmpty else {
+                return nil
+            }
+            defer { used[file.inode, default: 0] += 1 }
+            return rows[used[file.inode, default: 0] % rows.count].key
+        }
     }
 }
 

@@ -11,6 +11,7 @@ extension Preview {
         markers.finish(&outcomes)
         for outcome in outcomes { try await showMarker(outcome) }
         for marker in markersOfModes where try await hasOthers(beneath: marker) { keep(marker) }
+        countSmallRenames()
     }
 
     /// A marker of which something was shown already if it was to be deleted.

@@ -17,6 +17,8 @@ struct Preview {
     /// and a deletion, which the run itself may still carry out as one.
     static let limit = 100_000
 
+    private var smallRenames = ShownRenames()
+
     /// Files or objects whose content a new key has, and that perhaps become it.
     private var renamed: Set<ObjectKey> = []
     var deleted: Set<ObjectKey> = []
@@ -46,6 +48,7 @@ struct Preview {
         let isHeld = markers.take(item, &outcomes)
         for outcome in outcomes { try await showMarker(outcome) }
         (shown, outcome) = (nil, nil)
+        smallRenames.noteRow(of: item.entry, executor.smallRenames)
         if isHeld, case .nothing = item.decision { return nil }
         try await show(item.decision, item.entry)
         return shown.map { ($0, outcome) }
@@ -243,6 +246,7 @@ struct Preview {
             showCopy(.copyRemote, entry, of: row, size: file.size)
         } else {
             show(.upload, entry, size: file.size, cause)
+            smallRenames.noteUpload(entry, executor.smallRenames)
             let (uploads, replaced) = (executor.uploads, entry.remote?.etag)
             let parts = await uploads.sentParts(of: file, entry.key, replacing: replaced)
             guard let parts else { return }
@@ -261,6 +265,16 @@ struct Preview {
         } catch {
             guard ItemFailure(any: error) != .cancelled else { throw CancellationError() }
             return nil
+        }
+    }
+
+    /// To be called after the last item: what is sent anew under another name counts as renamed.
+    mutating func countSmallRenames() {
+        let names = smallRenames.oldNames
+        renamed.formUnion(names)
+        context.tracker.count { summary in
+            summary.transferred -= names.count
+            summary.renamed += names.count
         }
     }
 

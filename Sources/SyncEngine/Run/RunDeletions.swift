@@ -70,9 +70,12 @@ struct RunDeletions: RunStep {
             rows: rows,
             deletions: planned.local + planned.remote + ledger.vanishedFiles
         )
-        check.renames = renames.count + (try await movedObjects())
+        let moved = try await movedObjects()
+        check.renames = renames.count + moved
         if let outcome = settings.shard?.outcome {
             uploads.leave()
+            // A file cannot change its name here without a deletion.
+            check.renames = moved
             return try await leave(check, held, renames, to: outcome, coverage)
         }
         switch check.verdict {
@@ -298,8 +301,6 @@ extension RunDeletions {
         _ coverage: PlanCoverage
     ) async throws {
         var check = check
-        // A file cannot change its name here without a deletion.
-        check.renames = 0
         try await LocalRenames(executor: executor).download([LocalRenames.Proven](renames.values))
         await RoomMaking(executor: executor).fail()
         check.failedItems = ledger.failedItems

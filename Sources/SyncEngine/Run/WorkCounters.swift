@@ -74,6 +74,7 @@ struct WorkCounter {
     private var renamed: Set<ObjectKey> = []
     private var deleted: Set<ObjectKey> = []
     private(set) var deletedThere: Set<ObjectKey> = []
+    private var smallRenames = ShownRenames()
 
     init(
         _ setup: RunSetup,
@@ -111,6 +112,10 @@ struct WorkCounter {
         var outcomes: [HeldMarkers.Outcome] = []
         markers.finish(&outcomes)
         for outcome in outcomes { await countOne(outcome.item) }
+        let moved = smallRenames.oldNames
+        renamed.formUnion(moved)
+        work.transfers -= moved.count
+        work.renames += moved.count
         work.deletions -= renamed.intersection(deleted.union(deletedThere)).count
         deleted.subtract(renamed)
         deletedThere.subtract(renamed)
@@ -139,9 +144,12 @@ struct WorkCounter {
             added.skipped = 1
         }
         let source = await source(of: item, outline, added)
+        smallRenames.noteRow(of: item.entry, executor.smallRenames)
         if source != nil {
             added = PlannedWork()
             added.renames = 1
+        } else if added.transfers == 1, outline.step == .send {
+            smallRenames.noteUpload(item.entry, executor.smallRenames)
         }
         work += added
         guard let onDetail, !added.isEmpty || added.localChanges > 0 else { return }

@@ -92,6 +92,8 @@ extension DeletionGuard: JSONObject {
             allowsEmpty: false,
             limit: .percent(0)
         )
+        check.renames = try fields("renames", value?.renames)
+        check.heldRows = try fields("held_rows", value?.heldRows)
         check.keptRows = try fields("kept_rows", value?.keptRows)
         check.leftOutNames = try fields("left_out", value?.leftOutNames)
         check.leftOutObjects = try fields("left_out_objects", value?.leftOutObjects)
@@ -151,7 +153,7 @@ extension DeletionGuard {
             objects: total(\.bare.objects),
             entries: total(\.bare.entries)
         )
-        sum.renames = total(\.renames)
+        (sum.renames, sum.heldRows) = (total(\.renames), total(\.heldRows))
         return sum
     }
 }

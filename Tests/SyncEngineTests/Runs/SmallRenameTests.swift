@@ -7,7 +7,8 @@ import Testing
 @testable import ObjectTransfer
 @testable import SyncEngine
 
-/// A small file that was renamed is sent anew, and its object is the old one but for the name.
+/// A small file that was renamed is sent anew, its object is the old one but for the name, and the
+/// run counts it as renamed.
 @Suite("Renames of small files")
 struct SmallRenameTests {
     private let fixture: MirrorFixture
@@ -40,15 +41,22 @@ struct SmallRenameTests {
         through hook: @escaping HookedStore.Hook = { _ in },
         change: (inout RunOptions) -> Void = { _ in }
     ) async throws -> RunSummary {
-        var engine = try fixture.engine("a") { HookedStore($0, hook: hook) }
-        engine.settings.limits.smallestSearchable = 256 << 10
-        engine.settings.limits.waiting = waiting
-        engine.settings.limits.laneCapacity = 2
-        return try await engine.run(
+        return try await engine(waiting: waiting, through: hook).run(
             .push,
             options: MirrorFixture.options(change),
             onEvent: log.add
         )
+    }
+
+    private func engine(
+        waiting: Int = 10_000,
+        through hook: @escaping HookedStore.Hook = { _ in }
+    ) throws -> MirrorEngine {
+        var engine = try fixture.engine("a") { HookedStore($0, hook: hook) }
+        engine.settings.limits.smallestSearchable = 256 << 10
+        engine.settings.limits.waiting = waiting
+        engine.settings.limits.laneCapacity = 2
+        return engine
     }
 
     /// Files of a directory, which are recorded and have a colour.
@@ -81,7 +89,12 @@ struct SmallRenameTests {
 
     @Test func `keep what other tools put on their objects, for one request`() async throws {
         try rename("page.txt", "page.html")
-        #expect(try await push { $0.deletesKnown = true }.transferred == 1)
+        let log = EventLog()
+        let summary = try await push(waiting: 10_000, log, change: { $0.deletesKnown = true })
+        #expect(summary.renamed == 1 && summary.transferred + summary.deleted == 0)
+        #expect(summary.bytes == 700, "they are moved all the same")
+        let deletions = log.items.filter { $0.action == .deleteRemote }
+        #expect(deletions.map(\.message) == ["renamed to 'page.html'"])
         let requests = fixture.operations.filter { $0 == "HeadObject" || $0 == "PutObject" }
         // One of them is of the object that is deleted.
         #expect(requests.count(where: { $0 == "HeadObject" }) <= 2, "\(fixture.operations)")
@@ -100,10 +113,66 @@ struct SmallRenameTests {
         )
         try rename("other.txt", "edited.txt")
         try fixture.write("a/edited.txt", MirrorFixture.ramp(701, 3))
-        #expect(try await push().transferred == 2)
+        let summary = try await push()
+        #expect(summary.transferred == 2 && summary.renamed == 0)
         for name in ["link.txt", "edited.txt"] {
             #expect(try await head(name).userMetadata["colour"] == nil, "\(name)")
         }
+    }
+
+    @Test func `of which more than half are renamed are no deletions for their limit`() async throws
+    {
+        try await write(Self.many, in: "m")
+        // Two names of one file, each of which gets another one.
+        try FileManager.default.linkItem(
+            atPath: fixture.directory("a/m/f10"),
+            toPath: fixture.directory("a/m/g")
+        )
+        try await push()
+        try rename("m", "n")
+        let count = Self.many.count + 1
+        let change: (inout RunOptions) -> Void = { $0.deletesKnown = true }
+        let status = try await engine().status(options: MirrorFixture.options(change)).push
+        #expect(status.renames == count && status.transfers + status.deletions == 0, "\(status)")
+        #expect(status.deletionsHeldBack == nil)
+        let plan = try await push { options in
+            change(&options)
+            options.isDryRun = true
+        }
+        let summary = try await push(change)
+        for found in [plan, summary] {
+            #expect(found.renamed == count && found.transferred + found.deleted == 0, "\(found)")
+            #expect(found.deletionsHeldBack == nil && found.unchanged == 2)
+        }
+        #expect(summary.isInStep)
+    }
+
+    @Test func `within shards are no deletions for the limit, either`() async throws {
+        try await write(Self.many, in: "m")
+        var options = CutOptions()
+        options.bounds = [[UInt8]("n".utf8)]
+        _ = try await engine().cut(options) { _ in }
+        try rename("m", "m!")
+        let summary = try await push { $0.deletesKnown = true }
+        #expect(summary.renamed == Self.many.count && summary.deletionsHeldBack == nil)
+        #expect(try await fixture.objects().count == Self.many.count + 2)
+    }
+
+    @Test func `with other content behind the recorded time are sent and deleted`() async throws {
+        try await write(Self.many, in: "m")
+        try rename("m", "n")
+        for (index, name) in Self.many.enumerated() {
+            try fixture.write("a/n/" + name, MirrorFixture.ramp(600 + index, index + 50))
+            let date = Date(timeIntervalSince1970: 1_700_000_000.5)
+            try fixture.setModified("a/n/" + name, date)
+        }
+        let log = EventLog()
+        await #expect(throws: SyncError.self) {
+            try await push(waiting: 10_000, log, change: { $0.deletesKnown = true })
+        }
+        let summary = try #require(log.summary)
+        #expect(summary.transferred == Self.many.count && summary.renamed == 0)
+        #expect(summary.deletionsHeldBack?.contains("the limit is 50%") == true)
     }
 
     @Test func `are known whatever vanished in earlier runs`() async throws {
@@ -122,7 +191,7 @@ struct SmallRenameTests {
     func `of more files than can wait all keep them`(_ name: String) async throws {
         try await write(Self.many, in: "m")
         try rename("m", name)
-        #expect(try await push(waiting: 3).transferred == Self.many.count)
+        #expect(try await push(waiting: 3).renamed == Self.many.count)
         for file in Self.many {
             let object = try await head(name + "/" + file)
             #expect(object.userMetadata["colour"] == "red", "\(file)")
@@ -150,7 +219,8 @@ struct SmallRenameTests {
     ) async throws {
         try rename("page.txt", "page.txt.1")
         try fixture.write("a/page.txt", MirrorFixture.ramp(900, 5))
-        #expect(try await push(waiting: waiting).transferred == 2)
+        let summary = try await push(waiting: waiting)
+        #expect(summary.transferred == 1 && summary.renamed == 1)
         for name in ["page.txt", "page.txt.1"] {
             #expect(try await head(name).userMetadata["colour"] == "blue", "\(name)")
         }
@@ -163,7 +233,7 @@ struct SmallRenameTests {
             (options.isDryRun, options.plan) = (true, .save(path: path, command: ["push", "DIR"]))
         }
         let plan = try SavedPlan(reading: path)
-        #expect(try await push { $0.plan = .apply(plan) }.transferred == 1)
+        #expect(try await push { $0.plan = .apply(plan) }.renamed == 1)
         #expect(try await head("new.txt").userMetadata["colour"] == "blue")
     }
 
