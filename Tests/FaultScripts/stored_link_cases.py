@@ -1,6 +1,7 @@
-"""Rows F217 to F221 and F481: symbolic links that are stored as objects, or followed."""
+"""Rows F217 to F221, F456 and F481: symbolic links that are stored as objects, or followed."""
 
 import os
+import shutil
 
 from case_table import case, equal, expect
 from scenes import FRESH, NEW, OLD, OTHER
@@ -220,3 +221,43 @@ def _(place):
         equal((found.status, links(place).get("to-a")), (0, "a"), f"turn {turn}: {found}")
     found = place.start("restore", place.directory, "nowhere", "--json")
     equal((found.status, found.all("restored")), (1, []), f"{found}")
+
+
+@case("F456", "links that are restored elsewhere are links, and nothing is restored through them")
+def _(place):
+    outside, copy = place.directory + "-outside", place.directory + "-copy"
+    os.makedirs(outside)
+    place.write("d/e", OTHER)
+    for name, target in {"d/up": "..", "d/over": outside}.items():
+        link(place, name, target)
+    place.in_step(place.push(*STORE))
+
+    def restore(target, *options):
+        return place.start("restore", place.directory, "d", "--to", target, *options, "--json")
+
+    def copied(folder):
+        return {name: os.readlink(os.path.join(folder, name)) for name in os.listdir(folder)
+                if os.path.islink(os.path.join(folder, name))}
+
+    found = restore(copy)
+    equal((found.status, copied(copy)), (0, {}), f"without links: {found}")
+    expect(os.path.isfile(os.path.join(copy, "up" + SUFFIX)), f"{os.listdir(copy)}")
+    for turn in range(2):
+        found = restore(copy + "2", *STORE, *(["--force"] if turn else []))
+        equal((found.status, copied(copy + "2")), (0, {"up": "..", "over": outside}), f"{turn}: {found}")
+        equal(sorted(os.listdir(copy + "2")), ["e", "over", "up"], "the copy")
+    # In the mirror, from the bucket and from its trash.
+    equal(restore("x", *STORE).status, 0, "beside it")
+    equal(links(place), {"d/up": "..", "d/over": outside, "x/up": "..", "x/over": outside}, "links")
+    place.in_step(place.push(*STORE))
+    shutil.rmtree(place.path("d"))
+    place.in_step(place.push(*STORE, *ALL, "--trash", "remote"))
+    equal(restore("y", *STORE).status, 0, "from the trash")
+    equal(links(place).get("y/up"), "..", f"{links(place)}")
+    # What another writer puts beneath the name of a link goes nowhere.
+    place.put("d/over/planted", NEW)
+    place.put("d/up" + SUFFIX, b"\0")
+    found = restore(copy + "2", *STORE, "--force")
+    equal((found.status, os.listdir(outside)), (1, []), f"{found}")
+    expect("never followed" in str(found.all("restored")), f"{found}")
+    equal(copied(copy + "2"), {"up": "..", "over": outside}, "after it")

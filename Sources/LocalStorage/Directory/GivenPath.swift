@@ -1,5 +1,5 @@
 internal import CLibrary
-internal import SyncModel
+package import SyncModel
 
 /// What a path leads to that a user gave.
 ///
@@ -96,6 +96,64 @@ package enum GivenPath {
     /// Makes a directory with these permissions, as far as the umask allows, and those above it.
     package static func makeDirectory(_ path: String, permissions: UInt32) throws(LocalError) {
         _ = try folder(above: path + "/.", .standard) { $0 == 0 ? permissions : 0o777 }
+    }
+
+    /// Refuses a path that leads over a symbolic link beneath a directory; those above that are the
+    /// user's.
+    package static func requireNoLink(
+        beneath directory: String,
+        above path: String
+    ) throws(LocalError) {
+        let (bytes, beginning) = ([UInt8](path.utf8), directory.utf8.count + 1)
+        for index in bytes.indices.dropFirst(beginning) where bytes[index] == UInt8(ascii: "/") {
+            let above = PathBytes(bytes[..<index])
+            let calls = SystemCalls.standard
+            let found = try calls.status(at: SystemCalls.workingDirectory, above)
+            guard found?.kind == .special(.symbolicLink) else { continue }
+            if let link = try? RelativePath(path: ObjectKey(bytes[beginning..<index])) {
+                throw .symlinkInPath(link)
+            }
+        }
+    }
+
+    /// A name beside `path`, for what is put in its place.
+    package static func temporary(beside path: String) -> String {
+        let name = path.utf8.split(separator: UInt8(ascii: "/")).last ?? path.utf8[...]
+        return String(decoding: path.utf8.dropLast(name.count), as: UTF8.self)
+            + ".\(PartialName.random().text).partial"
+    }
+
+    /// Makes a symbolic link of the text that a file has, in the place of that file, and renames it
+    /// to the last name of `path`, which is in the same directory: over a file or link, if one is
+    /// there.
+    ///
+    /// - Throws: `noLinkText` for what no link can have as its text.
+    package static func makeLink(
+        _ link: RelativePath,
+        ofTextIn file: String,
+        at path: String
+    ) throws(LocalError) {
+        let folder = try folder(above: file, .standard) { _ in 0o777 }
+        func name(_ path: String) -> PathBytes {
+            PathBytes([UInt8](path.utf8.split(separator: UInt8(ascii: "/")).last ?? []))
+        }
+        let (old, new) = (name(file), name(path))
+        let text = try folder.file(old, file).read(
+            at: 0,
+            length: RelativePath.maximumLinkLength + 1
+        )
+        try folder.calls.unlink(at: folder.descriptor, old)
+        guard !text.isEmpty, text.count <= RelativePath.maximumLinkLength, !text.contains(0) else {
+            throw .noLinkText(link)
+        }
+        try folder.calls.makeLink(PathBytes(text), at: folder.descriptor, old)
+        do throws(LocalError) {
+            try folder.calls.rename(from: folder.descriptor, old, to: folder.descriptor, new)
+            try folder.calls.synchronize(folder.descriptor)
+        } catch {
+            _ = try? folder.calls.unlink(at: folder.descriptor, old)
+            throw error
+        }
     }
 
     /// `permissions` has those of what is made, 0 being the last directory and 1 the one above it.

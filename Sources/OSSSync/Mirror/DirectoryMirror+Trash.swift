@@ -38,6 +38,7 @@ extension DirectoryMirror {
             .restoreObjects(
                 request,
                 from: origin,
+                links: options?.links ?? .skip,
                 names: options?.names ?? .skip,
                 fetch: try fetching(request),
                 onFile: onFile

@@ -58,6 +58,11 @@ struct FetchedVersions: Sendable {
             throw SyncError(code: .refused, message: "its name is not UTF-8")
         }
         try await fetch(key, past, place)
+        if path.isLink {
+            try await disk.run { () throws(LocalError) in
+                try GivenPath.makeLink(path, ofTextIn: place, at: place)
+            }
+        }
         let replacing = replaces ? replacing : nil
         let outcome = try await disk.run { () throws(LocalError) in
             try directory.restore(

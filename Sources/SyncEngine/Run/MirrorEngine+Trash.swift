@@ -16,6 +16,7 @@ extension MirrorEngine {
     ///   - request: What comes back; of an undo, the copies of this machine's runs only, whether
     ///     there are files or not.
     ///   - origin: Where it comes back from.
+    ///   - links: Whether objects of links become links again, where they go to another path.
     ///   - names: What becomes of keys that fit no file name; one whose path is given is escaped.
     ///   - fetch: Downloads an object to a path, if the request is for outside of the directory, or
     ///     this key may not copy in the bucket.
@@ -25,6 +26,7 @@ extension MirrorEngine {
     package func restoreObjects(
         _ request: RestoreRequest,
         from origin: ObjectOrigin,
+        links: LinkPolicy = .skip,
         names: NamePolicy,
         fetch: ObjectFetch? = nil,
         onFile: @escaping @Sendable (RestoredFile) -> Void
@@ -67,6 +69,7 @@ extension MirrorEngine {
                 traces: traces,
                 trashName: name + mark,
                 origin: origin,
+                links: links,
                 names: paths.contains { $0?.isEscaped == true } ? .escape : names,
                 fetch: fetch,
                 onFile: onFile

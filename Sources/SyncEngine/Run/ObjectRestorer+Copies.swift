@@ -2,10 +2,37 @@ internal import LocalStorage
 internal import ObjectStorage
 internal import ObjectTransfer
 internal import SyncModel
+internal import SyncPlanner
 
 /// Copies that a restoration makes: of what it replaces, to the trash, and of what is meant, to a
 /// place outside of the directory.
 extension ObjectRestorer {
+    func place(
+        of key: ObjectKey,
+        beneath path: RelativePath?,
+        to target: RelativePath?
+    ) -> ObjectKey {
+        guard let target else { return key }
+        let rest =
+            path.map { [UInt8](key.bytes.dropFirst($0.key.bytes.count)) }
+            ?? [UInt8(ascii: "/")] + key.bytes
+        let place = ObjectKey(target.key.bytes + rest)
+        return isLink(key) && !place.isOfLink ? place.ofLink : place
+    }
+
+    /// True for the object of a link that comes back as such.
+    func isLink(_ key: ObjectKey) -> Bool { links == .store && key.isOfLink }
+
+    /// The path of the file or link that an object becomes elsewhere.
+    func pathElsewhere(_ key: ObjectKey) throws -> RelativePath {
+        guard isLink(key) else { return try path(of: key) }
+        do throws(UnsafeKey) {
+            return try RelativePath(key: key, links: links, names: names)
+        } catch {
+            throw SyncError(code: .refused, message: SkipReason.unsafeName(error).message)
+        }
+    }
+
     /// False for an object of the bucket as it is that is newer than what is asked for.
     func wasThere(_ object: RemoteObject) -> Bool {
         guard case .bucket = origin, case .at(let time) = request.version,
@@ -136,8 +163,8 @@ extension ObjectRestorer {
         _ item: inout RestoredFile
     ) async throws -> RestoredFile.State {
         item.isRemote = false
-        let (path, directory) = (try path(of: key), directory)
-        let here = try await local(path.isDirectory ? path.key : key)
+        let (path, directory) = (try pathElsewhere(key), directory)
+        let here = try await local(path.isLink ? ObjectKey(path.bytes) : path.key)
         guard !path.isDirectory else {
             guard here == .absent else { return here == .directory ? .unchanged : .kept }
             guard !request.isDryRun else { return .restored }
@@ -164,10 +191,10 @@ extension ObjectRestorer {
         beneath asked: RelativePath?,
         _ item: inout RestoredFile
     ) async throws -> RestoredFile.State {
-        let path = try path(of: copy.key)
+        let path = try pathElsewhere(copy.key)
         let request = request
         let place = try await disk.run { () throws(LocalError) in
-            request.outsidePath(of: path, beneath: asked) { GivenPath.isDirectory($0) }
+            try request.checkedOutsidePath(of: path, beneath: asked)
         }
         guard let place, let fetch else { return .failed }
         (item.target, item.displayTarget) = (place, displayText(place.utf8))
@@ -187,7 +214,16 @@ extension ObjectRestorer {
         }
         if path.isDirectory { return isThere ? .unchanged : .restored }
         guard !isThere || request.replaces else { return .kept }
-        if !request.isDryRun { try await fetch(copy.object.key, past, place) }
+        guard !request.isDryRun else { return isThere ? .replaced : .restored }
+        if path.isLink {
+            let text = GivenPath.temporary(beside: place)
+            try await fetch(copy.object.key, past, text)
+            try await disk.run { () throws(LocalError) in
+                try GivenPath.makeLink(path, ofTextIn: text, at: place)
+            }
+        } else {
+            try await fetch(copy.object.key, past, place)
+        }
         return isThere ? .replaced : .restored
     }
 }

@@ -38,6 +38,7 @@ struct ObjectRestorer: Sendable {
     /// The name of this restoration in the trash of the bucket.
     let trashName: String
     let origin: ObjectOrigin
+    let links: LinkPolicy
     let names: NamePolicy
     /// Downloads an object; nil if nothing is to be.
     let fetch: ObjectFetch?
@@ -216,8 +217,12 @@ struct ObjectRestorer: Sendable {
             // Directories first, with the permissions of their markers.
             let markers = copies.filter { isDirectory($0.key) }
             for marker in markers { try await restoreAll([marker], path, target, &outcome) }
+        }
+        if request.outside != nil {
+            // Links last: nothing that comes at the same time may go through one.
             let rest = copies.filter { !isDirectory($0.key) }
-            return try await restoreAll(rest, path, target, &outcome)
+            try await restoreAll(rest.filter { !isLink($0.key) }, path, target, &outcome)
+            return try await restoreAll(rest.filter { isLink($0.key) }, path, target, &outcome)
         }
         try await restoreAll(copies, path, target, &outcome)
     }
@@ -234,7 +239,7 @@ struct ObjectRestorer: Sendable {
         let next = { rest.popFirst() }
         let limit = request.outside == nil ? Self.copiesAtOnce : Self.downloadsAtOnce
         try await forEachBounded(limit: limit, next: next) { copy in
-            let key = Self.place(of: copy.key, beneath: path, to: target)
+            let key = place(of: copy.key, beneath: path, to: target)
             var item = RestoredFile(
                 key: copy.key.text,
                 displayKey: copy.key.display,
@@ -273,18 +278,6 @@ struct ObjectRestorer: Sendable {
             if isDirectory(key) || !item.isRemote { continue }
             outcome.paths.append(pathText(key))
         }
-    }
-
-    private static func place(
-        of key: ObjectKey,
-        beneath path: RelativePath?,
-        to target: RelativePath?
-    ) -> ObjectKey {
-        guard let target else { return key }
-        let rest =
-            path.map { [UInt8](key.bytes.dropFirst($0.key.bytes.count)) }
-            ?? [UInt8(ascii: "/")] + key.bytes
-        return ObjectKey(target.key.bytes + rest)
     }
 
     func path(of key: ObjectKey) throws -> RelativePath {

@@ -19,6 +19,24 @@ extension RestoreRequest {
         )
     }
 
+    /// Where a copy goes that leads outside of the directory; nil if it stays in it.
+    ///
+    /// - Throws: `symlinkInPath` for a link on the way, which a copy may have made.
+    func checkedOutsidePath(
+        of path: RelativePath,
+        beneath asked: RelativePath?
+    ) throws(LocalError) -> String? {
+        guard let outside,
+            let place = outsidePath(
+                of: path,
+                beneath: asked,
+                isDirectory: { GivenPath.isDirectory($0) }
+            )
+        else { return nil }
+        try GivenPath.requireNoLink(beneath: outside, above: place)
+        return place
+    }
+
     /// The time after which nothing that comes back may have changed; nil for no such time.
     var latest: StoreTime? {
         guard !replaces, case .at(let time) = version else { return nil }

@@ -127,13 +127,11 @@ struct TrashRestorer: Sendable {
         beneath path: RelativePath?,
         _ item: inout RestoredFile
     ) throws(LocalError) {
-        let place = request.outsidePath(of: source, beneath: path) {
-            GivenPath.isDirectory($0)
-        }
-        guard let place else { return }
-        item.target = place
-        item.displayTarget = displayText(place.utf8)
         do throws(LocalError) {
+            let place = try request.checkedOutsidePath(of: source, beneath: path)
+            guard let place else { return }
+            item.target = place
+            item.displayTarget = displayText(place.utf8)
             let isThere = GivenPath.isThere(place)
             guard !isThere || request.replaces else {
                 item.state = .kept
