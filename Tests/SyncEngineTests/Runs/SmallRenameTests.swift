@@ -41,7 +41,7 @@ struct SmallRenameTests {
         through hook: @escaping HookedStore.Hook = { _ in },
         change: (inout RunOptions) -> Void = { _ in }
     ) async throws -> RunSummary {
-        return try await engine(waiting: waiting, through: hook).run(
+        try await engine(waiting: waiting, through: hook).run(
             .push,
             options: MirrorFixture.options(change),
             onEvent: log.add
