@@ -29,6 +29,13 @@ package struct StateFolder: Sendable {
     package static let maximumLength = 4 << 20
     private var calls: SystemCalls { directory.calls }
 
+    /// `.osssync` of another directory; nil if it has none that this user can open.
+    package static func ofDirectory(at path: String) -> StateFolder? {
+        let name = PathBytes(RelativePath.stateDirectoryName.utf8)
+        guard let state = try? GivenPath.open(path).subdirectory(name) else { return nil }
+        return StateFolder(directory: state, path: path + "/" + RelativePath.stateDirectoryName)
+    }
+
     /// The content of a small file; nil if there is none.
     package func read(
         _ name: String,

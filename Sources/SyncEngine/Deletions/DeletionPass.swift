@@ -27,7 +27,7 @@ struct DeletionPass: Sendable {
     let renames: [ObjectKey: LocalRenames.Proven]
     /// True if an earlier pass of the same plan may have been killed: what is gone was deleted.
     var isRepeated = false
-
+    let freedElsewhere: FreedElsewhere
     private var recheck: DeletionRecheck { DeletionRecheck(context: context, executor: executor) }
 
     /// Deletes objects in ascending and files in descending key order, so that what a directory
@@ -129,7 +129,7 @@ struct DeletionPass: Sendable {
             executor.fail(.deleteRemote, deletion.key, size: deletion.size, .alreadyExists(nil))
             return false
         }
-        let batch = await missingHere(try await sound(unchanged))
+        let batch = await missingHere(await freedElsewhere.without(try await sound(unchanged)))
         let keys = batch.map { context.objectKey($0.key) }
         guard !keys.isEmpty else { return }
         try await watch.check()

@@ -280,7 +280,8 @@ extension RunDeletions {
                 executor: executor,
                 watch: watch,
                 renames: renames,
-                isRepeated: isRepeated
+                isRepeated: isRepeated,
+                freedElsewhere: FreedElsewhere(context)
             ).run()
         } catch let error as SyncError where error.code == .refused {
             context.tracker.count { $0.deletionsHeldBack = error.message }

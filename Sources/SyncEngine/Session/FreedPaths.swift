@@ -13,7 +13,7 @@ internal import Synchronization
 struct FreedPaths: Sendable, Hashable {
     static let fileName = "freed"
     /// Some 900,000 files; whole directories take a line each.
-    private static let maximumSize = 64 << 20
+    static let maximumSize = 64 << 20
 
     /// Files, and directories with a "/" at the end, in key order.
     private(set) var keys: [ObjectKey] = []

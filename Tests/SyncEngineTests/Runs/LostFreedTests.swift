@@ -25,10 +25,37 @@ extension EngineRuns {
             options.deletesExtra = true
         }
 
-        private func free(_ fixture: MirrorFixture, _ paths: [String]) async throws {
+        private func free(
+            _ fixture: MirrorFixture,
+            _ paths: [String],
+            in directory: String = "a"
+        ) async throws {
             var options = FreeOptions(run: MirrorFixture.options())
             options.run.paths = paths
-            _ = try await fixture.engine("a").free(options) { _ in }
+            let report = try await fixture.engine(directory).free(options) { _ in }
+            #expect(report.files > 0, "\(report)")
+        }
+
+        /// Both have the files, each under its own keys.
+        @Test(
+            arguments: [("a/films", ["a"], "a", "films/a"), ("a", ["films/a"], "a/films", "a")],
+            [SyncDirection.push, .sync]
+        )
+        func `are deleted by no mirror around the one that freed them, and by none within`(
+            nested: (freeing: String, paths: [String], deleting: String, key: String),
+            direction: SyncDirection
+        ) async throws {
+            let fixture = try await mirror()
+            try await fixture.run("a/films", .push)
+            try await free(fixture, nested.paths, in: nested.freeing)
+            #expect(!fixture.exists("a/films/a"))
+            let log = EventLog()
+            let run = try await fixture.run(nested.deleting, direction, log) { options in
+                (options.deletesKnown, options.deletionLimit) = (true, .percent(100))
+            }
+            #expect(run.deleted == 0 && run.onlyRemote > 0 && !run.isInStep, "\(run)")
+            #expect(run.isComplete, "\(run)")
+            #expect(try await fixture.objects().contains(nested.key))
         }
 
         /// Named as a directory and as a file.
