@@ -1,4 +1,4 @@
-"""Rows F526 to F529 and F540: versions, times, freed files and shards of encrypted contents."""
+"""Rows F526 to F529, F540 and F541: what mirrors with encrypted contents can do, and refuse."""
 
 import os
 import time
@@ -194,3 +194,23 @@ def _(place):
     place.directory = linked(place, "second")
     done(place, "pull", place.directory)
     equal(place.tree(), tree, "what another machine gets")
+
+
+@case("F541", "archived objects keep no machine out of an encrypted mirror if another object can be read")
+def _(place):
+    linked(place, "tree")
+    for name in ("a", "b"):
+        place.write(name, OLD)
+    done(place, "push", place.directory)
+    archive = {"x-oss-storage-class": "Archive"}
+    place.put("a", place.get("a"), headers=archive)
+    place.directory = linked(place, "second")
+    found = done(place, "pull", place.directory, status=1)
+    expect("archived" in found.output + found.errors, str(found))
+    equal(place.tree(), {"b": OLD}, "what another machine gets")
+    # Of archived ones alone, nobody knows whether the password fits.
+    place.put("b", place.get("b"), headers=archive)
+    place.directory = linked(place, "third", "other-key")
+    place.write("new", NEW)
+    found = place.start("push", place.directory, "--json")
+    expect(found.status != 0 and place.get("new") is None, f"it was sent: {found}")

@@ -145,6 +145,7 @@ struct RemoteCheck {
             throw SyncError(error)
         }
         var isRefused = false
+        var archived: StorageError?
         let objects = page.objects.filter { $0.size > 0 && $0.kind == .normal }
         // Some may be damaged, or another writer's.
         let step = max(1, objects.count / FailureStreaks.limit)
@@ -163,11 +164,16 @@ struct RemoteCheck {
                 // Some keys can be asked for by nobody.
                 case .integrity(.sealed(.notEncrypted)), .invalidRequest: break
                 case _ where error.isNotFound || error.isPreconditionFailed: break
+                case _ where error.isArchived: archived = error
                 default: throw SyncError(error)
                 }
             }
         }
-        guard isRefused else { return }
+        guard isRefused else {
+            // Nothing shows that the password fits.
+            if let archived { throw SyncError(archived) }
+            return
+        }
         throw SyncError(
             code: .credentials,
             message: "the password does not fit what '\(settings.displayRemote)' has, of which "

@@ -1,3 +1,4 @@
+internal import ObjectStorage
 internal import SyncModel
 
 /// What is counted after a kill.
@@ -73,7 +74,9 @@ extension World {
         guard run.options.faults.isEmpty, run.options.meanwhile.isEmpty else { return }
         statistics.worstWaste = max(statistics.worstWaste, received.again)
         // Beside what each stream has not recorded, small files that waited for their names.
-        let limit = Int64(waste.streams + waste.kills) * setup.uncheckpointed
+        // Nothing is known of an encrypted block before all of it is there.
+        let block = setup.isEncrypted == true ? SealedFormat.sealedBlockSize + 32 : 0
+        let limit = Int64(waste.streams + waste.kills) * (setup.uncheckpointed + block)
         if received.again > limit {
             report(
                 .boundedWaste,
