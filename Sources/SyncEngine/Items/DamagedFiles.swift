@@ -66,6 +66,8 @@ struct DamagedFiles: ItemWorker {
     /// 3. Other content under the inode, size and time of a row is damage of that row's file, which
     ///    was not found before it was renamed.
     /// 4. A file is no copy of damaged ones that are in their places and have other content.
+    /// 5. What was repaired meanwhile is in its place, and tells nothing of the damaged file, which
+    ///    may have got another name before, or may be put back.
     ///
     /// As long as one is refused, no row of its size and time loses its object: it may be the last
     /// good copy of what was renamed.
@@ -83,9 +85,15 @@ struct DamagedFiles: ItemWorker {
         let found = try await context.session.damaged.rows(like: file).filter {
             $0.key != entry.key || entry.base == nil
         }
-        guard !found.isEmpty else { return nil }
+        // An edit that a repair kept beside the good content is one, whatever inode it has.
+        let repaired = try await context.session.damaged.repairedRows(like: file).filter {
+            !entry.key.isConflictCopy || $0.mayHaveTime(of: file)
+        }
+        guard !found.isEmpty || !repaired.isEmpty else { return nil }
         let birth = try await birth(of: path)
-        let rows = found.filter { $0.mayHaveTime(of: file) || !$0.isOlder(than: birth) }
+        let rows = (found + repaired).filter {
+            $0.mayHaveTime(of: file) || !$0.isOlder(than: birth)
+        }
         guard let first = rows.first else { return nil }
         let content = try await checksum(of: path, expected: file)
         let alike = try await context.session.damaged.rowsAlike(file)
@@ -101,7 +109,7 @@ struct DamagedFiles: ItemWorker {
         {
             try await context.session.damaged.mark(row)
         }
-        if origin == nil, try await areOthers(rows, file, content) { return nil }
+        if origin == nil, repaired.isEmpty, try await areOthers(rows, file, content) { return nil }
         if let alike {
             for row in alike { ledger.countSkippedName(row.key) }
         } else {

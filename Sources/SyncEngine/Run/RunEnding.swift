@@ -63,11 +63,10 @@ struct RunEnding: RunStep {
             let isRecorded =
                 failure == nil && summary.stopped == nil && summary.failed == 0
                 && summary.conflicts == 0
-            try await context.uploads.end(
-                isRecorded: isRecorded,
-                settlesAll: isRecorded && direction != .pull && summary.isInStep
-                    && context.filter.isEmpty && !paths.isLimited
-            )
+            let sentAll =
+                isRecorded && direction != .pull && summary.isInStep && context.filter.isEmpty
+                && !paths.isLimited
+            try await context.uploads.end(isRecorded: isRecorded, settlesAll: sentAll)
             try await session.manifest.endNumber()
             if outcome == .complete, countsAsSuccess {
                 let now = settings.environment.now()
@@ -78,7 +77,7 @@ struct RunEnding: RunStep {
                 try await LastSuccess.record(isInStep: isInStep, in: session.manifest)
             }
             try await session.damaged.markOtherNames()
-            try await session.damaged.writeList()
+            try await session.damaged.writeList(sentAll: sentAll)
             try await session.manifest.finishRun(context.run, record)
             try await session.manifest.checkpointAndClose()
             return failure

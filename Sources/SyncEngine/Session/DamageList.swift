@@ -12,7 +12,8 @@ internal import Synchronization
 /// 2. Each shard notes up to which number of the others it has looked for other names of what
 ///    was damaged.
 /// 3. A row whose file has good content again stays until every other shard has searched for its
-///    other names. Of a state it goes at once: it has found the other names itself.
+///    other names, and until a run of the whole mirror has sent all there is: the damaged file may
+///    have got another name before.
 final class DamageList: Sendable {
     private static let rowsInFile = 256
     /// In place of a number, in the name of the file that says what a shard has searched.
@@ -37,6 +38,8 @@ final class DamageList: Sendable {
 
     /// What a manifest had that is lost.
     let own: [ManifestEntry]
+    /// The same with what has good content again: the damaged file may have another name.
+    let known: [ManifestEntry]
     /// The rows of the other shards whose files are damaged, or may have another name here.
     let others: [ManifestEntry]
     /// Those whose other names this shard has not looked for yet.
@@ -53,7 +56,8 @@ final class DamageList: Sendable {
         let contents = try Self.contents(files)
         let own = files.own
         let searched = contents.searched[own] ?? [:]
-        self.own = (contents.rows[own] ?? []).map(\.entry).filter(\.isDamaged)
+        known = (contents.rows[own] ?? []).map(\.entry)
+        self.own = known.filter(\.isDamaged)
         let rows = contents.rows.filter { $0.key != own }
         found = rows.compactMapValues { rows in rows.map(\.number).max() }
         let new = rows.flatMap { shard, rows in
@@ -150,8 +154,8 @@ final class DamageList: Sendable {
     }
 
     /// Makes the list what the manifest has, nothing if that is nil, and what others are still to
-    /// look for.
-    func write(_ manifest: ManifestStore?) async throws {
+    /// look for; with `keepsRepaired`, also what has good content again.
+    func write(_ manifest: ManifestStore?, keepsRepaired: Bool) async throws {
         let contents = try Self.contents(files)
         let own = files.own
         let others = try files.shards().filter { $0 != own }
@@ -175,7 +179,7 @@ final class DamageList: Sendable {
             }
         }
         let left = old.values.joined().sorted { $0.number < $1.number }
-        for row in left where row.number > searched {
+        for row in left where keepsRepaired || row.number > searched {
             rows.append(DamageFile.Row(number: row.number, entry: row.entry.replacing()))
         }
         try writeFull(&rows, &count)

@@ -38,6 +38,8 @@ final class DamagedRows: Sendable {
     /// Those of other shards or states, by their sizes: also what has good content again, as long
     /// as this one has not looked for other names of what was damaged.
     private let elsewhere: [Int64: [ManifestEntry]]
+    /// Those that this one has found, by their sizes: also what has good content again.
+    private let known: [Int64: [ManifestEntry]]
     private let hasOwn: Mutex<Bool>
     /// Those whose other names were not looked for yet, by their inodes.
     private let unsearched: Mutex<[UInt64: ManifestEntry]>
@@ -58,6 +60,7 @@ final class DamagedRows: Sendable {
         list = try DamageList(lists)
         isOfShard = !lists.isOfStates
         elsewhere = Dictionary(grouping: list.others, by: \.size)
+        known = Dictionary(grouping: list.known, by: \.size)
         if isRebuilt { try await manifest.record(list.own.map { .upsert($0) }) }
         hasOwn = Mutex(try await manifest.first(.damagedEntries) != nil)
         var rows = list.unsearched.filter { $0.inode != 0 }
@@ -69,13 +72,26 @@ final class DamagedRows: Sendable {
         unsearched = Mutex(Dictionary(rows.map { ($0.inode, $0) }) { first, _ in first })
     }
 
-    var isEmpty: Bool { elsewhere.isEmpty && !hasOwn.withLock(\.self) }
+    var isEmpty: Bool { elsewhere.isEmpty && known.isEmpty && !hasOwn.withLock(\.self) }
 
     /// Those of the size of `file` that have its time, or its inode; in no particular order.
     func rows(like file: FileIdentity) async throws(ManifestError) -> [ManifestEntry] {
-        try await rows(size: file.size, inode: file.inode, modified: file.modified).filter { row in
-            row.mayHaveTime(of: file) || judgesInodes && row.inode == file.inode
+        try await rows(size: file.size, inode: file.inode, modified: file.modified)
+            .filter { isLike($0, file) }
+    }
+
+    /// The same of those that had been found before and have good content again: the damaged file
+    /// may live on under the name of `file`.
+    func repairedRows(like file: FileIdentity) async throws(ManifestError) -> [ManifestEntry] {
+        var repaired: [ManifestEntry] = []
+        for row in known[file.size] ?? [] where isLike(row, file) {
+            if try await manifest.entry(row.key)?.isDamaged != true { repaired.append(row) }
         }
+        return repaired
+    }
+
+    private func isLike(_ row: ManifestEntry, _ file: FileIdentity) -> Bool {
+        row.mayHaveTime(of: file) || judgesInodes && row.inode == file.inode
     }
 
     /// Rows of the size and the second of `file`, damaged or not, which it may come from or be a
@@ -217,7 +233,9 @@ final class DamagedRows: Sendable {
     }
 
     /// Makes the list of a shard what its manifest has: at the end of a run, and when it is cut.
-    func writeList() async throws {
-        try await list.write(hasOwn.withLock(\.self) ? manifest : nil)
+    ///
+    /// With `sentAll`, every file of the mirror was looked at and sent: none is an old damaged one.
+    func writeList(sentAll: Bool = false) async throws {
+        try await list.write(hasOwn.withLock(\.self) ? manifest : nil, keepsRepaired: !sentAll)
     }
 }
