@@ -28,12 +28,10 @@ struct SealedTests {
         _ range: ByteRange? = nil,
         token: String = "token"
     ) throws -> [UInt8] {
-        let size = Int64(content.count)
-        let whole = ByteRange(offset: 0, length: SealedFormat.storedSize(of: size))
         let body = SealedBody(
             .bytes(content),
-            plainSize: size,
-            range: range ?? whole,
+            plainSize: Int64(content.count),
+            range: range,
             cipher: try cipher,
             nonce: try cipher.nonce(of: token, "key")
         )
@@ -281,7 +279,6 @@ struct SealedTests {
         let body = SealedBody(
             .file(FileRegion(descriptor: file.descriptor, range: whole), isSame: { true }),
             plainSize: size,
-            range: ByteRange(offset: 0, length: SealedFormat.storedSize(of: size)),
             cipher: try cipher,
             nonce: try cipher.nonce(of: "token", "key")
         )

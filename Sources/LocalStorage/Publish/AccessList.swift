@@ -76,7 +76,7 @@ extension AccessList {
         return list
     }
 
-    /// The same list, in which nobody that it names may do more than before.
+    /// The same list, in which those that it names may do no more than before.
     ///
     /// Before, a user or group could do what `known` says; one that it does not name, what both
     /// the group and all others may of the permissions `most`.

@@ -179,8 +179,7 @@ extension DownloadWork {
             path: path,
             info: ObjectInfo(String(decoding: source.key.bytes, as: UTF8.self), metadata),
             crc64: checksum.value,
-            // Each block of an encrypted object was proven before it was written.
-            isVerified: isVerified || metadata.sealed != nil
+            isVerified: isVerified || metadata.isProvenByBlocks
         )
     }
 

@@ -20,6 +20,8 @@ package struct ObjectMetadata: Sendable, Hashable {
     package var isEncrypted: Bool
     /// Set for an encrypted object that is described by its content: what the store has of it.
     package var sealed: SealedContent?
+    /// True for an encrypted object, of which each block is proven before it is given out.
+    package var isProvenByBlocks: Bool { sealed != nil }
     package var lastModified: Timestamp?
     package var kind: ObjectKind
     package var storageClass: StorageClass

@@ -27,10 +27,11 @@ package final class SealedBody: Sendable {
     private let blocks: Mutex<[Int64: SIMD2<UInt64>]> = Mutex([:])
     private let plain = Mutex<(length: Int64, checksum: CRC64)>((0, CRC64()))
 
+    /// Without a range, it is the whole object.
     package init(
         _ source: Source,
         plainSize: Int64,
-        range: ByteRange,
+        range: ByteRange? = nil,
         cipher: ContentCipher,
         nonce: SealedNonce,
         isSent: Bool = true
@@ -38,7 +39,8 @@ package final class SealedBody: Sendable {
         self.isSent = isSent
         self.source = source
         self.plainSize = plainSize
-        self.range = range
+        self.range =
+            range ?? ByteRange(offset: 0, length: SealedFormat.storedSize(of: plainSize))
         self.cipher = cipher
         self.nonce = nonce
     }

@@ -126,8 +126,7 @@ package struct StreamDownload: Sendable {
         return Finished(
             metadata: metadata,
             checksum: proof.withLock { $0.checksum },
-            // Each block of an encrypted object was proven before it was written.
-            isVerified: verdict == .proven || metadata.sealed != nil
+            isVerified: verdict == .proven || metadata.isProvenByBlocks
         )
     }
 

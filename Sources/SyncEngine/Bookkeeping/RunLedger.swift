@@ -242,7 +242,7 @@ final class RunLedger: Sendable {
     /// Notes a name that was skipped: what lies at and beneath it is not deleted.
     ///
     /// With `file`, it is the name of an object that may be the only copy of that file, which was
-    /// not sent. There are no more of these than of the files.
+    /// not sent. There are at most as many of these as of such files.
     func countSkippedName(_ key: ObjectKey, of file: ObjectKey? = nil) {
         let name = key.isDirectoryMarker ? ObjectKey(key.bytes.dropLast()) : key
         state.withLock { state in

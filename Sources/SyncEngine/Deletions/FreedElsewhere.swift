@@ -10,10 +10,33 @@ internal import Synchronization
 /// A file is named in such a list before it goes. So a list that is read when an object is to be
 /// deleted has every file that was freed before the walk missed it.
 final class FreedElsewhere: Sendable {
+    private struct Mirror {
+        let path: String
+        /// What comes off a key, or before it, for the list's names.
+        let prefix: [UInt8]
+        /// Nil for a list that is damaged, and may name anything.
+        let freed: FreedPaths?
+
+        init(at path: String, prefix: [UInt8]) {
+            (self.path, self.prefix) = (path, prefix)
+            let text = StateFolder.ofDirectory(at: path).flatMap { folder in
+                try? folder.read(FreedPaths.fileName, limit: FreedPaths.maximumSize)
+            }
+            freed = text.map { FreedPaths(content: $0) } ?? FreedPaths()
+        }
+
+        func names(_ bytes: [UInt8]) -> Bool { freed?.contains(ObjectKey(bytes)) ?? true }
+    }
+
+    private struct Found {
+        var around: [Mirror]?
+        /// Of the directories above the last key, the outermost first.
+        var within: [Mirror] = []
+    }
+
     private let context: RunContext
     private let path: String
-    /// By the directories of the mirrors; nil for a list that is damaged, and may name anything.
-    private let lists = Mutex<[String: FreedPaths?]>([:])
+    private let found = Mutex(Found())
 
     init(_ context: RunContext) {
         self.context = context
@@ -41,31 +64,37 @@ final class FreedElsewhere: Sendable {
 
     /// The directory of another mirror that freed the file of a key; nil if none did.
     private func mirror(thatFreed key: ObjectKey) -> String? {
-        let steps = path.utf8.indices.filter { path.utf8[$0] == UInt8(ascii: "/") }
-        for step in steps.dropFirst().reversed() {
-            let rest = path.utf8[path.utf8.index(after: step)...]
-            let place = String(path[..<step])
-            if names(ObjectKey([UInt8](rest) + [UInt8(ascii: "/")] + key.bytes), place) {
-                return place
+        found.withLock { found in
+            let around = found.around ?? mirrorsAround
+            found.around = around
+            if let mirror = around.first(where: { $0.names($0.prefix + key.bytes) }) {
+                return mirror.path
             }
+            descend(to: key.bytes, &found.within)
+            let within = found.within.first { mirror in
+                mirror.names([UInt8](key.bytes.dropFirst(mirror.prefix.count)))
+            }
+            return within?.path
         }
-        for step in key.bytes.indices.dropLast() where key.bytes[step] == UInt8(ascii: "/") {
-            let place = path + "/" + String(decoding: key.bytes[..<step], as: UTF8.self)
-            if names(ObjectKey(key.bytes[(step + 1)...]), place) { return place }
-        }
-        return nil
     }
 
-    private func names(_ key: ObjectKey, _ place: String) -> Bool {
-        let list = lists.withLock { lists in
-            if let known = lists[place] { return known }
-            let text = StateFolder.ofDirectory(at: place).flatMap { folder in
-                try? folder.read(FreedPaths.fileName, limit: FreedPaths.maximumSize)
-            }
-            let read = text.map { FreedPaths(content: $0) } ?? FreedPaths()
-            lists.updateValue(read, forKey: place)
-            return read
+    /// The innermost first.
+    private var mirrorsAround: [Mirror] {
+        let bytes = [UInt8](path.utf8) + [UInt8(ascii: "/")]
+        let steps = bytes.indices.dropFirst().dropLast().filter { bytes[$0] == UInt8(ascii: "/") }
+        return steps.reversed().map { step in
+            let place = String(decoding: bytes[..<step], as: UTF8.self)
+            return Mirror(at: place, prefix: [UInt8](bytes[(step + 1)...]))
         }
-        return list?.contains(key) ?? true
+    }
+
+    /// Makes `mirrors` those of the directories above a key: of all others, nothing is kept.
+    private func descend(to key: [UInt8], _ mirrors: inout [Mirror]) {
+        while let last = mirrors.last, !key.starts(with: last.prefix) { mirrors.removeLast() }
+        let known = mirrors.last?.prefix.count ?? 0
+        for step in key.indices.dropFirst(known).dropLast() where key[step] == UInt8(ascii: "/") {
+            let place = path + "/" + String(decoding: key[..<step], as: UTF8.self)
+            mirrors.append(Mirror(at: place, prefix: [UInt8](key[...step])))
+        }
     }
 }

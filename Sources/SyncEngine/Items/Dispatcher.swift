@@ -141,20 +141,14 @@ struct Dispatcher {
         let rows =
             looksForRows
             ? try await executor.smallRenames.earlierRows(of: [JoinedEntry](waiting)) : [:]
-        // Of several names of one file, each has its own old one.
-        var used: [UInt64: Int] = [:]
+        var turns = OldNameTurns()
         while let entry = waiting.first {
             var work = ItemExecutor.Work(entry: entry, decision: .upload(.new))
             if let file = entry.local?.identity {
                 let replaced = replacedRows[file.inode].flatMap { $0.isOf(file) ? $0 : nil }
                 let earlier = (rows[file.inode] ?? []) + [replaced].compactMap(\.self)
-                if earlier.count > 1 {
-                    let next = used[file.inode, default: 0] % earlier.count
-                    used[file.inode] = next + 1
-                    work.earlier = [ManifestEntry](earlier[next...] + earlier[..<next])
-                } else {
-                    work.earlier = earlier
-                }
+                let next = turns.next(file, of: earlier.count)
+                work.earlier = [ManifestEntry](earlier[next...] + earlier[..<next])
             }
             try await queue?.push(work, .small)
             waiting.removeFirst()

@@ -83,8 +83,7 @@ struct SmallRenames: ItemWorker {
         return first.map { BeforeRename(row: $0, object: nil) }
     }
 
-    /// The old name, if what was sent is the recorded content; of what filters leave out, nobody
-    /// sees the old name.
+    /// The old name, if what was sent is the recorded content, and filters do not leave it out.
     func oldName(_ former: BeforeRename?, _ sent: FinishedUpload) -> ObjectKey? {
         guard let row = former?.row, let checksum = sent.checksum, row.crc64 == checksum,
             !context.filter.excludes(row.key)
@@ -123,17 +122,27 @@ struct ShownRenames {
         files.append(file)
     }
 
-    /// The old name of each file that is sent under a new one; of several names of one file, each
-    /// has its own.
+    /// The old name of each file that is sent under a new one.
     var oldNames: [ObjectKey] {
-        var used: [UInt64: Int] = [:]
+        var turns = OldNameTurns()
         return files.compactMap { file in
             guard let rows = rows[file.inode]?.filter({ $0.isOf(file) }), !rows.isEmpty else {
                 return nil
             }
-            defer { used[file.inode, default: 0] += 1 }
-            return rows[used[file.inode, default: 0] % rows.count].key
+            return rows[turns.next(file, of: rows.count)].key
         }
+    }
+}
+
+/// Gives each of several new names of one file an old name of its own.
+struct OldNameTurns {
+    private var used: [UInt64: Int] = [:]
+
+    /// Which of `count` old names the next new one gets; 0 if there are none.
+    mutating func next(_ file: FileIdentity, of count: Int) -> Int {
+        guard count > 1 else { return 0 }
+        defer { used[file.inode, default: 0] += 1 }
+        return used[file.inode, default: 0] % count
     }
 }
 

@@ -45,11 +45,11 @@ struct FileFreeing {
         }
         var found = try await search()
         try await limit(&found)
-        if !options.run.isDryRun { try await keepUnproven(&found) }
         guard !options.run.isDryRun else {
             for candidate in found.candidates { tell(candidate, nil, &found.report) }
             return found.report
         }
+        try await keepUnproven(&found)
         guard !found.candidates.isEmpty else { return found.report }
         let isMarked = try await note(found.candidates)
         var kept: Set<ObjectKey> = []

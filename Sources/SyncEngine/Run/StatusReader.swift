@@ -133,9 +133,9 @@ struct StatusReader: Sendable {
     ) async throws -> PlannedWork {
         let deletions = RunDeletions(executor: counter.executor)
         var work = counter.work
-        let time = settings.identity.dialect
+        let (dialect, directory) = (settings.identity.dialect, settings.directory)
         if counter.executor.context.setup.direction != .pull,
-            let reason = RemoteIdentity.reason(ofTime: time, in: settings.directory)
+            let reason = RemoteIdentity.reason(ofTime: dialect, in: directory)
         {
             var refused = PlannedWork()
             (refused.unchanged, refused.deletionsHeldBack) = (work.unchanged, reason)

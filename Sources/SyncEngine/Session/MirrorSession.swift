@@ -318,7 +318,7 @@ struct MirrorSession: Sendable {
         guard let refusal = known.writingRefusal ?? directory.placeRefusal else { return }
         guard case .systemCall(let call) = refusal else { throw SyncError(refusal) }
         let shown = displayText(settings.directory.utf8)
-        // What cannot be made is nobody's.
+        // A directory that cannot be made does not belong to another user.
         let isOther = call.path == ".osssync" && call.call != "mkdirat" && !call.isReadOnly
         throw SyncError(
             code: .localState,

@@ -161,7 +161,7 @@ struct RemoteCheck {
             } catch {
                 switch error.kind {
                 case .integrity(.sealed(.damaged)): isRefused = true
-                // Some keys can be asked for by nobody.
+                // Some keys cannot be sent in a request.
                 case .integrity(.sealed(.notEncrypted)), .invalidRequest: break
                 case _ where error.isNotFound || error.isPreconditionFailed: break
                 case _ where error.isArchived: archived = error

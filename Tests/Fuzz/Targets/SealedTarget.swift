@@ -46,7 +46,7 @@ private func judgeSize(_ stored: Int64) throws(FuzzFailure) {
     try require(SealedFormat.plainLength(inFirst: stored) == size, "\(stored) has other bytes")
 }
 
-/// What nobody sealed is opened by nobody.
+/// What was not sealed with the password is not opened.
 private func judgeForeign(
     _ bytes: [UInt8],
     _ pieceSize: Int,
@@ -55,15 +55,13 @@ private func judgeForeign(
     let object = SealedFormat.magic + bytes
     guard let size = SealedFormat.plainSize(of: Int64(object.count)), size > 0 else { return }
     let found = opened(object, ByteRange(offset: 0, length: size), pieceSize, cipher)
-    try require(found.isEmpty, "\(found.count) bytes that nobody sealed")
+    try require(found.isEmpty, "\(found.count) bytes that were not sealed")
 }
 
 private func sealed(_ plain: [UInt8], _ cipher: ContentCipher) -> [UInt8] {
-    let size = Int64(plain.count)
     let body = SealedBody(
         .bytes(plain),
-        plainSize: size,
-        range: ByteRange(offset: 0, length: SealedFormat.storedSize(of: size)),
+        plainSize: Int64(plain.count),
         cipher: cipher,
         nonce: cipher.nonce(of: "token", "key")
     )

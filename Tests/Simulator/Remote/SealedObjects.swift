@@ -15,11 +15,9 @@ enum SealedObjects {
 
     /// The object of a file, as another machine writes it.
     static func object(of bytes: [UInt8], _ token: String, _ key: ObjectKey) -> [UInt8] {
-        let size = Int64(bytes.count)
         let body = SealedBody(
             .bytes(bytes),
-            plainSize: size,
-            range: ByteRange(offset: 0, length: SealedFormat.storedSize(of: size)),
+            plainSize: Int64(bytes.count),
             cipher: cipher,
             nonce: cipher.nonce(of: token, key)
         )
