@@ -118,6 +118,17 @@ struct BlockingQueueTests {
         }
     }
 
+    /// Else a lock that a run has given up is still held for the next one, on a busy machine.
+    @Test func `what work returned is its caller's alone, before its thread goes on`() async {
+        let queue = BlockingQueue(label: "test", width: 1, threads: .system)
+        let isReleased = await withTaskExecutorPreference(Immediate()) {
+            let watched = Watched()
+            _ = await queue.run { watched.makeToken() }
+            return watched.isReleased
+        }
+        #expect(isReleased)
+    }
+
     /// Work that holds a token, says that it has begun, and waits.
     private static func work(
         _ token: Token,

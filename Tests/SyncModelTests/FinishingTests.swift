@@ -1,13 +1,14 @@
 internal import SyncModel
 internal import Testing
 
-struct FinishingTests {
-    private final class Immediate: TaskExecutor {
-        func enqueue(_ job: consuming ExecutorJob) {
-            unsafe UnownedJob(job).runSynchronously(on: asUnownedTaskExecutor())
-        }
+/// Goes on with a task within the call that continues it.
+final class Immediate: TaskExecutor {
+    func enqueue(_ job: consuming ExecutorJob) {
+        unsafe UnownedJob(job).runSynchronously(on: asUnownedTaskExecutor())
     }
+}
 
+struct FinishingTests {
     @Test func `work runs to its end although its caller is cancelled`() async {
         let caller = Task {
             unsafe withUnsafeCurrentTask { unsafe $0?.cancel() }

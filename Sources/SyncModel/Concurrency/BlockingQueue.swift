@@ -44,7 +44,8 @@ package final class BlockingQueue: Sendable {
                 continuation.resume()
             }
         }
-        guard let result = outcome.result else { preconditionFailure("work has a result") }
+        // Taken from the thread, which may go on much later than the caller: a lock in it would stay.
+        guard let result = outcome.result.take() else { preconditionFailure("work has a result") }
         return try result.get()
     }
 

@@ -2,6 +2,7 @@ import Foundation
 import ObjectStorage
 import StorageServer
 import SyncModel
+import Synchronization
 import Testing
 
 @testable import ObjectTransfer
@@ -22,6 +23,9 @@ extension EngineRuns {
             case movesAway
         }
 
+        /// No two changes write the same.
+        private static let changes = Atomic<UInt64>(0)
+
         private static func make(_ change: Change, at path: String) {
             let file = FileHandle(forUpdatingAtPath: path)
             defer { try? file?.close() }
@@ -30,7 +34,8 @@ extension EngineRuns {
                 _ = try? file?.seekToEnd()
                 try? file?.write(contentsOf: Data(repeating: 7, count: 100))
             case .writesWithin:
-                try? file?.write(contentsOf: Data([UInt8.random(in: 1...250), 0xFF]))
+                let number = changes.add(1, ordering: .relaxed).newValue
+                try? file?.write(contentsOf: Data("\(number)".utf8))
                 _ = try? file?.seekToEnd()
                 try? file?.write(contentsOf: Data([1]))
             case .startsOver:
