@@ -63,6 +63,8 @@ package struct LocalEntry: Sendable, Hashable {
     /// True if another user may have put it in the place of what was there: it is that user's, in a
     /// directory in which all users may take names away.
     package var mayBeOthers = false
+    /// When such a file was made; nil for any other, and where the file system does not say.
+    package var birth: Timestamp?
 
     package init(
         path: ObjectKey,

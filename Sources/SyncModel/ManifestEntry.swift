@@ -1,7 +1,7 @@
 /// What the manifest records of one mirrored key: the version both sides last had in common.
 package struct ManifestEntry: Sendable, Hashable {
     /// Relative to the remote's prefix.
-    package let key: ObjectKey
+    package var key: ObjectKey
     /// Bytes, of the object and of the file.
     package let size: Int64
     package let etag: ETag

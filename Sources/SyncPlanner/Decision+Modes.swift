@@ -42,7 +42,7 @@ package func carriedMode(
 /// True for a file that another user may have put in the place of the recorded one.
 func mayBeOthers(_ local: LocalEntry, _ base: ManifestEntry) -> Bool {
     guard local.mayBeOthers, let file = local.identity else { return false }
-    return base.inode != 0 && file.inode != base.inode
+    return base.inode != 0 && (file.inode != base.inode || base.isOlder(than: local.birth))
 }
 
 /// The same of a directory and its marker, whose row has the time of the object only once that was

@@ -49,6 +49,29 @@ extension EncryptionTests {
         #expect(content("signed") == source.content(name))
     }
 
+    /// Neither machine has recorded what the other sent.
+    @Test func `takes links that both sides have for equal, and no others`() throws {
+        let other = try workplace.makeDirectory("other")
+        try link(other)
+        for tree in [source, other] {
+            for name in ["one", "two"] {
+                let target = name == "two" && tree.path == other.path ? "f1" : "f0"
+                try FileManager.default.createSymbolicLink(
+                    atPath: tree.path + "/" + name,
+                    withDestinationPath: target
+                )
+            }
+        }
+        #expect(try workplace.run("push", "--links", "store", source.path).status == 0)
+        let first = try workplace.run("sync", "--links", "store", other.path)
+        #expect(first.status == 1 && first.diagnostics.contains("two"), "\(first.diagnostics)")
+        #expect(!first.diagnostics.contains("conflict: one"), "\(first.diagnostics)")
+        let second = try workplace.run("pull", "--links", "store", "--force", other.path)
+        #expect(second.status == 0, "\(second.diagnostics)")
+        let target = try FileManager.default.destinationOfSymbolicLink(atPath: other.path + "/two")
+        #expect(target == "f0")
+    }
+
     @Test func `gives nothing of an object that is not what was encrypted`() throws {
         #expect(try workplace.run("push", source.path).status == 0)
         #expect(try workplace.run("keygen", path("other")).status == 0)

@@ -144,63 +144,6 @@ final class MirrorFixture: Sendable {
         return Data(try await store(StoreObserver()).read(request, limit: 64 << 20).bytes)
     }
 
-    /// Changes what the state of "a" says, between two runs.
-    func inState(_ change: (MirrorSession) async throws -> Void) async throws {
-        let session = try await MirrorSession.open(
-            try engine("a").settings,
-            locks: true,
-            allowsRebinding: false
-        )
-        try await change(session)
-        try await session.manifest.checkpointAndClose()
-    }
-
-    /// Other content in a file of "a" that is recorded, under its name, size, times and inode, as a
-    /// disk that fails makes it.
-    ///
-    /// `place` is the path of the file where its name is not the key, `link` the key of a second
-    /// name that it has.
-    func damage(_ key: String, at place: String? = nil, link: String? = nil) async throws {
-        let place = place ?? "a/" + key
-        let path = directory(place)
-        let before = try FileManager.default.attributesOfItem(atPath: path)
-        let file = try FileHandle(forUpdating: URL(filePath: path))
-        let middle = UInt64(try #require(before[.size] as? Int)) / 2
-        try file.seek(toOffset: middle)
-        let byte = try #require(try file.read(upToCount: 1)?.first)
-        try file.seek(toOffset: middle)
-        try file.write(contentsOf: Data([~byte]))
-        try file.close()
-        try setModified(place, try #require(before[.modificationDate] as? Date))
-        try await inState { session in
-            // No program changes a file behind its ctime, and so the record follows it.
-            let path = try RelativePath(path: ObjectKey(String(place.dropFirst(2))))
-            for key in [key] + [link].compactMap(\.self) {
-                guard case .file(let found) = try session.directory.identity(of: path),
-                    let row = try await session.manifest.entry(ObjectKey(key))
-                else { throw CocoaError(.fileNoSuchFile) }
-                let damaged = row.replacing(
-                    localModified: found.modified,
-                    changed: found.recordedChange,
-                    isDamaged: row.isDamaged
-                )
-                try await session.manifest.record([.upsert(damaged)])
-            }
-        }
-    }
-
-    /// As if a disk had been mounted at this path of "a" in the last run.
-    func noteMount(_ path: String) async throws {
-        try await inState { session in
-            try await session.known.record(
-                in: session.manifest,
-                [[UInt8](path.utf8)],
-                of: session.directory,
-                leavingOut: { _ in false }
-            )
-        }
-    }
-
     func setModified(_ path: String, _ date: Date) throws {
         try FileManager.default.setAttributes(
             [.modificationDate: date],
@@ -286,6 +229,16 @@ final class MirrorFixture: Sendable {
         } catch {
             preconditionFailure("the fixture makes engines: \(error)")
         }
+    }
+
+    func localMirror(_ name: String) throws -> LocalMirror {
+        let settings = try engine(name).settings
+        return LocalMirror(
+            directory: settings.directory,
+            stateDirectory: nil,
+            homeDirectory: nil,
+            environment: settings.environment
+        )
     }
 
     func directory(_ name: String) -> String {

@@ -62,6 +62,16 @@ package enum GivenPath {
         return unsafe String(cString: found)
     }
 
+    /// The directories around the one that `path` leads to, the innermost first, each with what
+    /// comes before a name in that one to make it a name in this one.
+    package static func around(_ path: String) -> [(path: String, prefix: [UInt8])] {
+        let bytes = [UInt8](((try? resolved(path)) ?? path).utf8) + [UInt8(ascii: "/")]
+        let steps = bytes.indices.dropFirst().dropLast().filter { bytes[$0] == UInt8(ascii: "/") }
+        return steps.reversed().map { step in
+            (String(decoding: bytes[..<step], as: UTF8.self), [UInt8](bytes[(step + 1)...]))
+        }
+    }
+
     /// True if both paths lead to one directory.
     package static func isSameDirectory(
         _ path: String,

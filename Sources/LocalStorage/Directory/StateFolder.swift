@@ -36,6 +36,15 @@ package struct StateFolder: Sendable {
         return StateFolder(directory: state, path: path + "/" + RelativePath.stateDirectoryName)
     }
 
+    /// The same where it is this user's own, and private.
+    package static func ofOwnDirectory(at path: String) -> StateFolder? {
+        let name = RelativePath.stateDirectoryName
+        guard let root = try? GivenPath.open(path),
+            let state = try? root.privateDirectory(name, in: path, makes: false)
+        else { return nil }
+        return StateFolder(directory: state, path: path + "/" + name)
+    }
+
     /// The content of a small file; nil if there is none.
     package func read(
         _ name: String,

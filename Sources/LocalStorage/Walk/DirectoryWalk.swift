@@ -304,6 +304,9 @@ extension DirectoryWalk.State {
                     permissions: status.permissions & 0o777
                 )
                 entry.mayBeOthers = mayBeOthers(status)
+                if entry.mayBeOthers {
+                    entry.birth = directory.calls.birth(at: directory.descriptor, name)
+                }
                 batch.entries.append(entry)
             case .directory:
                 // Its place in the order is another one, which may have been passed.

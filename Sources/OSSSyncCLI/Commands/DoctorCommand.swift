@@ -17,7 +17,8 @@ struct DoctorCommand: Sendable {
             findings.append(old)
         }
         let end = findings.firstIndex { ["run", "last success"].contains($0.subject) }
-        findings.insert(contentsOf: await trash() + timers(), at: end ?? findings.endIndex)
+        let here = time() + (await damage()) + (await trash()) + timers()
+        findings.insert(contentsOf: here, at: end ?? findings.endIndex)
         if Task.isCancelled { throw UsageError.interrupted }
         for finding in findings {
             if context.output.isJSON {
@@ -60,6 +61,27 @@ struct DoctorCommand: Sendable {
         } catch {
             return finding(EventText.failure(error))
         }
+    }
+
+    /// What time of the bucket the directory has; nothing for the bucket as it is.
+    private func time() -> [DoctorFinding] {
+        guard let time = context.place.flatMap({ _ in try? context.localMirror().recordedTime() })
+        else { return [] }
+        let command = "'osssync pull --as-of \(time.text)'"
+        let message = "the directory has the bucket as of a time; only \(command) runs in it"
+        return [DoctorFinding(subject: "time", state: .good, message: message)]
+    }
+
+    /// How many files were found damaged.
+    private func damage() async -> [DoctorFinding] {
+        guard context.place != nil,
+            let count = try? await context.localMirror().damagedFiles(), count > 0
+        else { return [] }
+        let files = countText(count, "file was", "files were")
+        let message =
+            "\(files) found damaged, and no run replaces or deletes the objects; "
+            + "'osssync verify --repair DIR' downloads them again"
+        return [DoctorFinding(subject: "damage", state: .bad, message: message)]
     }
 
     /// What is in the trash here; nothing before the first run.

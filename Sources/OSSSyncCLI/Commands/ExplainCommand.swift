@@ -47,6 +47,7 @@ struct ExplainCommand: Sendable {
         if let time = version.time { parts.append(time.localText) }
         if let etag = version.etag { parts.append("ETag \(etag)") }
         if let crc64 = version.crc64 { parts.append("CRC-64 \(crc64)") }
+        if version.isDamaged { parts.append("the file was found damaged") }
         switch version.change {
         case .same?: parts.append("as recorded")
         case .touched?: parts.append("the time or inode is another than recorded")
@@ -104,6 +105,7 @@ struct ExplainCommand: Sendable {
             "etag": version.etag,
             "crc64": version.crc64.map { String($0) },
             "change": version.change?.rawValue,
+            "damaged": version.isDamaged ? true : nil,
         ]
     }
 }

@@ -66,6 +66,8 @@ struct MirrorsCommand: Sendable {
         /// Seconds since then.
         var age: Int64?
         var isInFuture: Bool { lastSuccess?.isInFuture == true }
+        /// The time of the bucket that the directory has; nil for the bucket as it is.
+        var time: StoreTime?
         /// Whether both sides were equal after the last run of the whole mirror.
         var wasInStep: Bool?
         /// What starts runs of it.
@@ -81,6 +83,7 @@ struct MirrorsCommand: Sendable {
                 "last_success": lastSuccess?.text,
                 "age": age,
                 "in_step": wasInStep,
+                "as_of": time?.text,
                 "timers": timers.map { "\($0.direction.rawValue) by \($0.name)" },
                 "too_old": isOld,
             ]
@@ -100,7 +103,8 @@ struct MirrorsCommand: Sendable {
                 let state = row.entry.stateDirectory.map {
                     " (state in \(String(terminalSafe: $0)))"
                 }
-                let remote = (row.remote.map { " -> " + $0 } ?? "") + (state ?? "")
+                let time = row.time.map { " as of " + $0.text } ?? ""
+                let remote = (row.remote.map { " -> " + $0 } ?? "") + time + (state ?? "")
                 return [
                     row.state, age ?? "never", row.wasInStep.map { $0 ? "yes" : "no" } ?? "-",
                     timer.isEmpty ? "none" : timer.joined(separator: ","),
@@ -150,6 +154,7 @@ struct MirrorsCommand: Sendable {
             )
             row.lastSuccess = try await local.lastSuccess().values.max()
             row.wasInStep = try await local.wasInStep()
+            row.time = local.recordedTime()
             row.age = row.lastSuccess.map { now - $0.secondsSince1970 }
         } catch {
             row.state = "unreadable"

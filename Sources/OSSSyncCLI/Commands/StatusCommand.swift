@@ -156,6 +156,7 @@ struct StatusCommand: Sendable {
         add(differences.remoteChanges, "changed in the bucket")
         add(differences.deletedHere, "deleted here")
         add(differences.deletedThere, "deleted in the bucket")
+        add(differences.damaged, "found damaged")
         add(differences.unknown, "to be compared")
         add(differences.excluded, "left out")
         add(differences.notMirrored, "not mirrored")
@@ -203,6 +204,7 @@ struct StatusCommand: Sendable {
             "deleted_here": report.differences.deletedHere,
             "deleted_there": report.differences.deletedThere,
             "not_mirrored": report.differences.notMirrored,
+            "damaged": report.differences.damaged,
             "unknown": report.differences.unknown,
             "excluded": report.differences.excluded,
             "running": report.running.map { Self.json($0, live) },

@@ -44,8 +44,10 @@ extension TransferContext {
         let digests = ContentDigest.computed(of: stored, partSize: partSize)
         let crc64 = store.dialect.computesChecksum ? stored.crc64 : nil
         return try await reading { interruption in
-            let body: (ByteRange) -> SealedBody = { range in
-                SealedBody(
+            let content: SealedBody.Source =
+                if let text = file.linkText {
+                    .bytes(text)
+                } else {
                     .file(
                         FileRegion(
                             descriptor: file.descriptor,
@@ -53,7 +55,11 @@ extension TransferContext {
                             isUnchanged: nil
                         ),
                         isSame: { !interruption.isRaised && (try? file.identity()) == source }
-                    ),
+                    )
+                }
+            let body: (ByteRange) -> SealedBody = { range in
+                SealedBody(
+                    content,
                     plainSize: size,
                     range: range,
                     cipher: cipher,

@@ -31,6 +31,19 @@ extension LocalMirror {
         }
     }
 
+    /// How many files were found damaged; none if there was no run yet, and for a mirror in shards.
+    ///
+    /// Takes no lock and changes nothing.
+    package func damagedFiles() async throws(SyncError) -> Int {
+        try await inspecting(0, checksContent: false) { manifest throws(ManifestError) in
+            var count = 0
+            for try await page in manifest.pages(.damagedEntries, limit: 4_096) {
+                count += page.count
+            }
+            return count
+        }
+    }
+
     /// What the mirror has in all; nil if there was no run yet, and for a mirror in shards.
     ///
     /// Takes no lock and changes nothing.

@@ -39,9 +39,7 @@ final class FreedElsewhere: Sendable {
     private let found = Mutex(Found())
 
     init(_ context: RunContext) {
-        self.context = context
-        let directory = context.setup.settings.directory
-        path = (try? GivenPath.resolved(directory)) ?? directory
+        (self.context, path) = (context, context.setup.settings.directory)
     }
 
     /// Those of `batch` that no other mirror freed; the others are reported and stay.
@@ -65,7 +63,8 @@ final class FreedElsewhere: Sendable {
     /// The directory of another mirror that freed the file of a key; nil if none did.
     private func mirror(thatFreed key: ObjectKey) -> String? {
         found.withLock { found in
-            let around = found.around ?? mirrorsAround
+            let around =
+                found.around ?? GivenPath.around(path).map { Mirror(at: $0, prefix: $1) }
             found.around = around
             if let mirror = around.first(where: { $0.names($0.prefix + key.bytes) }) {
                 return mirror.path
@@ -75,16 +74,6 @@ final class FreedElsewhere: Sendable {
                 mirror.names([UInt8](key.bytes.dropFirst(mirror.prefix.count)))
             }
             return within?.path
-        }
-    }
-
-    /// The innermost first.
-    private var mirrorsAround: [Mirror] {
-        let bytes = [UInt8](path.utf8) + [UInt8(ascii: "/")]
-        let steps = bytes.indices.dropFirst().dropLast().filter { bytes[$0] == UInt8(ascii: "/") }
-        return steps.reversed().map { step in
-            let place = String(decoding: bytes[..<step], as: UTF8.self)
-            return Mirror(at: place, prefix: [UInt8](bytes[(step + 1)...]))
         }
     }
 

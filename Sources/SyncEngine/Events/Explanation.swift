@@ -29,6 +29,8 @@ package struct Explanation: Sendable, Hashable {
         package var crc64: UInt64?
         /// How it is compared with what is recorded; nil where nothing is recorded.
         package var change: Change?
+        /// True for a record whose file was found to have other content, which nobody wrote.
+        package var isDamaged = false
     }
 
     /// How a side is compared with what is recorded.

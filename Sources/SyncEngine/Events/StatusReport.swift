@@ -117,6 +117,8 @@ public struct Differences: Sendable, Hashable {
     /// Names on both sides that may differ, which only reading them can show: those that were never
     /// recorded, and files whose time changed.
     public var unknown = 0
+    /// Files that were found damaged; each counts as that until it is repaired, or read once more.
+    public var damaged = 0
 
     /// Makes no differences.
     public init() {}
@@ -125,6 +127,7 @@ public struct Differences: Sendable, Hashable {
     public var isEmpty: Bool {
         onlyLocal == 0 && onlyRemote == 0 && localChanges == 0 && remoteChanges == 0
             && deletedHere == 0 && deletedThere == 0 && notMirrored == 0 && unknown == 0
+            && damaged == 0
     }
 }
 

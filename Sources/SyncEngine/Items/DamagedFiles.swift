@@ -68,6 +68,8 @@ struct DamagedFiles: ItemWorker {
     /// 4. A file is no copy of damaged ones that are in their places and have other content.
     /// 5. What was repaired meanwhile is in its place, and tells nothing of the damaged file, which
     ///    may have got another name before, or may be put back.
+    /// 6. A recorded file that still has its inode was edited in its place, or a damaged one was
+    ///    copied over it, with its time: the inode tells nothing there.
     ///
     /// As long as one is refused, no row of its size and time loses its object: it may be the last
     /// good copy of what was renamed.
@@ -76,11 +78,10 @@ struct DamagedFiles: ItemWorker {
         _ file: FileIdentity,
         _ path: RelativePath
     ) async throws -> ObjectKey? {
-        // A recorded file that has its inode was edited in its place.
         guard !context.session.damaged.isEmpty, !context.options.replacesLocalChanges,
-            file.size > 0,
-            entry.base == nil || entry.base?.inode != file.inode
+            file.size > 0
         else { return nil }
+        let isInPlace = entry.base?.inode == file.inode
         // A file that this state has not recorded may be damaged in its place.
         let found = try await context.session.damaged.rows(like: file).filter {
             $0.key != entry.key || entry.base == nil
@@ -92,7 +93,7 @@ struct DamagedFiles: ItemWorker {
         guard !found.isEmpty || !repaired.isEmpty else { return nil }
         let birth = try await birth(of: path)
         let rows = (found + repaired).filter {
-            $0.mayHaveTime(of: file) || !$0.isOlder(than: birth)
+            $0.mayHaveTime(of: file) || !isInPlace && !$0.isOlder(than: birth)
         }
         guard let first = rows.first else { return nil }
         let content = try await checksum(of: path, expected: file)

@@ -184,7 +184,8 @@ struct FileDownloads: ItemWorker {
         guard let row = entry.base, let file = entry.local?.identity else { return nil }
         let judges = context.policy.judgesInodes
         publication.recordedPermissions = row.mode
-        publication.replacesRecorded = !judges || row.inode == 0 || row.inode == file.inode
+        let isOne = row.inode == file.inode && !row.isOlder(than: entry.local?.birth)
+        publication.replacesRecorded = !judges || row.inode == 0 || isOne
         let isOwn = !row.isLink && !row.isThroughLink && publication.backup == .replace
         let unsent = judges && isOwn && entry.local?.permissions != row.mode ? row.mode : nil
         publication.keepsPermissions = unsent != nil

@@ -67,10 +67,9 @@ struct DifferenceCounter {
         }
         switch LocalChange(of: local, since: base, judgesInodes: policy.judgesInodes) {
         case .changed: found.localChanges += 1
+        case .touched where base.isDamaged, .same where base.isDamaged: found.damaged += 1
         // What is empty needs no comparison.
         case .touched where base.size > 0: found.unknown += 1
-        // What was found damaged is so until it was read again.
-        case .same where base.isDamaged: found.unknown += 1
         // Asked to compare what no time tells.
         case .same where policy.comparesContent && !local.isDirectory: found.unknown += 1
         case .same, .touched:

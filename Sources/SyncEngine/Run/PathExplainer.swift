@@ -56,7 +56,19 @@ struct PathExplainer: Sendable {
             throw try await nothing(of: path, key, session)
         }
         var outlooks: [SyncDirection: Explanation.Outlook] = [:]
+        let (dialect, directory) = (settings.identity.dialect, settings.directory)
         for setup in setups {
+            if setup.direction != .pull,
+                let reason = RemoteIdentity.reason(ofTime: dialect, in: directory)
+            {
+                outlooks[setup.direction] = Explanation.Outlook(
+                    action: nil,
+                    reason: "it is refused: " + reason,
+                    rule: nil,
+                    isExcluded: false
+                )
+                continue
+            }
             let (outlook, item) = outlook(entry, neighbours, setup, found.issues)
             outlooks[setup.direction] = await looking(item, setup, outlook)
         }
@@ -266,7 +278,8 @@ extension Explanation {
                 size: isDirectory ? nil : base.size,
                 time: isDirectory ? nil : StoreTime(secondsSince1970: base.localModified.seconds),
                 etag: base.etag.description,
-                crc64: isDirectory ? nil : base.crc64?.value
+                crc64: isDirectory ? nil : base.crc64?.value,
+                isDamaged: base.isDamaged
             )
         }
         if let local = entry.local {

@@ -8,6 +8,9 @@ internal import Synchronization
 /// The damaged rows of one shard, in files that the runs of the other shards read; or of one state
 /// of a directory, for the runs of the others, which have rows of the same files.
 ///
+/// A state keeps them in the mirrors around its directory, too, and reads what is there of those:
+/// what one of two nested mirrors has found damaged is not sent by the other.
+///
 /// 1. Each row gets a number, greater than any that this shard has used.
 /// 2. Each shard notes up to which number of the others it has looked for other names of what
 ///    was damaged.
@@ -104,27 +107,34 @@ final class DamageList: Sendable {
     /// Nil if a file went away.
     private static func wholeContents(_ files: FolderOfShards) throws -> Contents? {
         var contents = Contents()
-        for name in try files.names() {
-            guard let parts = parts(of: name) else { continue }
-            if parts.shard == files.own, let number = Int(parts.file) {
-                contents.files.append(number)
-            }
-            if parts.file == searched {
-                let file: SearchedFile? = try files.read(name, advice: "Remove it")
-                // One that goes says that nothing is to be searched.
-                contents.searched[parts.shard] = file?.numbers
-            } else {
-                let file: DamageFile? = try files.read(
-                    name,
-                    advice: files.isOfStates
-                        ? "Remove it, and run 'osssync verify' with each state of the directory"
-                        : "Remove it, and run the shard of its number with --checksum"
-                )
-                guard let file else { return nil }
-                contents.rows[parts.shard, default: []] += file.rows
+        for folder in [files] + files.around {
+            // One that is between these two mirrors was read already.
+            let known = contents.rows
+            for name in try folder.names() {
+                guard let parts = parts(of: name) else { continue }
+                let isOwn = parts.shard == files.own
+                if isOwn, !folder.prefix.isEmpty { continue }
+                if isOwn, let number = Int(parts.file) { contents.files.append(number) }
+                if parts.file == searched {
+                    guard folder.prefix.isEmpty else { continue }
+                    let file: SearchedFile? = try folder.read(name, advice: "Remove it")
+                    // One that goes says that nothing is to be searched.
+                    contents.searched[parts.shard] = file?.numbers
+                } else if known[parts.shard] == nil {
+                    let file: DamageFile? = try folder.read(name, advice: advice(files))
+                    guard let file else { return nil }
+                    let rows = file.rows.compactMap { $0.within(folder.prefix) }
+                    contents.rows[parts.shard, default: []] += rows
+                }
             }
         }
         return contents
+    }
+
+    private static func advice(_ files: FolderOfShards) -> String {
+        files.isOfStates
+            ? "Remove it, and run 'osssync verify' with each state of the directory"
+            : "Remove it, and run the shard of its number with --checksum"
     }
 
     private func name(_ file: Int) -> String { "\(files.own)-\(file)" }
@@ -136,7 +146,7 @@ final class DamageList: Sendable {
             }
             added.rows.append(DamageFile.Row(number: added.next, entry: row))
             added.next += 1
-            try files.write(name(added.file), DamageFile(rows: added.rows))
+            try write(added.file, added.rows)
         }
     }
 
@@ -184,17 +194,29 @@ final class DamageList: Sendable {
         }
         try writeFull(&rows, &count)
         if !rows.isEmpty {
-            try files.write(name(count), DamageFile(rows: rows))
+            try write(count, rows)
             count += 1
         }
-        for number in contents.files where number >= count { try files.remove(name(number)) }
+        for number in contents.files where number >= count {
+            try files.remove(name(number))
+            for folder in files.around { try? folder.remove(name(number)) }
+        }
         added.withLock { $0 = Added(file: count, rows: [], next: next) }
+    }
+
+    private func write(_ file: Int, _ rows: [DamageFile.Row]) throws {
+        try files.write(name(file), DamageFile(rows: rows))
+        // A mirror around this one that cannot be told now is told by the next change.
+        for folder in files.around {
+            let rows = rows.map { $0.around(folder.prefix) }
+            try? folder.write(name(file), DamageFile(rows: rows))
+        }
     }
 
     /// Writes as many files as the rows fill.
     private func writeFull(_ rows: inout [DamageFile.Row], _ count: inout Int) throws {
         while rows.count >= Self.rowsInFile {
-            try files.write(name(count), DamageFile(rows: Array(rows.prefix(Self.rowsInFile))))
+            try write(count, Array(rows.prefix(Self.rowsInFile)))
             rows.removeFirst(Self.rowsInFile)
             count += 1
         }
@@ -233,6 +255,21 @@ struct DamageFile: StateFile, Hashable {
                     isDamaged: try fields("damaged", row?.isDamaged)
                 )
             )
+        }
+
+        /// The same for a mirror around this one, in which names begin with `prefix`.
+        func around(_ prefix: [UInt8]) -> Row { named(ObjectKey(prefix + entry.key.bytes)) }
+
+        /// The same for the mirror within whose names begin with `prefix`; nil for what is outside.
+        func within(_ prefix: [UInt8]) -> Row? {
+            guard entry.key.bytes.starts(with: prefix) else { return nil }
+            return named(ObjectKey([UInt8](entry.key.bytes.dropFirst(prefix.count))))
+        }
+
+        private func named(_ key: ObjectKey) -> Row {
+            var entry = entry
+            entry.key = key
+            return Row(number: number, entry: entry)
         }
     }
 }

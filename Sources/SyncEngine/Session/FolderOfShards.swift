@@ -5,34 +5,63 @@ internal import ObjectTransfer
 /// A folder beside the shards of a mirror, in which each shard has files that the others read; or
 /// one of a directory, in which each of its states has.
 struct FolderOfShards: Sendable {
-    private let directory: MirrorDirectory
+    private enum Place: Sendable {
+        case shards(MirrorDirectory)
+        case states(MirrorDirectory)
+        /// Of another directory's `.osssync`.
+        case state(StateFolder)
+    }
+
+    private let place: Place
     /// The names that lead to the folder.
     private let folder: [String]
     /// The name of this shard, a number, or of this state, with which the names of its files begin.
     let own: String
-    let isOfStates: Bool
+    /// What comes before a key in the files of this folder.
+    let prefix: [UInt8]
+    /// Those of the directories around this one that are mirrors of this user: they have the same
+    /// files.
+    let around: [FolderOfShards]
+
+    private init(
+        _ place: Place,
+        _ folder: [String],
+        own: String,
+        prefix: [UInt8] = [],
+        around: [FolderOfShards] = []
+    ) {
+        (self.place, self.folder, self.own) = (place, folder, own)
+        (self.prefix, self.around) = (prefix, around)
+    }
 
     /// `shard` are the names that lead to a shard's folder.
     init(_ name: String, of shard: [String], in directory: MirrorDirectory) {
-        self.directory = directory
-        folder = shard.dropLast() + [name]
-        own = shard.last ?? ""
-        isOfStates = false
+        self.init(.shards(directory), shard.dropLast() + [name], own: shard.last ?? "")
     }
 
     /// Of a directory with this state.
     init(_ name: String, ofState state: String, in directory: MirrorDirectory) {
-        self.directory = directory
-        folder = [name]
-        own = state
-        isOfStates = true
+        let around = GivenPath.around(directory.path).compactMap { place, prefix in
+            StateFolder.ofOwnDirectory(at: place).map { folder in
+                FolderOfShards(.state(folder), [name], own: state, prefix: prefix)
+            }
+        }
+        self.init(.states(directory), [name], own: state, around: around)
+    }
+
+    var isOfStates: Bool {
+        if case .shards = place { false } else { true }
     }
 
     /// Where the folder is; nil if there is no such place, or nothing can be written there.
     private func place(writes: Bool) throws(LocalError) -> StateFolder? {
-        guard isOfStates else { return directory.sharedState }
-        return writes
-            ? try directory.folderOfAllStates() : try directory.markerFile.folder(makes: false)
+        switch place {
+        case .shards(let directory): directory.sharedState
+        case .states(let directory):
+            writes
+                ? try directory.folderOfAllStates() : try directory.markerFile.folder(makes: false)
+        case .state(let folder): folder
+        }
     }
 
     /// The names of all files, in any order; none if there is no folder.
@@ -43,7 +72,7 @@ struct FolderOfShards: Sendable {
     /// The names of all shards, in any order; none of a directory's states, which may never run
     /// again.
     func shards() throws(LocalError) -> [String] {
-        guard !isOfStates else { return [] }
+        guard case .shards(let directory) = place else { return [] }
         let shards = try directory.sharedState.folder(folder.dropLast(), makes: false)
         return try shards?.names().filter { Int($0) != nil } ?? []
     }
@@ -52,8 +81,9 @@ struct FolderOfShards: Sendable {
     ///
     /// - Throws: `localState` if it was cut short or altered.
     func read<File: StateFile>(_ name: String, advice: String) throws(SyncError) -> File? {
-        try File.read((folder + [name]).joined(separator: "/"), advice: advice) {
-            () throws(LocalError) in
+        var shown = (folder + [name]).joined(separator: "/")
+        if case .state(let state) = place { shown = state.path + "/" + shown }
+        return try File.read(shown, advice: advice) { () throws(LocalError) in
             try place(writes: false)?.folder(folder, makes: false)?.read(name)
         }
     }

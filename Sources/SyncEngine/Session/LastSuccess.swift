@@ -73,10 +73,13 @@ extension LocalMirror {
         return found?.isEmpty != true
     }
 
-    /// Whether both sides were equal after the last run of the whole mirror; nil if there was none.
+    /// Whether both sides were equal after the last run of the whole mirror, and no file was found
+    /// damaged since; nil if there was none.
     package func wasInStep() async throws(SyncError) -> Bool? {
         try await inspecting(nil) { manifest throws(ManifestError) in
-            try await LastSuccess.isInStep(manifest)
+            let wasInStep = try await LastSuccess.isInStep(manifest)
+            let isDamaged = try await manifest.first(.damagedEntries) != nil
+            return wasInStep.map { $0 && !isDamaged }
         }
     }
 

@@ -105,15 +105,19 @@ struct DamagedLinkTests {
         try await keepsBoth(.push, damaged: 1)
     }
 
-    @Test func `are a difference of which status knows`() async throws {
-        var unknown = 0
-        // What was written right before a run is compared by the next one.
-        let end = ContinuousClock.now + .seconds(20)
-        repeat {
-            try await fixture.run("a", .push)
-            unknown = try await fixture.engine("a").status(options: .standard).differences.unknown
-        } while unknown > 2 && ContinuousClock.now < end
-        #expect(unknown == 2, "waited for runs in which the other files are older than a moment")
+    @Test func `are a difference of which every look at the mirror knows`() async throws {
+        let engine = try fixture.engine("a")
+        let local = try fixture.localMirror("a")
+        try await fixture.run("a", .push)
+        let report = try await engine.status(options: .standard)
+        #expect(report.differences.damaged == 2 && !report.isInStep, "\(report)")
+        #expect(try await local.damagedFiles() == 2)
+        #expect(try await local.wasInStep() == false)
+        #expect(try await engine.explain(path: "d/two", of: [:]).recorded?.isDamaged == true)
+        #expect(try await engine.verify(VerifyOptions(repairs: true)) { _ in }.repaired > 0)
+        #expect(try await engine.status(options: .standard).differences.damaged == 0)
+        #expect(try await local.damagedFiles() == 0)
+        #expect(try await engine.explain(path: "d/two", of: [:]).recorded?.isDamaged == false)
     }
 }
 

@@ -33,15 +33,7 @@ struct DamagedTrashTests {
         try await fixture.damage("photos/one.jpg")
         let repaired = try await fixture.engine("a").verify(VerifyOptions(repairs: true)) { _ in }
         #expect(repaired.repaired == 1)
-        let local = try fixture.engine("a").settings
-        let trash = MirrorTrash(
-            settings: LocalMirror(
-                directory: local.directory,
-                stateDirectory: nil,
-                homeDirectory: nil,
-                environment: local.environment
-            )
-        )
+        let trash = try fixture.localMirror("a").trash
         func restore(_ version: TrashVersion = .latest) async throws -> RestoreReport {
             var request = RestoreRequest(
                 paths: ["photos/one.jpg"],

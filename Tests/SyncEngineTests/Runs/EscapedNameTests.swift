@@ -97,15 +97,7 @@ extension EngineRuns {
             #expect(!fixture.exists("a/" + Self.place("d//")))
             #expect(try await !fixture.objects().contains("a//b.txt"))
 
-            let settings = try fixture.engine("a").settings
-            let trash = MirrorTrash(
-                settings: LocalMirror(
-                    directory: settings.directory,
-                    stateDirectory: nil,
-                    homeDirectory: nil,
-                    environment: settings.environment
-                )
-            )
+            let trash = try fixture.localMirror("a").trash
             let request = RestoreRequest(
                 paths: [Self.place("/top")],
                 version: .latest,

@@ -28,15 +28,7 @@ struct RestoredDirectoryModeTests {
         _ version: TrashVersion = .latest,
         _ change: (inout RestoreRequest) -> Void = { _ in }
     ) async throws -> RestoreReport {
-        let settings = try fixture.engine("a").settings
-        let trash = MirrorTrash(
-            settings: LocalMirror(
-                directory: settings.directory,
-                stateDirectory: nil,
-                homeDirectory: nil,
-                environment: settings.environment
-            )
-        )
+        let trash = try fixture.localMirror("a").trash
         var request = RestoreRequest(
             paths: paths,
             version: version,

@@ -1,0 +1,76 @@
+import Foundation
+import LocalStorage
+import ManifestStore
+import SyncModel
+import Testing
+
+@testable import ObjectTransfer
+@testable import SyncEngine
+
+/// What happened to a mirror, or its state says, between two runs.
+extension MirrorFixture {
+    /// Changes what the state of a mirror says, between two runs.
+    func inState(
+        of mirror: String = "a",
+        _ change: (MirrorSession) async throws -> Void
+    ) async throws {
+        let session = try await MirrorSession.open(
+            try engine(mirror).settings,
+            locks: true,
+            allowsRebinding: false
+        )
+        try await change(session)
+        try await session.manifest.checkpointAndClose()
+    }
+
+    /// Other content in a recorded file of a mirror, under its name, size, times and inode, as a
+    /// disk that fails makes it.
+    ///
+    /// `place` is the path of the file where its name is not the key, `link` the key of a second
+    /// name that it has.
+    func damage(
+        _ key: String,
+        of mirror: String = "a",
+        at place: String? = nil,
+        link: String? = nil
+    ) async throws {
+        let place = place ?? mirror + "/" + key
+        let path = directory(place)
+        let before = try FileManager.default.attributesOfItem(atPath: path)
+        let file = try FileHandle(forUpdating: URL(filePath: path))
+        let middle = UInt64(try #require(before[.size] as? Int)) / 2
+        try file.seek(toOffset: middle)
+        let byte = try #require(try file.read(upToCount: 1)?.first)
+        try file.seek(toOffset: middle)
+        try file.write(contentsOf: Data([~byte]))
+        try file.close()
+        try setModified(place, try #require(before[.modificationDate] as? Date))
+        try await inState(of: mirror) { session in
+            // No program changes a file behind its ctime, and so the record follows it.
+            let path = try RelativePath(path: ObjectKey(String(place.dropFirst(mirror.count + 1))))
+            for key in [key] + [link].compactMap(\.self) {
+                guard case .file(let found) = try session.directory.identity(of: path),
+                    let row = try await session.manifest.entry(ObjectKey(key))
+                else { throw CocoaError(.fileNoSuchFile) }
+                let damaged = row.replacing(
+                    localModified: found.modified,
+                    changed: found.recordedChange,
+                    isDamaged: row.isDamaged
+                )
+                try await session.manifest.record([.upsert(damaged)])
+            }
+        }
+    }
+
+    /// As if a disk had been mounted at this path of "a" in the last run.
+    func noteMount(_ path: String) async throws {
+        try await inState { session in
+            try await session.known.record(
+                in: session.manifest,
+                [[UInt8](path.utf8)],
+                of: session.directory,
+                leavingOut: { _ in false }
+            )
+        }
+    }
+}

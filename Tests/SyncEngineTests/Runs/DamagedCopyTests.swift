@@ -1,0 +1,74 @@
+import Foundation
+import SyncModel
+import Testing
+
+@testable import ObjectTransfer
+@testable import SyncEngine
+
+/// A damaged file, with its time, in the place of another one that is recorded.
+@Suite("Damaged files in the places of others")
+struct DamagedCopyTests {
+    enum Way: CaseIterable {
+        /// As `cp -p` does: the file keeps its inode.
+        case writesOver
+        /// As `tar` does.
+        case replaces
+        case moves
+    }
+
+    private let good = MirrorFixture.ramp(3_000, 1)
+
+    /// Gives "a/other" what "a/f" has.
+    private func put(_ way: Way, _ fixture: MirrorFixture) throws {
+        switch way {
+        case .writesOver:
+            let content = try #require(fixture.content("a/f"))
+            let file = try FileHandle(
+                forWritingTo: URL(filePath: fixture.directory("a/other"))
+            )
+            try file.truncate(atOffset: 0)
+            try file.write(contentsOf: content)
+            try file.close()
+            let times = try FileManager.default.attributesOfItem(atPath: fixture.directory("a/f"))
+            try fixture.setModified("a/other", try #require(times[.modificationDate] as? Date))
+        case .replaces:
+            try fixture.remove("a/other")
+            try fixture.copy("a/f", "a/other")
+        case .moves:
+            try fixture.remove("a/other")
+            try fixture.rename("a/f", to: "a/other")
+        }
+    }
+
+    @Test(arguments: Way.allCases, [SyncDirection.push, .sync])
+    func `are not sent, and keep the object there`(
+        way: Way,
+        direction: SyncDirection
+    ) async throws {
+        let fixture = try MirrorFixture()
+        let other = MirrorFixture.ramp(500, 2)
+        try fixture.write("a/f", good)
+        try fixture.write("a/other", other)
+        try await fixture.run("a", .push)
+        // Times that every file system keeps as they are.
+        for name in ["f", "other"] {
+            try fixture.setModified("a/" + name, Date(timeIntervalSince1970: 1_700_000_000))
+        }
+        try await fixture.run("a", .push)
+        try await fixture.damage("f")
+        let engine = try fixture.engine("a")
+        #expect(try await engine.verify(VerifyOptions()) { _ in }.damaged == 1)
+        try put(way, fixture)
+        for _ in 0..<2 {
+            let run = try await fixture.run("a", direction) { $0.deletesKnown = true }
+            #expect(run.damaged > 0 && run.transferred == 0 && !run.isInStep, "\(run)")
+            #expect(try await fixture.object("other") == other)
+            #expect(try await fixture.object("f") == good)
+        }
+        // An edit is one, whatever is damaged beside it.
+        let edit = MirrorFixture.ramp(2_999, 3)
+        try fixture.write("a/other", edit)
+        try await fixture.run("a", direction)
+        #expect(try await fixture.object("other") == edit)
+    }
+}
