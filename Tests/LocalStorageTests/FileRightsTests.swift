@@ -246,16 +246,22 @@ struct FileRightsTests {
 
     @Test func `a version beside a kept one gives nobody more than that one`() throws {
         try temporary.makeDirectory("d")
-        for name in ["d/f", "d/g"] { try temporary.write(name, "x") }
+        for name in ["d/f", "d/g", "d/h"] { try temporary.write(name, "x") }
         try temporary.setMode("d/f", 0o640)
         let known = Self.list(user: 4, group: 4, mask: 4, others: 0)
+        // All others may do what the user may not whom the list names.
+        let masked = Self.list(user: 4, group: 0, mask: 0, others: 4)
         let given = Self.list(owner: 7, user: 6, group: 6, mask: 6, others: 4)
-        guard try setList("d/g", known), try setList("d", given, forNewFiles: true) else { return }
+        guard try setList("d/g", known), try setList("d/h", masked),
+            try setList("d", given, forNewFiles: true)
+        else { return }
         for (name, user) in [("d/f", UInt8(0)), ("d/g", 4)] {
             try replace(name, backup: .keepBeside(suffix: ".kept"), .ofObject(0o644))
             let expected = Self.list(user: user, group: 6, mask: 4, others: 0)
             #expect(try list(of: name) == expected, "\(name)")
         }
+        try replace("d/h", backup: .keepBeside(suffix: ".kept"), .ofObject(0o644))
+        #expect(try list(of: "d/h") == Self.list(user: 0, group: 6, mask: 0, others: 0))
     }
 
     @Test func `what another user put in the way does not say who may read a new file`() throws {

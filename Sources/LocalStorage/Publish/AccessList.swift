@@ -103,7 +103,7 @@ extension AccessList {
     var withoutList: UInt32 {
         let named = entries.reduce(UInt16(0o7)) { least, entry in
             switch entry.tag {
-            case .user, .group: least & entry.permissions
+            case .user, .group: least & entry.permissions & mask
             default: least
             }
         }
