@@ -209,7 +209,6 @@ package struct DiskShortage: Sendable, Hashable {
     }
 
     package let resource: Resource
-    package let call: String
     package let errno: Int32
     package let path: String?
     /// What was asked for at once; nil if that is not known.
@@ -218,14 +217,12 @@ package struct DiskShortage: Sendable, Hashable {
 
     package init(
         resource: Resource,
-        call: String,
         errno: Int32,
         path: String?,
         neededBytes: Int64?,
         freeBytes: Int64?
     ) {
         self.resource = resource
-        self.call = call
         self.errno = errno
         self.path = path
         self.neededBytes = neededBytes

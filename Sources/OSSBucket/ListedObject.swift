@@ -56,14 +56,6 @@ package enum LevelEntry: Sendable, Hashable {
         }
     }
 
-    /// The key in a form that is safe to print.
-    package var displayKey: String {
-        switch self {
-        case .object(let object): object.displayKey
-        case .directory(_, let displayKey): displayKey
-        }
-    }
-
     init(_ prefix: ObjectKey) {
         self = .directory(
             key: String(decoding: prefix.bytes, as: UTF8.self),

@@ -71,8 +71,6 @@ package enum CredentialsFile {
         return String(start[...last])
     }
 
-    private static func trimmed(_ text: String) -> String { trimmed(text[...]) }
-
     private static func normalized(_ name: String) -> String {
         name.lowercased().filter { $0 != "-" && $0 != "_" }
     }

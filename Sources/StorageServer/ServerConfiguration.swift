@@ -47,7 +47,6 @@ package struct ServerConfiguration: Sendable {
         generatedBuckets: [GeneratedBucket] = [],
         credentials: [ServerCredentials],
         region: String = "cn-hangzhou",
-        faults: FaultScript? = nil,
         clockOffsetInSeconds: Int64 = 0,
         restorePolls: Int = 0,
         logFile: String? = nil
@@ -60,7 +59,6 @@ package struct ServerConfiguration: Sendable {
         self.generatedBuckets = generatedBuckets
         self.credentials = credentials
         self.region = region
-        self.faults = faults
         self.clockOffsetInSeconds = clockOffsetInSeconds
         self.restorePolls = restorePolls
         self.logFile = logFile

@@ -28,8 +28,7 @@ package struct DownloadCheckpoint: Sendable, Hashable {
         crc64: CRC64?,
         partialName: String,
         rangeSize: Int64,
-        ranges: [RangeProgress],
-        seal: FileIdentity? = nil
+        ranges: [RangeProgress]
     ) {
         self.key = key
         self.size = size
@@ -38,7 +37,6 @@ package struct DownloadCheckpoint: Sendable, Hashable {
         self.partialName = partialName
         self.rangeSize = rangeSize
         self.ranges = ranges
-        self.seal = seal
     }
 
     /// The same download, this far and not sealed.

@@ -195,7 +195,7 @@ private struct FileTable {
         }
         switch local {
         case .absent: return absent(remote)
-        case .changed: return changed(base, remote)
+        case .changed: return changed(remote)
         case .touched: return touched(base, remote, isSuspected: !base.isDamaged)
         case .same:
             return policy.comparesContent || base.isDamaged
@@ -255,7 +255,7 @@ private struct FileTable {
         return .carryMode(target)
     }
 
-    private func changed(_ base: ManifestEntry, _ remote: RemoteChange) -> Decision {
+    private func changed(_ remote: RemoteChange) -> Decision {
         switch (remote, policy.direction) {
         case (.same, .pull):
             policy.replacesLocalChanges ? download(.replacesLocalChange) : .keepLocalChange
@@ -274,7 +274,7 @@ private struct FileTable {
     /// Nobody edits like that: what the disk or the memory did must not replace the object. Where
     /// the object changed, too, both are kept as in any conflict.
     private func damaged(_ base: ManifestEntry, _ remote: RemoteChange) -> Decision {
-        if policy.replacesLocalChanges { return changed(base, remote) }
+        if policy.replacesLocalChanges { return changed(remote) }
         return switch (remote, policy.direction) {
         case (.same, _): .skip(.damaged(isObjectThere: true))
         // There may be a good copy elsewhere, under the name that another machine gave it.
@@ -282,7 +282,7 @@ private struct FileTable {
         case (.changed, _):
             // What the disk did is no version that may be preferred.
             resolution(of: .bothChanged, policy) == .upload
-                ? bothChanged(.skip(.damaged(isObjectThere: true))) : changed(base, remote)
+                ? bothChanged(.skip(.damaged(isObjectThere: true))) : changed(remote)
         }
     }
 
@@ -322,7 +322,7 @@ private struct FileTable {
         isSuspected: Bool
     ) -> Decision {
         guard isSuspected else { return damaged(base, remote) }
-        return policy.knowsDirectory ? changed(base, remote) : decideUnrecorded()
+        return policy.knowsDirectory ? changed(remote) : decideUnrecorded()
     }
 
     /// The object has another tag than the row, the file is as recorded.

@@ -63,17 +63,6 @@ package final class JoinedEntry: Sendable, Hashable {
     package var withoutBase: JoinedEntry {
         JoinedEntry(key: key, base: nil, local: local, remote: remote)
     }
-
-    /// The same entry after a link was resolved: `remote` describes the link's target.
-    package func replacing(remote: RemoteObject?) -> JoinedEntry {
-        JoinedEntry(
-            key: key,
-            base: base,
-            local: local,
-            remote: remote,
-            likeDamaged: likeDamaged
-        )
-    }
 }
 
 /// What a merge asks for or yields.

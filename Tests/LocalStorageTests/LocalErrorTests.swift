@@ -117,7 +117,6 @@ struct LocalErrorTests {
     ) -> DiskShortage {
         DiskShortage(
             resource: resource,
-            call: "pwrite",
             errno: ENOSPC,
             path: "f",
             neededBytes: needed,

@@ -115,7 +115,7 @@ struct SigningTests {
     }
 
     @Test func `a signer asked for another day, region or secret makes another key`() throws {
-        let signer = V4Signer(parameters: .oss, additionalHeaders: [])
+        let signer = V4Signer(parameters: V4Parameters(product: "oss"), additionalHeaders: [])
         let first = Credentials(accessKeyID: "ak", accessKeySecret: Secret("sk"))
         let second = Credentials(accessKeyID: "ak", accessKeySecret: Secret("other"))
         let time = Timestamp(seconds: 1_767_323_045)
@@ -152,7 +152,7 @@ struct SigningTests {
             query: [],
             headers: [("x-oss-meta-note", header)]
         )
-        V4Signer(parameters: .oss, additionalHeaders: []).sign(
+        V4Signer(parameters: V4Parameters(product: "oss"), additionalHeaders: []).sign(
             &request,
             credentials: Credentials(accessKeyID: "ak", accessKeySecret: Secret("sk")),
             region: "cn-hangzhou",

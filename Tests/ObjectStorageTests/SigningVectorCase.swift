@@ -57,7 +57,7 @@ struct SigningVectorCase: Decodable, Sendable, CustomTestStringConvertible {
 
     var signer: V4Signer {
         V4Signer(
-            parameters: dialect.hasPrefix("s3") ? .s3 : .oss(service: product ?? "oss"),
+            parameters: V4Parameters(product: dialect.hasPrefix("s3") ? nil : product ?? "oss"),
             additionalHeaders: additionalHeaders
         )
     }

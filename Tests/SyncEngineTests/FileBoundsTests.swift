@@ -3,7 +3,6 @@ import SyncModel
 import SyncPlanner
 import Testing
 
-@testable import ObjectTransfer
 @testable import SyncEngine
 
 @Suite("Bounds of size and age")
@@ -41,7 +40,7 @@ struct FileBoundsTests {
     ) -> Bool {
         var bounds = FileBounds()
         change(&bounds)
-        return bounds.excludes(entry, at: Self.now)
+        return bounds.exclusion(of: entry, at: Self.now) != nil
     }
 
     @Test func `the bounds themselves are within`() {

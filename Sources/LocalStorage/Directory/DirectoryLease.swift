@@ -18,7 +18,7 @@ final class DirectoryLease: Sendable {
 
     private let files: LeaseFiles
     private let clock: LeaseClock
-    private let timing: LeaseTiming
+    private let timing = LeaseTiming.standard
     private let machine: Mutex<LeaseMachine>
     /// Nanoseconds of the clock until which changes are allowed.
     private let trusted = Atomic<Int64>(.min)
@@ -34,12 +34,11 @@ final class DirectoryLease: Sendable {
         in state: OpenDirectory,
         calls: SystemCalls,
         clock: LeaseClock? = nil,
-        timing: LeaseTiming = .standard,
         unless interruption: Interruption? = nil,
         onWait: (@Sendable (String) -> Void)? = nil
     ) throws(LocalError) {
         files = LeaseFiles(state: state, calls: calls)
-        (self.clock, self.timing) = (clock ?? calls.leaseHost.clock, timing)
+        self.clock = clock ?? calls.leaseHost.clock
         let name = SystemCalls.randomNumbers(2).map { String($0, radix: 36) }.joined()
         machine = Mutex(
             LeaseMachine(

@@ -1,5 +1,4 @@
 internal import CLibrary
-internal import SyncModel
 internal import Synchronization
 
 /// The file system of a mirror: the room that is left there, and when what was written is durable.
@@ -185,7 +184,6 @@ extension MirrorDisk {
         return .diskFull(
             DiskShortage(
                 resource: resource,
-                call: failed.call,
                 errno: failed.errno,
                 path: failed.path,
                 neededBytes: neededBytes,

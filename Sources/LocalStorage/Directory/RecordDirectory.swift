@@ -11,8 +11,6 @@ package final class RecordDirectory: Sendable {
     /// The largest file that is read.
     package static let maximumLength = 16 << 20
 
-    /// As the user gave it, for messages.
-    package let path: String
     private let directory: OpenDirectory
     private let calls: SystemCalls
     /// True once a power cut would not lose the directory itself.
@@ -27,7 +25,6 @@ package final class RecordDirectory: Sendable {
         guard !path.isEmpty, !path.utf8.contains(0) else {
             throw .missingDirectory(path: displayText(path.utf8))
         }
-        self.path = path
         calls = .standard
         do throws(LocalError) {
             directory = try PrivateDirectory.open(

@@ -152,8 +152,7 @@ extension Publication {
     func mayReplace(
         _ old: FileStatus,
         in directory: OpenDirectory,
-        _ name: PathBytes,
-        _ calls: SystemCalls
+        _ name: PathBytes
     ) -> Bool {
         guard case .replaceHolding(let checksum) = backup else { return true }
         let found = Result { () throws(LocalError) in

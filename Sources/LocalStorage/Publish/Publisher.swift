@@ -319,7 +319,7 @@ extension Publisher {
         let publication = group[item.index]
         let (partials, partial) = (place(of: item), self.name(of: item))
         // Under its own name first: what is given back could be lost by a kill in between.
-        guard publication.mayReplace(old, in: parent, name, calls) else {
+        guard publication.mayReplace(old, in: parent, name) else {
             throw .targetChanged(publication.path)
         }
         directory.sharedFiles.note(old)
@@ -347,7 +347,7 @@ extension Publisher {
         }
         let found = Result { () throws(LocalError) in try partials.status(of: partial) }
         if case .success(let found?) = found, found.isSameVersion(as: old),
-            publication.mayReplace(old, in: partials, partial, calls)
+            publication.mayReplace(old, in: partials, partial)
         {
             // One that stays is swept like any temporary file.
             _ = try? calls.unlink(at: partials.descriptor, partial)

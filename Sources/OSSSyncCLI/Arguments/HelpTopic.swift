@@ -20,20 +20,6 @@ enum HelpTopic: String, CaseIterable, Sendable {
         case rows([(entry: String, text: String)])
     }
 
-    /// One line, for the overview.
-    var summary: String {
-        switch self {
-        case .configuration: "sources of settings, and defaults for options"
-        case .connection: "options for the connection and credentials"
-        case .deletions: "what is deleted, what is never deleted, and how to undo deletions"
-        case .exitCodes: "what each exit status means"
-        case .filters: "how to exclude files"
-        case .names: "which names are skipped, and which are reserved"
-        case .scale: "very large mirrors: shards, for several machines"
-        case .manual: "the manual page, with all commands and topics"
-        }
-    }
-
     /// The page; the manual page has its own form.
     var blocks: [Block] {
         switch self {

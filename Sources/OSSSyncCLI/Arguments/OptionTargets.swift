@@ -6,10 +6,10 @@ extension RunOptions {
         self = .standard
         try arguments.set(&self, by: \.run)
         namesExcluded = arguments.counts[.verbose, default: 0] >= 2
-        try check(arguments)
+        try check()
     }
 
-    private func check(_ arguments: ParsedArguments) throws(UsageError) {
+    private func check() throws(UsageError) {
         let bounds = filter.bounds
         if let least = bounds.minimumSize, let most = bounds.maximumSize, least > most {
             throw .reversed("--min-size", "--max-size")

@@ -6,9 +6,6 @@ struct HTML: Sendable, Hashable, ExpressibleByStringInterpolation {
 
     init(stringInterpolation interpolation: Interpolation) { text = interpolation.text }
 
-    /// Pieces one after the other.
-    init(_ pieces: [HTML]) { text = pieces.map(\.text).joined() }
-
     /// What stands between the literals.
     struct Interpolation: StringInterpolationProtocol {
         fileprivate var text = ""

@@ -28,7 +28,7 @@ struct ContentExpectation: Sendable {
         case 200: announced = try validateWhole(head)
         default: throw .unexpectedStatus(head.status)
         }
-        try validateEncoding(head, announced)
+        try validateEncoding(head)
         return announced
     }
 
@@ -78,10 +78,7 @@ struct ContentExpectation: Sendable {
 
     /// An object that is stored encoded comes as it is stored, with its ETag and its length; one
     /// that was encoded on the way has lost them.
-    private func validateEncoding(
-        _ head: ResponseHead,
-        _ announced: Int64?
-    ) throws(ContentFailure) {
+    private func validateEncoding(_ head: ResponseHead) throws(ContentFailure) {
         guard let encoding = head["content-encoding"], !encoding.isEmpty,
             encoding.lowercased() != "identity"
         else { return }

@@ -29,19 +29,19 @@ extension StorageDialect {
         keepsType: Bool
     ) -> Bool {
         var isWhole = true
-        func isTaken(_ name: String, _ value: String) -> Bool {
+        func isTaken(_ value: String) -> Bool {
             let isSendable =
                 !value.isEmpty && value.utf8.count <= Self.longestValue
                 && value.utf8.allSatisfy { $0 >= 0x20 && $0 < 0x7F }
             if !isSendable, !value.isEmpty { isWhole = false }
             return isSendable
         }
-        if keepsType, let type = metadata.contentType, isTaken("content-type", type) {
+        if keepsType, let type = metadata.contentType, isTaken(type) {
             headers.removeAll { $0.0 == "content-type" }
             headers.append(("content-type", type))
         }
         for name in Self.contentHeaders {
-            guard let value = metadata.contentHeaders[name], isTaken(name, value),
+            guard let value = metadata.contentHeaders[name], isTaken(value),
                 !headers.contains(where: { $0.0 == name })
             else { continue }
             headers.append((name, value))
@@ -58,7 +58,7 @@ extension StorageDialect {
             guard !Self.metadataOfContent.contains(name), !present.contains(field.0) else {
                 continue
             }
-            guard isTaken(name, value) else { continue }
+            guard isTaken(value) else { continue }
             guard name.utf8.allSatisfy({ $0 > 0x20 && $0 < 0x7F }),
                 size + room(field) <= maximumMetadataSize
             else {

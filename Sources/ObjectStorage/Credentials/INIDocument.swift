@@ -51,9 +51,6 @@ package struct INIDocument: Sendable, Hashable {
     /// In the order of their first lines; a section given twice is one.
     package private(set) var sections: [Section] = []
 
-    /// A document without any section.
-    package init() {}
-
     package init(parsing bytes: [UInt8], duplicates: DuplicateRule) throws(INIError) {
         var lines = bytes.split(separator: UInt8(ascii: "\n"), omittingEmptySubsequences: false)
         let mark: [UInt8] = [0xEF, 0xBB, 0xBF]

@@ -6,8 +6,6 @@ package struct Secret: Sendable, Hashable {
         bytes = [UInt8](text.utf8)
     }
 
-    package var isEmpty: Bool { bytes.isEmpty }
-
     /// The secret itself, for signing and for the headers that carry it.
     package var revealedBytes: [UInt8] { bytes }
 

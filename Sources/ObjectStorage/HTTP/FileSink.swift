@@ -8,7 +8,6 @@ internal import Synchronization
 /// Shared by the transport's thread and the engine, over all attempts of one call. Reception pauses
 /// while more than `maximumUnacknowledged` bytes are not checkpointed.
 package final class FileSink: Sendable {
-    package let descriptor: Int32
     package let fileOffset: Int64
     private let checkpointInterval: Int64
     private let rangeLength: Int64
@@ -82,7 +81,6 @@ package final class FileSink: Sendable {
             rangeLength == .max || (rangeLength + fileOffset) % Self.blockSize == 0,
             "a range ends where a block does"
         )
-        self.descriptor = descriptor
         self.fileOffset = fileOffset
         self.checkpointInterval = checkpointInterval
         self.rangeLength = rangeLength
@@ -113,7 +111,6 @@ package final class FileSink: Sendable {
         _ opener: BlockOpener?,
         _ onProgress: @escaping @Sendable (_ newBytes: Int) -> Void
     ) {
-        descriptor = -1
         fileOffset = 0
         checkpointInterval = .max
         rangeLength = .max

@@ -28,11 +28,8 @@ package struct ObjectMetadata: Sendable, Hashable {
     package var restoreState: RestoreState?
     package var versionID: VersionID?
     package var contentType: String?
-    package var contentEncoding: String?
     /// Headers of HTTP that are stored with the object, by names in lower case.
     package var contentHeaders: [String: String] = [:]
-    /// As sent: Base64.
-    package var contentMD5: String?
     /// Names in lower case without the dialect's prefix, values as sent.
     package var userMetadata: [String: String]
     package var requestID: String?
@@ -49,8 +46,6 @@ package struct ObjectMetadata: Sendable, Hashable {
         restoreState: RestoreState? = nil,
         versionID: VersionID? = nil,
         contentType: String? = nil,
-        contentEncoding: String? = nil,
-        contentMD5: String? = nil,
         userMetadata: [String: String] = [:],
         requestID: String? = nil
     ) {
@@ -65,8 +60,6 @@ package struct ObjectMetadata: Sendable, Hashable {
         self.restoreState = restoreState
         self.versionID = versionID
         self.contentType = contentType
-        self.contentEncoding = contentEncoding
-        self.contentMD5 = contentMD5
         self.userMetadata = userMetadata
         self.requestID = requestID
     }
@@ -269,8 +262,6 @@ extension ObjectMetadata {
             ),
             versionID: dialect.versionID(head),
             contentType: head["content-type"],
-            contentEncoding: head["content-encoding"],
-            contentMD5: head["content-md5"],
             userMetadata: userMetadata,
             requestID: dialect.requestID(head)
         )

@@ -9,12 +9,6 @@ package struct MultipartUpload: Sendable, Hashable {
     package let key: ObjectKey
     package let upload: UploadID
     package let initiated: Timestamp?
-
-    package init(key: ObjectKey, upload: UploadID, initiated: Timestamp?) {
-        self.key = key
-        self.upload = upload
-        self.initiated = initiated
-    }
 }
 
 extension StorageClient {

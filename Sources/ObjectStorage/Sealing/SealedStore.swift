@@ -138,7 +138,7 @@ private struct SealedReader: ObjectReader {
         var metadata = found
         metadata.sealed = SealedContent(found)
         metadata.size = size
-        (metadata.crc64, metadata.contentMD5, metadata.partSize) = (nil, nil, nil)
+        (metadata.crc64, metadata.partSize) = (nil, nil)
         (metadata.checksums, metadata.partChecksums) = ([:], [:])
         metadata.userMetadata["md5chksum"] = nil
         metadata.isEncrypted = true

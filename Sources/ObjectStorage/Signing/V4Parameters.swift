@@ -4,7 +4,8 @@ package struct V4Parameters: Sendable, Hashable {
     package let service: String
     private let isOSS: Bool
 
-    /// `product` is what Alibaba Cloud's signatures name; nil for S3.
+    /// `product` is what Alibaba Cloud's signatures name: `oss`, or `oss-cloudbox` for a CloudBox;
+    /// nil for S3.
     init(product: String?) {
         service = product ?? "s3"
         isOSS = product != nil
@@ -61,15 +62,6 @@ package struct V4Parameters: Sendable, Hashable {
             signature: "X-Amz-Signature"
         )
     }
-
-    /// Alibaba Cloud OSS; `service` is `oss`, or `oss-cloudbox` for a CloudBox.
-    package static func oss(service: String) -> V4Parameters { V4Parameters(product: service) }
-
-    /// Alibaba Cloud OSS.
-    package static let oss = oss(service: "oss")
-
-    /// Amazon S3 and its look-alikes.
-    package static let s3 = V4Parameters(product: nil)
 
     /// Headers that a signature leaves out although all others are listed: proxies and the
     /// transport add or change them.

@@ -101,8 +101,6 @@ struct ActiveFaults: Sendable {
         effects.contains { if case .hold = $0 { true } else { false } }
     }
 
-    var isEmpty: Bool { effects.isEmpty }
-
     var delayInSeconds: Double {
         effects.reduce(0) { sum, effect in
             if case .delay(let seconds) = effect { sum + seconds } else { sum }

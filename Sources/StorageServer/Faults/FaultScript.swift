@@ -24,11 +24,6 @@ package struct FaultScript: Sendable {
 package struct FaultRule: Sendable {
     package var match: FaultMatch
     package var effects: [FaultEffect]
-
-    package init(match: FaultMatch, effects: [FaultEffect]) {
-        self.match = match
-        self.effects = effects
-    }
 }
 
 /// Which requests a rule is for; what is nil matches everything.
@@ -41,34 +36,12 @@ package struct FaultMatch: Sendable {
     package var partNumber: Int?
     /// The first byte of the `Range` header.
     package var rangeStart: Int64?
-    package var occurrence: FaultOccurrence
+    package var occurrence = FaultOccurrence.every(1)
     /// Counts for every key and part by itself instead of for the rule.
-    package var countsEachKey: Bool
+    package var countsEachKey = false
     /// Only requests beyond so many a second: that many are let through at once, and as many in
     /// each second after that.
     package var above: Int?
-
-    package init(
-        operation: String? = nil,
-        bucket: String? = nil,
-        key: String? = nil,
-        keyPrefix: String? = nil,
-        partNumber: Int? = nil,
-        rangeStart: Int64? = nil,
-        occurrence: FaultOccurrence = .every(1),
-        countsEachKey: Bool = false,
-        above: Int? = nil
-    ) {
-        self.operation = operation
-        self.bucket = bucket
-        self.key = key
-        self.keyPrefix = keyPrefix
-        self.partNumber = partNumber
-        self.rangeStart = rangeStart
-        self.occurrence = occurrence
-        self.countsEachKey = countsEachKey
-        self.above = above
-    }
 }
 
 /// Which of the matching requests, counted from 1.
@@ -170,26 +143,10 @@ package enum FaultEffect: Sendable {
 package struct FaultFailure: Sendable {
     package var status: Int
     package var code: String
-    package var message: String
-    package var ec: String
-    package var headers: [(name: String, value: String)]
-    package var moment: FaultMoment
-
-    package init(
-        status: Int,
-        code: String,
-        message: String = "A fault script asked for this.",
-        ec: String = "0000-00000000",
-        headers: [(name: String, value: String)] = [],
-        moment: FaultMoment = .before
-    ) {
-        self.status = status
-        self.code = code
-        self.message = message
-        self.ec = ec
-        self.headers = headers
-        self.moment = moment
-    }
+    package var message = "A fault script asked for this."
+    package var ec = "0000-00000000"
+    package var headers: [(name: String, value: String)] = []
+    package var moment = FaultMoment.before
 
     var error: ServiceError {
         var error = ServiceError(status, code, message, ec: ec)

@@ -35,11 +35,6 @@ public struct FileBounds: Sendable, Hashable {
         minimumAge != nil || maximumAge != nil || exclusion(size, nil, Timestamp(seconds: 0)) != nil
     }
 
-    /// True if one side of the item is outside the bounds at the time `now`.
-    func excludes(_ entry: JoinedEntry, at now: Timestamp) -> Bool {
-        exclusion(of: entry, at: now) != nil
-    }
-
     /// The option by which one side of the item is outside the bounds; nil if it is inside.
     func exclusion(of entry: JoinedEntry, at now: Timestamp) -> StaticString? {
         guard !isEmpty, !RelativePath.isDirectory(entry.key) else { return nil }

@@ -131,17 +131,6 @@ package final class ProgressTracker: Sendable {
         state.withLock { change(&$0.summary) }
     }
 
-    /// Bytes of content that were moved over the network so far.
-    var bytesMoved: Int64 {
-        state.withLock { state in
-            state.active.values.reduce(state.summary.bytes + state.summary.bytesFailed) {
-                sum,
-                active in
-                sum.addingClamped(active.transfer.bytesMoved)
-            }
-        }
-    }
-
     package var summary: RunSummary {
         state.withLock { state in
             var summary = state.summary

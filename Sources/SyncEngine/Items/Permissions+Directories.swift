@@ -225,7 +225,7 @@ extension Permissions {
             try await context.closed.areChosen(mode, entry.key)
         else { return .notKept }
         do {
-            guard let sent = try await send(mode, row, of: nil) else { return .replaced }
+            guard let sent = try await send(mode, row) else { return .replaced }
             await record([.upsert(sent.row)], .mode, entry)
             return sent.isKept ? .written : .notKept
         } catch {

@@ -25,7 +25,7 @@ struct Permissions: ItemWorker {
         let row = refreshed(base, entry, file, readSince: start)
         do {
             switch target {
-            case .object: try await sendMode(entry, row, file)
+            case .object: try await sendMode(entry, row)
             case .file: try await takeMode(entry, row, file)
             case .neither:
                 if row != base { await record([.upsert(row)], .mode, entry) }
@@ -36,13 +36,9 @@ struct Permissions: ItemWorker {
         }
     }
 
-    private func sendMode(
-        _ entry: JoinedEntry,
-        _ row: ManifestEntry,
-        _ file: FileIdentity
-    ) async throws {
+    private func sendMode(_ entry: JoinedEntry, _ row: ManifestEntry) async throws {
         guard let mode = entry.local?.permissions else { return }
-        guard let sent = try await send(mode, row, of: file) else {
+        guard let sent = try await send(mode, row) else {
             return leaveReplaced(entry)
         }
         await record([.upsert(sent.row)], .mode, entry)
@@ -53,12 +49,10 @@ struct Permissions: ItemWorker {
     /// them; nil if it is another version by now.
     ///
     /// The first copy at a store is looked at: one that drops the permissions drops everything else
-    /// that other tools put there, too, and no further object is to lose it. `file` is nil for the
-    /// marker of a directory.
+    /// that other tools put there, too, and no further object is to lose it.
     func send(
         _ mode: UInt32,
-        _ row: ManifestEntry,
-        of file: FileIdentity?
+        _ row: ManifestEntry
     ) async throws -> (row: ManifestEntry, isKept: Bool)? {
         let areKept = try await keepsCopies()
         // Recorded all the same: it would be tried in each run.

@@ -1,7 +1,3 @@
-internal import LocalStorage
-internal import ManifestStore
-internal import ObjectStorage
-internal import ObjectTransfer
 internal import SyncModel
 internal import SyncPlanner
 
@@ -90,7 +86,6 @@ struct WorkCounter {
         markers = HeldMarkers(ordinary: policy.ordinaryDirectory)
     }
 
-    var direction: SyncDirection { policy.direction }
     var reserved: ReservedObjects { plan.reserved }
 
     mutating func add(_ entry: JoinedEntry) async {
