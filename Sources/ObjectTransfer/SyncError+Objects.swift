@@ -1,5 +1,3 @@
-internal import SyncModel
-
 extension SyncError {
     /// Why a single transfer failed; `subject` names its object or file, safe to print.
     package init(_ failure: ItemFailure, of subject: String) {

@@ -1,5 +1,4 @@
 internal import CLibrary
-internal import SyncModel
 internal import Synchronization
 
 /// What happened to one request.

@@ -1,5 +1,4 @@
 internal import LocalStorage
-internal import SyncModel
 
 /// What must hold in every state.
 extension LeaseExplorer {

@@ -1,6 +1,3 @@
-internal import LocalStorage
-internal import SyncModel
-
 /// The processes and the files of a lease.
 struct LeaseState: Hashable {
     var first: Int32

@@ -1,5 +1,4 @@
 internal import LocalStorage
-internal import SyncModel
 
 /// Errors that a lease's machine could have.
 package enum PlantedLeaseError: String, Sendable, CaseIterable {

@@ -1,6 +1,5 @@
 import Glibc
 import SyncModel
-import SyncTestSupport
 import Synchronization
 import Testing
 

@@ -1,5 +1,4 @@
 import Glibc
-import SyncModel
 import Testing
 
 @testable import LocalStorage

@@ -1,5 +1,4 @@
 import LeaseExploration
-import LocalStorage
 import Testing
 
 /// All orders in which two processes can do what a lease needs; `make soak` explores three.

@@ -1,4 +1,3 @@
-import SyncModel
 import Testing
 
 @testable import LocalStorage

@@ -1,6 +1,5 @@
 import Foundation
 import OSSTransfer
-import StoreFixture
 import Testing
 
 @Suite("The encoded form of a checkpoint")

@@ -3,7 +3,6 @@ import OSSBucket
 import OSSTransfer
 import StorageServer
 import StoreFixture
-import SyncTestSupport
 import Testing
 
 /// A process that ends when the file or the object is there and before that is written down.

@@ -1,5 +1,4 @@
 import OSSTransfer
-import StorageServer
 import StoreFixture
 import Testing
 

@@ -4,7 +4,6 @@ import OSSTransfer
 import StorageServer
 import StoreFixture
 import SyncModel
-import SyncTestSupport
 import Synchronization
 import Testing
 

@@ -1,7 +1,6 @@
 import Foundation
 import OSSBucket
 import OSSTransfer
-import StorageServer
 import StoreFixture
 import Synchronization
 

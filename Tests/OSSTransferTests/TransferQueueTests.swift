@@ -1,9 +1,7 @@
 import Foundation
 import OSSBucket
 import ObjectStorage
-import StorageServer
 import StoreFixture
-import SyncModel
 import Synchronization
 import Testing
 

@@ -1,6 +1,5 @@
 import OSSBucket
 import OSSTransfer
-import StorageServer
 import StoreFixture
 import Testing
 

@@ -3,7 +3,6 @@ import OSSBucket
 import OSSTransfer
 import StorageServer
 import StoreFixture
-import SyncTestSupport
 import Testing
 
 @Suite("An upload in trouble")

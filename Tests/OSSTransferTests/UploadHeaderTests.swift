@@ -1,7 +1,6 @@
 import OSSBucket
 import OSSTransfer
 import ObjectStorage
-import StorageServer
 import StoreFixture
 import SyncTestSupport
 import Testing

@@ -1,4 +1,3 @@
-import SyncModel
 import SyncTestSupport
 import Synchronization
 import Testing

@@ -1,5 +1,4 @@
 import FoundationEssentials
-import SyncModel
 import Testing
 
 @testable import ObjectStorage

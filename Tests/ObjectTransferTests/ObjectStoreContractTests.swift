@@ -1,4 +1,3 @@
-import ObjectStorage
 import StoreFixture
 import Testing
 

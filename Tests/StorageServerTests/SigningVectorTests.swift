@@ -1,5 +1,4 @@
 import Foundation
-import SyncModel
 import Testing
 
 @testable import StorageServer

@@ -2,7 +2,6 @@ package import Foundation
 package import OSSTransfer
 package import ObjectStorage
 package import StorageServer
-internal import SyncModel
 
 /// A storage server in this process and the public API before it.
 package final class StoreFixture: Sendable {

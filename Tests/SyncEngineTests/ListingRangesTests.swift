@@ -1,4 +1,3 @@
-import ObjectStorage
 import SyncModel
 import SyncTestSupport
 import Testing

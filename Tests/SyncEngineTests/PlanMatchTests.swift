@@ -1,4 +1,3 @@
-import ObjectTransfer
 import SyncModel
 import SyncPlanner
 import SyncTestSupport

@@ -3,7 +3,6 @@ import SyncModel
 import Synchronization
 import Testing
 
-@testable import ObjectTransfer
 @testable import SyncEngine
 
 @Suite("What a walk could not take")

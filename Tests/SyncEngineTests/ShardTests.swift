@@ -1,5 +1,4 @@
 import ObjectStorage
-import ObjectTransfer
 import SyncModel
 import SyncPlanner
 import SyncTestSupport

@@ -1,6 +1,4 @@
 import SyncModel
-import SyncPlanner
-import SyncTestSupport
 
 /// Two sides and a manifest in plain dictionaries: what a run is allowed to do to them, and nothing
 /// of how it comes to that.

@@ -1,5 +1,4 @@
 internal import ObjectStorage
-internal import SyncEngine
 
 /// The configuration files of a user, by their order.
 struct ConfigurationFiles: Sendable {

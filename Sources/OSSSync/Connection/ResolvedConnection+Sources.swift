@@ -1,7 +1,6 @@
 internal import OSSTransfer
 internal import ObjectStorage
 internal import ObjectTransfer
-internal import SyncModel
 
 extension ResolvedConnection {
     /// Asks options, environment, the directory's own file, `~/.config/osssync/config` and the

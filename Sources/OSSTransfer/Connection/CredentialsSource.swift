@@ -1,5 +1,4 @@
 internal import ObjectStorage
-internal import ObjectTransfer
 public import SyncModel
 
 /// An access key, with the token of temporary ones.

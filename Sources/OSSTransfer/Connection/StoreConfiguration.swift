@@ -1,5 +1,4 @@
 internal import ObjectStorage
-internal import ObjectTransfer
 
 /// How a bucket is reached, as specified by an app: reads neither the environment nor any file.
 ///

@@ -1,5 +1,4 @@
 internal import LocalStorage
-internal import ObjectStorage
 internal import ObjectTransfer
 internal import SyncModel
 

@@ -1,5 +1,3 @@
-internal import SyncModel
-
 extension StorageClient {
     /// The query parameters that make an address of `request`.
     func presign(

@@ -1,5 +1,3 @@
-internal import SyncModel
-
 extension INIDocument {
     /// The text with the keys of one section replaced; comments and all other lines stay.
     ///

@@ -1,5 +1,3 @@
-internal import SyncModel
-
 /// Takes credentials out of what a service says, which may repeat what it was sent.
 ///
 /// Eight bytes in a row of a secret are taken out, so that nothing recognisable is left where the

@@ -1,5 +1,3 @@
-internal import LocalStorage
-internal import ObjectStorage
 internal import SyncModel
 
 /// The state of one unfinished download: enough to resume in another process.

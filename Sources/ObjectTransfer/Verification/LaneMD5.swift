@@ -1,5 +1,4 @@
 internal import CChecksums
-internal import ObjectStorage
 
 /// An MD5 that is continued side by side with others, which takes little longer than one alone.
 ///

@@ -1,6 +1,5 @@
 internal import CLibrary
 internal import CMicrohttpd
-internal import SyncModel
 
 /// libmicrohttpd with a thread for each connection, so that a handler may wait: for a fault's
 /// delay, a callback's receiver, a disk.

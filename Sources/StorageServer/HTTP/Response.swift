@@ -1,6 +1,5 @@
 internal import CLibrary
 internal import CMicrohttpd
-internal import SyncModel
 
 /// A response of libmicrohttpd, ours until it is dropped; a connection that sends it keeps it.
 ///

@@ -1,5 +1,3 @@
-internal import SyncModel
-
 /// Buckets, objects and uploads: rows in SQLite, content in blobs.
 ///
 /// Every method is one transaction at most, and waits for others.

@@ -1,5 +1,3 @@
-internal import SyncModel
-
 extension OperationContext {
     func listBuckets() throws -> Answer {
         let buckets = try core.metadata.withDatabase { try $0.buckets() }

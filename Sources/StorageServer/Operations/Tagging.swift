@@ -1,5 +1,3 @@
-internal import SyncModel
-
 extension OperationContext {
     func getObjectTagging() throws -> Answer {
         let object = try taggedObject { _, _ in }

@@ -1,5 +1,3 @@
-internal import SyncModel
-
 /// Decodes a body in S3's own chunks, `size;chunk-signature=…` before each, with headers after the
 /// last; verifies what is signed.
 final class ChunkedBody {

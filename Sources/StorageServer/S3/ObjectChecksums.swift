@@ -1,5 +1,3 @@
-internal import SyncModel
-
 private let checksumPrefix = "x-amz-checksum-"
 
 extension [(name: String, value: String)] {

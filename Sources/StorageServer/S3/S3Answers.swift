@@ -1,5 +1,3 @@
-internal import SyncModel
-
 extension Answer {
     /// Headers of OSS that S3 has no counterpart of.
     private static let onlyOSS: Set<String> = [

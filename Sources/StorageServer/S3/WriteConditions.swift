@@ -1,5 +1,3 @@
-internal import SyncModel
-
 extension OperationContext {
     /// S3's conditions of a write, judged in the transaction that writes.
     func checkWriteConditions(_ transaction: Transaction, bucket: BucketRecord) throws {

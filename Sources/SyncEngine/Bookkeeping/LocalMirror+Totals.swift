@@ -1,4 +1,3 @@
-internal import LocalStorage
 internal import ManifestStore
 package import ObjectTransfer
 internal import SyncModel

@@ -1,4 +1,3 @@
-internal import LocalStorage
 internal import ManifestStore
 internal import ObjectStorage
 internal import ObjectTransfer

@@ -1,5 +1,3 @@
-internal import LocalStorage
-internal import ObjectTransfer
 internal import SyncModel
 internal import SyncPlanner
 

@@ -1,4 +1,3 @@
-internal import ManifestStore
 internal import ObjectStorage
 internal import ObjectTransfer
 internal import SyncModel

@@ -1,4 +1,3 @@
-internal import ObjectTransfer
 internal import SyncModel
 internal import SyncPlanner
 

@@ -1,5 +1,4 @@
 internal import SyncModel
-internal import SyncPlanner
 internal import Synchronization
 
 /// Counts, for each path that a run is limited to, what one side has of it.

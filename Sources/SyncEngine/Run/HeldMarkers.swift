@@ -1,4 +1,3 @@
-internal import ManifestStore
 internal import SyncModel
 internal import SyncPlanner
 

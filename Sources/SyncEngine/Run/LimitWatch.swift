@@ -1,5 +1,4 @@
 internal import ObjectTransfer
-internal import SyncModel
 
 /// A limit of the options was reached; the run ends as if it was interrupted, but without an error.
 struct LimitReached: Error {

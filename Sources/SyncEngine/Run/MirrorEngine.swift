@@ -1,9 +1,6 @@
-internal import LocalStorage
 internal import ManifestStore
-internal import ObjectStorage
 package import ObjectTransfer
 package import SyncModel
-internal import SyncPlanner
 internal import Synchronization
 
 /// Mirrors one directory and one remote.

@@ -1,7 +1,6 @@
 internal import LocalStorage
 internal import ObjectTransfer
 internal import SyncModel
-internal import SyncPlanner
 
 extension MirrorSession {
     /// How often a directory that another run holds is tried again; not every file system can wait

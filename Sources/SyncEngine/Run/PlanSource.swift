@@ -1,6 +1,5 @@
 internal import LocalStorage
 internal import ManifestStore
-internal import ObjectStorage
 internal import ObjectTransfer
 internal import SyncModel
 internal import SyncPlanner

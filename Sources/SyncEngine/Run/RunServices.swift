@@ -1,5 +1,4 @@
 internal import ManifestStore
-internal import ObjectStorage
 internal import ObjectTransfer
 internal import SyncModel
 

@@ -1,6 +1,4 @@
-internal import LocalStorage
 internal import ManifestStore
-internal import SyncModel
 
 /// What the manifest knows of keys that are one name on this disk.
 ///

@@ -1,8 +1,6 @@
 internal import ManifestStore
-internal import ObjectStorage
 internal import ObjectTransfer
 internal import SyncModel
-internal import SyncPlanner
 
 /// Names of the runs of this directory, by which an object is known to be of a run that ended
 /// before it had recorded it.

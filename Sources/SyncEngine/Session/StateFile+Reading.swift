@@ -1,7 +1,6 @@
 internal import LocalStorage
 internal import ObjectStorage
 internal import ObjectTransfer
-internal import SyncModel
 
 extension StateFile {
     /// The file of this name, for messages, of which `content` reads the bytes; nil if there is

@@ -1,6 +1,5 @@
 internal import LocalStorage
 package import ObjectStorage
-internal import SyncModel
 
 /// Which state this is, and which remote and directory it belongs to.
 ///

@@ -1,6 +1,5 @@
 internal import LocalStorage
 internal import ObjectStorage
-internal import ObjectTransfer
 
 /// Rounds whose records were removed: a task that comes late must not begin one of them anew.
 ///

@@ -1,5 +1,4 @@
 import Glibc
-import SyncModel
 
 @testable import ObjectStorage
 

@@ -1,5 +1,3 @@
-import SyncModel
-
 /// One thing that bytes of a stranger are given to, and what must hold whatever they are.
 struct FuzzTarget: Sendable {
     let name: String

@@ -2,7 +2,6 @@ import ObjectTransfer
 import SyncModel
 
 @testable import ObjectStorage
-@testable import SyncEngine
 
 /// The head of a response, line by line, and everything that is read from it.
 func judgeHeaders(_ bytes: [UInt8]) throws(FuzzFailure) {

@@ -1,5 +1,3 @@
-import SyncModel
-
 @testable import ObjectStorage
 
 /// What is encoded is decoded to what it was, and decoding agrees with a plain reading of the rule.

@@ -1,4 +1,3 @@
-internal import SyncModel
 internal import SyncTestSupport
 
 /// Scenes in which local copies are removed to free the disk.

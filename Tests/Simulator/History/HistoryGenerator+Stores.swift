@@ -1,4 +1,3 @@
-internal import SyncModel
 internal import SyncTestSupport
 
 /// Scenes of `WideKind` with files that grow, and with stores that are not like the services.

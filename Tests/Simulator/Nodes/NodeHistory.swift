@@ -1,4 +1,3 @@
-internal import SyncModel
 internal import SyncTestSupport
 
 /// Makes the history of several machines that a seed stands for.

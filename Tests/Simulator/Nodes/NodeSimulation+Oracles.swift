@@ -1,7 +1,5 @@
 internal import Glibc
-internal import ObjectStorage
 internal import ObjectTransfer
-internal import SyncEngine
 internal import SyncModel
 
 /// What processes do to the disk and the bucket, and whether they may.

@@ -1,6 +1,5 @@
 internal import ObjectTransfer
 internal import SyncEngine
-internal import SyncModel
 
 /// A round while it goes on.
 final class RoundState {

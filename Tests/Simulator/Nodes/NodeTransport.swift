@@ -1,5 +1,4 @@
 internal import ObjectStorage
-internal import SyncModel
 
 /// What the service says to a request of a node; nil for a connection that broke.
 struct NodeAnswer: Sendable {

@@ -1,5 +1,4 @@
 internal import SyncModel
-internal import SyncPlanner
 
 /// What a run comes to for one key, by the table of `docs/semantics.md` alone.
 ///

@@ -1,5 +1,4 @@
 internal import Glibc
-internal import SyncEngine
 internal import SyncModel
 
 /// What the engine does to the disk, call by call.

@@ -1,5 +1,3 @@
-internal import SyncModel
-
 /// What becomes of contents that the disk did not take.
 ///
 /// A system that could not write a file's pages may forget that they were ever to be written: a

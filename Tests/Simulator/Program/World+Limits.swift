@@ -1,4 +1,3 @@
-internal import SyncEngine
 internal import SyncModel
 
 /// What a run that is limited to paths leaves as it was.

@@ -1,5 +1,3 @@
-internal import ObjectStorage
-internal import SyncEngine
 internal import SyncModel
 
 extension World {

@@ -1,4 +1,3 @@
-internal import SyncModel
 internal import SyncTestSupport
 
 /// What happens to the state, the machine and the remote's name.

@@ -1,7 +1,5 @@
 internal import CVirtualFiles
-internal import ManifestStore
 internal import ObjectStorage
-internal import SyncEngine
 internal import SyncModel
 
 /// One simulation: a bucket, a disk, a clock, the engine between them, and what must always hold.

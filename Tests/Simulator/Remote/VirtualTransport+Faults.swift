@@ -1,4 +1,3 @@
-internal import ObjectStorage
 internal import SyncModel
 
 extension VirtualTransport {

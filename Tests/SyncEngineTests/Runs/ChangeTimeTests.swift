@@ -4,7 +4,6 @@ import ManifestStore
 import SyncModel
 import Testing
 
-@testable import ObjectTransfer
 @testable import SyncEngine
 
 /// The ctime tells an edit from damage: whatever writes a file moves it.

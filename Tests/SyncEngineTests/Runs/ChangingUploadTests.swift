@@ -1,10 +1,8 @@
 import Foundation
 import ObjectStorage
-import StorageServer
 import SyncModel
 import Testing
 
-@testable import ObjectTransfer
 @testable import SyncEngine
 
 extension EngineRuns {

@@ -1,10 +1,8 @@
 import Foundation
-import LocalStorage
 import ObjectStorage
 import SyncModel
 import Testing
 
-@testable import ObjectTransfer
 @testable import SyncEngine
 
 extension EngineRuns {

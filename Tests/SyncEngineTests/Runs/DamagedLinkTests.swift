@@ -1,6 +1,5 @@
 import Foundation
 import ManifestStore
-import ObjectTransfer
 import SyncModel
 import Testing
 

@@ -1,7 +1,6 @@
 import Foundation
 import ManifestStore
 import ObjectStorage
-import StorageServer
 import SyncModel
 import Synchronization
 import Testing

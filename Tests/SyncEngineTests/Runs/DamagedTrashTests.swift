@@ -1,8 +1,6 @@
-import StoreFixture
 import SyncModel
 import Testing
 
-@testable import ObjectTransfer
 @testable import SyncEngine
 
 /// Damaged files that good content replaced.

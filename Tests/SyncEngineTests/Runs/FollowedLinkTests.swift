@@ -1,10 +1,7 @@
 import Foundation
-import LocalStorage
-import ManifestStore
 import SyncModel
 import Testing
 
-@testable import ObjectTransfer
 @testable import SyncEngine
 
 extension EngineRuns {

@@ -1,12 +1,8 @@
 import Foundation
-import ManifestStore
-import ObjectStorage
-import StorageServer
 import SyncModel
 import Synchronization
 import Testing
 
-@testable import ObjectTransfer
 @testable import SyncEngine
 
 extension EngineRuns {

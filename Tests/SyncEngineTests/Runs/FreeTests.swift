@@ -1,6 +1,5 @@
 import Foundation
 import LocalStorage
-import ManifestStore
 import SyncModel
 import Synchronization
 import Testing

@@ -1,11 +1,9 @@
 import Foundation
 import ObjectStorage
-import StorageServer
 import SyncModel
 import Synchronization
 import Testing
 
-@testable import ObjectTransfer
 @testable import SyncEngine
 
 extension EngineRuns {

@@ -1,7 +1,6 @@
 import Foundation
 import LocalStorage
 import ManifestStore
-import ObjectStorage
 import SyncModel
 import Testing
 

@@ -1,6 +1,4 @@
 import Foundation
-import LocalStorage
-import ManifestStore
 import SyncModel
 import Testing
 

@@ -1,9 +1,7 @@
 import Foundation
 import ManifestStore
-import ObjectStorage
 import StorageServer
 import SyncModel
-import SyncTestSupport
 import Testing
 
 @testable import LocalStorage

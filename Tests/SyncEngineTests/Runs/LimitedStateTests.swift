@@ -2,11 +2,8 @@ import Foundation
 import ManifestStore
 import ObjectStorage
 import SyncModel
-import SyncPlanner
-import SyncTestSupport
 import Testing
 
-@testable import LocalStorage
 @testable import ObjectTransfer
 @testable import SyncEngine
 

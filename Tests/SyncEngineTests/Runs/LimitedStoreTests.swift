@@ -1,5 +1,4 @@
 import Foundation
-import LocalStorage
 import ObjectStorage
 import StorageServer
 import SyncModel

@@ -4,7 +4,6 @@ import StorageServer
 import SyncModel
 import Testing
 
-@testable import ObjectTransfer
 @testable import SyncEngine
 
 extension EngineRuns {

@@ -1,5 +1,4 @@
 import Foundation
-import ObjectStorage
 import SyncModel
 import Synchronization
 import Testing

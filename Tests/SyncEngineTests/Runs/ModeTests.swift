@@ -7,7 +7,6 @@ import StorageServer
 import SyncModel
 import Testing
 
-@testable import ObjectTransfer
 @testable import SyncEngine
 
 /// Permissions that changed without the content.

@@ -1,6 +1,5 @@
 import Foundation
 import ObjectStorage
-import StorageServer
 import SyncModel
 import Testing
 

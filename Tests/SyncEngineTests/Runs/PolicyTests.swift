@@ -1,6 +1,5 @@
 import Foundation
 import LocalStorage
-import ObjectStorage
 import StorageServer
 import SyncModel
 import Testing

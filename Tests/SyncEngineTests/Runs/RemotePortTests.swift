@@ -1,5 +1,4 @@
 import Foundation
-import LocalStorage
 import ManifestStore
 import ObjectStorage
 import StorageServer

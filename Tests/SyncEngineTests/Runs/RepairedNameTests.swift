@@ -2,7 +2,6 @@ import Foundation
 import SyncModel
 import Testing
 
-@testable import ObjectTransfer
 @testable import SyncEngine
 
 /// A damaged file lives on under another name while its old one has good content again.

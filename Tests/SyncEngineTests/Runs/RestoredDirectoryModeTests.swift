@@ -1,10 +1,8 @@
 import Foundation
-import LocalStorage
 import ObjectStorage
 import SyncModel
 import Testing
 
-@testable import ObjectTransfer
 @testable import SyncEngine
 
 /// Permissions of directories that are made again because something in them comes back.

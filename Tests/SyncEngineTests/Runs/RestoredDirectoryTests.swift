@@ -1,11 +1,8 @@
 import Foundation
-import LocalStorage
-import ManifestStore
 import SyncModel
 import Synchronization
 import Testing
 
-@testable import ObjectTransfer
 @testable import SyncEngine
 
 extension EngineRuns {

@@ -1,11 +1,8 @@
 import Foundation
-import LocalStorage
 import ObjectStorage
-import StorageServer
 import SyncModel
 import Testing
 
-@testable import ObjectTransfer
 @testable import SyncEngine
 
 /// Directories with permissions of their own that a run makes again because it fetches a file into

@@ -4,7 +4,6 @@ import ManifestStore
 import SyncModel
 import Testing
 
-@testable import ObjectTransfer
 @testable import SyncEngine
 
 /// File systems give the inode of a removed file to the next one that is made.

@@ -3,7 +3,6 @@ import ObjectStorage
 import SyncModel
 import Testing
 
-@testable import ObjectTransfer
 @testable import SyncEngine
 
 /// What one state of a directory has found damaged is so to another one.

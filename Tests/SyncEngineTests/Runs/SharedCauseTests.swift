@@ -1,6 +1,5 @@
 import Foundation
 import LocalStorage
-import ObjectStorage
 import SyncModel
 import Testing
 

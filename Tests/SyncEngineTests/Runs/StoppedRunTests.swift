@@ -1,6 +1,4 @@
 import Foundation
-import ManifestStore
-import ObjectStorage
 import StorageServer
 import SyncModel
 import Testing

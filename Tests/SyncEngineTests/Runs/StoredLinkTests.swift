@@ -5,7 +5,6 @@ import ManifestStore
 import SyncModel
 import Testing
 
-@testable import ObjectTransfer
 @testable import SyncEngine
 
 extension EngineRuns {

@@ -3,7 +3,6 @@ import SyncModel
 import SyncTestSupport
 import Testing
 
-@testable import ObjectTransfer
 @testable import SyncEngine
 
 extension EngineRuns {

@@ -1,5 +1,4 @@
 import Foundation
-import StorageServer
 import SyncModel
 import Testing
 

@@ -6,7 +6,6 @@ import SyncModel
 import Synchronization
 import Testing
 
-@testable import ObjectTransfer
 @testable import SyncEngine
 
 /// Directories that a run has made, and whose markers it has not asked yet.

@@ -2,7 +2,6 @@ import Foundation
 import LocalStorage
 import ManifestStore
 import ObjectStorage
-import StoreFixture
 import SyncModel
 import Testing
 

@@ -1,4 +1,3 @@
-internal import ObjectTransfer
 internal import SyncModel
 
 /// What a ``TransferManager`` knows of one transfer in this process.

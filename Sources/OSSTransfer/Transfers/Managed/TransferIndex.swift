@@ -1,7 +1,6 @@
 internal import LocalStorage
 package import ObjectStorage
 internal import ObjectTransfer
-internal import SyncModel
 
 /// What a ``TransferManager`` knows of a transfer.
 public struct ManagedTransfer: Sendable, Hashable, Identifiable {

@@ -1,4 +1,3 @@
-internal import LocalStorage
 internal import ObjectTransfer
 internal import SyncModel
 
