@@ -318,7 +318,7 @@ extension OpenDirectory {
         return nil
     }
 
-    private func accessList(_ attribute: SystemCalls.ListAttribute) -> AccessList? {
+    private func accessList(_ attribute: ListAttribute) -> AccessList? {
         (try? calls.list(attribute, of: descriptor)).flatMap { $0 }.flatMap(AccessList.init)
     }
 }

@@ -73,6 +73,36 @@ extension DirectoryWalk.State {
             && status.owner != SystemCalls.effectiveUser
     }
 
+    /// What has a name that no key can have: a file, or a link that is stored.
+    func file(of name: PathBytes, in directory: OpenDirectory) -> [FileIdentity] {
+        guard let found = try? status(of: name, in: directory) else { return [] }
+        switch found.kind {
+        case .file: return [found.identity]
+        case .special(.symbolicLink) where links == .store: return [found.identity]
+        default: return []
+        }
+    }
+
+    /// Looks beneath a directory of such a name from now on.
+    mutating func enterUnnamed(_ path: [UInt8], _ name: PathBytes, in directory: OpenDirectory) {
+        guard looksBeneathUnnamed, let around = levels.last?.status else { return }
+        unnamed.path = path
+        unnamed.enter(path, name, in: directory, around)
+    }
+
+    /// Looks at one name beneath it.
+    mutating func stepUnnamed(_ batch: inout WalkBatch) {
+        guard let found = unnamed.next(), !found.isReserved,
+            !isExcluded(found.path, found.isDirectory)
+        else { return }
+        if found.isDirectory {
+            return unnamed.enter(found.path, found.name, in: found.directory, found.status)
+        }
+        let files = file(of: found.name, in: found.directory)
+        guard !files.isEmpty else { return }
+        batch.issues.append(WalkIssue(path: unnamed.path, reason: .beneathUnnamed, files: files))
+    }
+
     mutating func answer(_ reason: WalkIssue.Reason?) {
         guard let question else { return }
         answered = (question.directory, reason)

@@ -152,7 +152,7 @@ extension DirectoryWalk.State {
 
     /// Looks at one name; false at the end.
     private mutating func step(_ batch: inout WalkBatch) throws(LocalError) -> Bool {
-        if !unnamed.levels.isEmpty {
+        if !unnamed.isEmpty {
             stepUnnamed(&batch)
             return true
         }

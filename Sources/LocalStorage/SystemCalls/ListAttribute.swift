@@ -1,16 +1,15 @@
 internal import CLibrary
 internal import CSystem
-internal import SyncModel
+
+/// The attributes that hold access control lists, in the kernel's own form.
+enum ListAttribute: String {
+    case access = "system.posix_acl_access"
+    /// What a directory gives to new files in it.
+    case forNewFiles = "system.posix_acl_default"
+}
 
 // Who may access a file: its owner, its group and its access control list.
 extension SystemCalls {
-    /// The attributes that hold the lists, in the kernel's own form.
-    enum ListAttribute: String {
-        case access = "system.posix_acl_access"
-        /// What a directory gives to new files in it.
-        case forNewFiles = "system.posix_acl_default"
-    }
-
     /// Enough for 500 entries: more than any file system keeps.
     private static let largestList = 4096
 
