@@ -103,6 +103,16 @@ package final class DirectoryLock: Sendable {
         return file
     }
 
+    /// The file of the lock of a state directory; nil if no run has made it.
+    fileprivate static func file(in state: OpenDirectory) throws(LocalError) -> OpenFile? {
+        do throws(LocalError) {
+            return try state.file(PathBytes("lock"), "lock")
+        } catch {
+            guard error.errno == ENOENT else { throw error }
+            return nil
+        }
+    }
+
     /// The process and host that a lock's file names.
     fileprivate static func holder(in file: OpenFile) throws(LocalError) -> String {
         let text = try file.read(at: 0, length: Self.maximumTextLength)
@@ -186,15 +196,9 @@ extension MirrorDirectory {
     /// The process and host that hold a shard of the mirror; nil if nobody does.
     package func holder(ofShard folder: [String]) throws(LocalError) -> String? {
         guard let folder = try state.folder(folder, makes: false) else { return nil }
-        let file: OpenFile
-        do throws(LocalError) {
-            file = try folder.directory.file(PathBytes("lock"), "lock")
-        } catch {
-            guard error.errno == ENOENT else { throw error }
-            return nil
-        }
-        defer { SystemCalls.unlock(file.descriptor) }
-        guard (try? calls.lockShared(file.descriptor)) == false else { return nil }
+        guard let file = try DirectoryLock.file(in: folder.directory),
+            (try? calls.isLocked(file.descriptor)) == true
+        else { return nil }
         return try DirectoryLock.holder(in: file)
     }
 
@@ -231,16 +235,9 @@ extension MirrorDirectory {
     /// For an instant the lock is shared: ask only where a run was begun and did not end.
     package var isLocked: Bool {
         get throws(LocalError) {
-            let file: OpenFile
+            guard let file = try DirectoryLock.file(in: state.directory) else { return false }
             do throws(LocalError) {
-                file = try state.directory.file(PathBytes("lock"), "lock")
-            } catch {
-                guard error.errno == ENOENT else { throw error }
-                return false
-            }
-            defer { SystemCalls.unlock(file.descriptor) }
-            do throws(LocalError) {
-                return try !calls.lockShared(file.descriptor)
+                return try calls.isLocked(file.descriptor)
             } catch {
                 guard error.isWithoutLocks else { throw error }
                 return try LeaseFiles(state: state.directory, calls: calls).isHeld

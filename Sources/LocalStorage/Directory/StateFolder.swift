@@ -164,8 +164,7 @@ package struct StateFolder: Sendable {
         guard let file = try? directory.file(PathBytes(Self.watchName.utf8), Self.watchName) else {
             return false
         }
-        defer { SystemCalls.unlock(file.descriptor) }
-        return (try? calls.lockShared(file.descriptor)) == false
+        return (try? calls.isLocked(file.descriptor)) == true
     }
 
     /// What a run shows to others while it works.

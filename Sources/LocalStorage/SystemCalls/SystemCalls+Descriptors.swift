@@ -220,6 +220,12 @@ extension SystemCalls {
         return true
     }
 
+    /// True if another process holds an exclusive lock; for an instant, it is shared.
+    func isLocked(_ descriptor: Int32) throws(LocalError) -> Bool {
+        defer { Self.unlock(descriptor) }
+        return try !lockShared(descriptor)
+    }
+
     static func unlock(_ descriptor: Int32) {
         _ = flock(descriptor, LOCK_UN)
     }
