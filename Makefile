@@ -95,7 +95,7 @@ clean:
 # New seeds of the simulator, crash points and fuzzers, for MINUTES in all; then what `make test`
 # leaves out: most crash points, half of the fault scripts, 4,900 seeds, 960 of wider worlds, 984 of
 # several nodes, three processes with one lease, the archive on an empty Debian, more worlds in which
-# status, dry run and run must agree, 1,000 kills of transfers, 1,000 races of a manager's calls, the
+# status, dry run and run must agree, 1,000 kills of transfers, 1,000 races of calls, the
 # peers with 1 GiB, the sanitizers, and the tests without the libraries of C.
 soak:
 	@MINUTES=$${MINUTES:-10} Tests/Simulator/run
@@ -103,7 +103,7 @@ soak:
 	@SEEDS='60..<5000' WIDE='30..<1000' NODES='12..<1000' LEASES=3 Tests/Simulator/run
 	@OSSSYNC_PLAN_WORLDS=1000 swift test --filter PlanAgreementTests
 	@OSSSYNC_KILLS=1000 swift test --filter 'Killed(Transfer|Process)Tests'
-	@OSSSYNC_RACES=1000 swift test --filter TransferManagerOrderTests
+	@OSSSYNC_RACES=1000 swift test --filter '(TransferManagerOrder|IntentRace|DownloadFault)Tests'
 	@Tests/FaultScripts/run
 	@Tests/Peers/run
 	@Tests/Slurm/run

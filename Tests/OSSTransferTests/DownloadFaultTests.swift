@@ -31,7 +31,7 @@ struct DownloadFaultTests {
     }
 
     /// Each pause comes when the server holds all requests, each at a random byte of its answer.
-    @Test func `paused a thousand times costs no more than allowed`() async throws {
+    @Test func `paused again and again costs no more than allowed`() async throws {
         let size: Int64 = 64 << 20
         let content = StoreFixture.ramp(Int(size))
         let urls = try await fixture.presigned(content)
@@ -45,9 +45,10 @@ struct DownloadFaultTests {
             try fixture.resumable(.presigned(urls), options)
         }
         fixture.server.clearRequestLog()
-        var pauses: Int64 = 0
+        var pauses = 0
         var download = try make()
-        for number in 0..<1_000 {
+        let rounds = min(1_000, raceRounds * 10)
+        for number in 0..<rounds {
             // Every tenth time as if in a new process.
             if number % 10 == 9 { download = try make() }
             let current = download
@@ -63,14 +64,14 @@ struct DownloadFaultTests {
             current.transfer.pause()
             if case .paused = try await outcome { pauses += 1 } else { break }
         }
-        #expect(pauses == 1_000)
+        #expect(pauses == rounds)
         try fixture.setFaults("[]")
         _ = try await download.run()
         #expect(fixture.content("file") == content)
         let sent = fixture.bytesSent
         #expect(sent >= size)
         // On a busy machine more of the streams have received something when the pause comes.
-        #expect(sent - size <= pauses * 32_768, "\((sent - size) / pauses) for each")
+        #expect(sent - size <= Int64(pauses) * 32_768, "\(sent - size) more")
         #expect(fixture.names(in: "records") == [])
     }
 

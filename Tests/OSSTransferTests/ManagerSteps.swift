@@ -4,7 +4,8 @@ import OSSTransfer
 import StoreFixture
 import Synchronization
 
-/// Rounds of a race of calls of a manager; `make soak` asks for 1,000.
+/// Rounds of a race of a manager's calls, a tenth of those of one transfer's; `make soak` asks for
+/// 1,000.
 let raceRounds = ProcessInfo.processInfo.environment["OSSSYNC_RACES"].flatMap(Int.init) ?? 40
 
 /// Notes what a manager tells; calls of one kind that follow each other are one.
