@@ -127,19 +127,6 @@ struct MirrorTests {
         #expect(try workplace.run("pull", tree.path).status == 0)
     }
 
-    @Test func `a dry run says what it would do and does nothing`() throws {
-        let workplace = try Workplace()
-        let source = try workplace.makeDirectory("source")
-        try source.write("a", ramp(10))
-        #expect(try workplace.run("init", source.path, workplace.remote).status == 0)
-        let requests = try workplace.requests {
-            let push = try workplace.run("push", source.path, "--dry-run", "--json")
-            #expect(push.status == 0, "\(push.diagnostics)")
-            #expect(push.items(action: "upload", state: "planned") == ["a"])
-        }
-        #expect(!requests.contains { $0.operation == "PutObject" })
-    }
-
     @Test func `a first dry run leaves nothing behind`() throws {
         let workplace = try Workplace()
         let source = try workplace.makeDirectory("source")

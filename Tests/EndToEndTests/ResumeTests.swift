@@ -112,37 +112,6 @@ struct ResumeTests {
         #expect(target.content("big") == ramp(Self.size))
     }
 
-    @Test func `an object replaced in the middle ends as the new version, whole`() throws {
-        let workplace = try Workplace(
-            faults: """
-                [{"match": {"operation": "GetObject", "occurrence": 3},
-                  "effect": {"replaceObject": {"at": 0}}}]
-                """
-        )
-        let source = try workplace.makeDirectory("source")
-        try source.write("big", ramp(Self.size))
-        #expect(
-            try workplace.run("push", source.path, workplace.remote, "--part-size", "4M").status
-                == 0
-        )
-        let target = try workplace.makeDirectory("target")
-        let pull = try workplace.run(
-            "pull",
-            target.path,
-            workplace.remote,
-            "--part-size",
-            "4M",
-            "--json"
-        )
-        #expect(pull.status == 0, "\(pull.diagnostics)")
-        let found = try #require(target.content("big"))
-        #expect(found != ramp(Self.size))
-        // A second directory gets the same: there is one version, and it is whole.
-        let other = try workplace.makeDirectory("other")
-        #expect(try workplace.run("pull", other.path, workplace.remote).status == 0)
-        #expect(other.content("big") == found)
-    }
-
     @Test func `a lost answer to complete is settled without sending again`() throws {
         let workplace = try Workplace(
             faults: """
@@ -164,26 +133,5 @@ struct ResumeTests {
         let requests = try workplace.requests()
         #expect(requests.count { $0.operation == "CompleteMultipartUpload" } == 1)
         #expect(requests.count { $0.operation == "UploadPart" } == 3)
-    }
-
-    @Test func `faults of every request are survived`() throws {
-        let workplace = try Workplace(
-            faults: """
-                [{"match": {"operation": "GetObject", "every": 3},
-                  "effect": {"cut": {"at": 100000, "how": "rst"}}},
-                 {"match": {"operation": "UploadPart", "every": 4},
-                  "effect": {"fail": {"status": 503, "code": "ServiceUnavailable"}}},
-                 {"match": {"operation": "ListObjectsV2", "occurrence": 1},
-                  "effect": {"fail": {"status": 500, "code": "InternalError"}}}]
-                """
-        )
-        let source = try workplace.makeDirectory("source")
-        try source.write("big", ramp(20 << 20))
-        let push = try workplace.run("push", source.path, workplace.remote, "--part-size", "1M")
-        #expect(push.status == 0, "\(push.diagnostics)")
-        let target = try workplace.makeDirectory("target")
-        let pull = try workplace.run("pull", target.path, workplace.remote, "--part-size", "1M")
-        #expect(pull.status == 0, "\(pull.diagnostics)")
-        #expect(target.content("big") == ramp(20 << 20))
     }
 }

@@ -8,7 +8,7 @@ import sqlite3
 from case_table import case, equal, expect
 from machine import Running, until
 from scenes import FRESH, NEW, OLD, OTHER, pulled, recovers
-from stage import BUCKET, ramp
+from stage import ramp
 from wire import HANG
 
 
@@ -201,17 +201,6 @@ def _(place):
     pushed = place.push("--delete")
     expect(place.get("new") == b"made by the user", f"the object is gone: {pushed}")
     expect(place.get("other") == FRESH, f"the object of 'other' is gone: {pushed}")
-
-
-@case("F128", "another remote is refused before anything is asked of it")
-def _(place):
-    pulled(place)
-    place.server.forget_requests()
-    result = place.start("pull", place.directory, f"oss://{BUCKET}/{place.prefix}-other", "--json",
-                         "--delete")
-    equal(result.status, 3, f"the exit status of {result}")
-    equal(place.requests("GetObject"), [], "content that was asked for")
-    equal(place.tree()["gone"], OTHER, "what was not to be deleted")
 
 
 def received(place):
