@@ -117,8 +117,6 @@ final class LeaseTable {
         limits = ExploredProcess.TimeLimits(timing, countsLate: planted == .lateBeatCounts)
     }
 
-    var processCount: Int { processes.count }
-
     func fresh(_ slot: Int) -> Int32 {
         number(ExploredProcess(LeaseCodes.holder(slot: slot, age: 0), kernel, timing))
     }

@@ -11,8 +11,6 @@ import Darwin
 
 @Suite("Opening")
 struct OpeningTests {
-    private static let aside = "manifest.corrupt-20260102T030405Z"
-
     private func fill(_ store: ManifestStore) async throws {
         try await store.record([.upsert(Sample.entry("a")), .upsert(Sample.entry("b"))])
     }

@@ -25,9 +25,6 @@ final class ClientFixture: Sendable {
         var pauses: [Duration] { state.withLock { $0.pauses } }
         var observations: [StorageObservation] { state.withLock { $0.observations } }
 
-        var requestCount: Int {
-            observations.count { if case .requestSent = $0 { true } else { false } }
-        }
         var clockCorrections: [Int64] {
             observations.compactMap {
                 if case .clockCorrected(let offset) = $0 { offset } else { nil }

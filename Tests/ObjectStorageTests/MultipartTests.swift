@@ -20,8 +20,6 @@ struct MultipartTests {
         )
     }
 
-    private func body(_ text: String) -> [UInt8] { [UInt8](text.utf8) }
-
     @Test func `an upload is begun and ended`() async throws {
         let fixture = try ClientFixture { request, _ in
             switch request.method {

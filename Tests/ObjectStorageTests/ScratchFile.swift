@@ -30,10 +30,6 @@ final class ScratchFile: Sendable {
         close(other)
     }
 
-    func truncate(to size: Int) {
-        ftruncate(descriptor, off_t(size))
-    }
-
     var content: [UInt8] {
         var bytes = [UInt8](repeating: 0, count: 1 << 24)
         let size = bytes.count

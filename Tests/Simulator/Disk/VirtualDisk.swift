@@ -139,7 +139,5 @@ final class VirtualDisk: @unchecked Sendable {
         virtual_files_set_time(time.seconds, Int64(time.nanoseconds))
     }
 
-    var isFrozen: Bool { virtual_files_is_frozen() }
-
     func freeze() { virtual_files_freeze() }
 }

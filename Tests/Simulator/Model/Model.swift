@@ -120,12 +120,6 @@ struct Model {
         }
     }
 
-    mutating func saw(_ path: ObjectKey, _ content: ContentID) {
-        seenInRun[path, default: []].insert(content)
-    }
-
-    mutating func sawAbsent(_ path: ObjectKey) { absentInRun.insert(path) }
-
     /// True if there was a time in this run without a file at the path.
     func wasAbsent(_ path: ObjectKey) -> Bool {
         if absentInRun.contains(path) { return true }

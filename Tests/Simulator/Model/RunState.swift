@@ -80,7 +80,6 @@ final class RunState: @unchecked Sendable {
     var hasMissedFiles = false
     /// How often the run has begun to read a directory: the walk does so once, and first.
     var readings: [String: Int] = [:]
-    var failuresBeforeDeletion = 0
     /// What the name of the crash point is, once it crashed.
     var crashPoint: String?
     /// Object contents that went out or came in.

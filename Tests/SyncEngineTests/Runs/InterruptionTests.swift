@@ -26,11 +26,6 @@ extension EngineRuns {
             ).store
         }
 
-        private func contents(of folder: String) -> [Data] {
-            let paths = (try? FileManager.default.subpathsOfDirectory(atPath: folder)) ?? []
-            return paths.compactMap { FileManager.default.contents(atPath: folder + "/" + $0) }
-        }
-
         /// Leaves what a pull does that is killed before, or in the middle of, its deletions.
         private func planDeletions(of keys: [ObjectKey], _ fixture: MirrorFixture) async throws {
             let manifest = try await openManifest(fixture)

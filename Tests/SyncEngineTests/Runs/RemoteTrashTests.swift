@@ -54,13 +54,6 @@ struct RemoteTrashTests {
         try await fixture.objects().filter { !$0.hasPrefix(".osssync/") }
     }
 
-    private func content(ofTrashed name: String) async throws -> Data {
-        let key = try await fixture.objects().first {
-            $0.hasPrefix(".osssync/trash/") && $0.hasSuffix("/" + name)
-        }
-        return try await fixture.object(try #require(key))
-    }
-
     @Test(arguments: [StorageDialect.oss, .s3])
     func `what a push deletes or replaces is copied first`(dialect: StorageDialect) async throws {
         let fixture = try MirrorFixture(dialect: dialect)
