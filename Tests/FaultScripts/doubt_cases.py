@@ -1,4 +1,4 @@
-"""Rows F282 to F286, F444, F468, F472 and F480: places of the state, directories that are only sent, and doubt."""
+"""Rows F282 to F286, F444, F468, F472, F480 and F521: places of the state, directories that are only sent, and doubt."""
 
 import os
 import shutil
@@ -6,7 +6,7 @@ import stat
 
 import program
 from case_table import case, equal, expect
-from machine import Disk, pretending, stranger, under
+from machine import Disk, owned, pretending, stranger, under
 from stage import ramp
 from Support.processes import PATIENCE
 
@@ -292,3 +292,23 @@ def _(place):
     equal(disk.tree(), {"sub/g": ramp(200)}, "the tree")
     place.in_step(disk.run("pull", "f"))
     equal(sorted(disk.tree()), ["f", "sub/g"], "the tree after the pull")
+
+
+@case("F521", "what the owner of a directory freed is not deleted by root's own state of it")
+def _(place):
+    wrapper = stranger(place)
+    if wrapper is None or os.getuid() != 0:
+        return
+    for name in ("d/a", "d/b", "c", "e", "f", "g"):
+        place.write(name, ramp(100))
+    owned(place.directory)
+    place.in_step(under(place, wrapper, "push"))
+    state = os.path.join(place.folder, "state of root")
+    place.in_step(place.push("--state-dir", state))
+    line = [*wrapper, place.server.osssync, "free", place.directory, "d", "c"]
+    equal(program.run(line[0], line[1:], place.full_environment(), PATIENCE).status, 0, "the freeing")
+    os.remove(place.path("e"))
+    result = place.push("--delete", "--state-dir", state)
+    equal((result.status, result.count("deleted")), (0, 1), f"{result}")
+    for name in ("d/a", "d/b", "c"):
+        equal(place.get(name), ramp(100), f"{name} after {result}")

@@ -44,6 +44,9 @@ package struct WalkIssue: Sendable, Hashable {
         case tagged(by: String)
         /// The directory may hold one, which cannot be read.
         case unreadableTag(errno: Int32)
+        /// It is in the way of what was freed, which is only in the bucket: a file there is a
+        /// directory here, or the other way round.
+        case freedPlace
     }
 
     /// What a link leads to that is not followed.
@@ -75,7 +78,8 @@ package struct WalkIssue: Sendable, Hashable {
         switch reason {
         case .symbolicLink, .storedLink, .unfollowedLink, .linkName, .special, .nestedMirror,
             .state, .pseudoFileSystem, .otherFileSystem, .reservedName, .noEscapedName,
-            .nameNotUTF8, .beneathUnnamed, .tooDeep, .disappeared, .tagged, .unreadableTag:
+            .nameNotUTF8, .beneathUnnamed, .tooDeep, .disappeared, .tagged, .unreadableTag,
+            .freedPlace:
             false
         // Who may not look at a thing is told so by a disk that is well.
         case .unreadableDirectory(let errno), .unreadableEntry(let errno):
@@ -94,7 +98,7 @@ package struct WalkIssue: Sendable, Hashable {
             true
         case .storedLink, .linkName, .nameNotUTF8, .beneathUnnamed, .tooDeep, .notMounted,
             .unreadableDirectory, .unreadableEntry, .changedDuringWalk, .disappeared, .tagged,
-            .unreadableTag, .otherFileSystem:
+            .unreadableTag, .otherFileSystem, .freedPlace:
             false
         }
     }
@@ -174,6 +178,10 @@ package struct WalkIssue: Sendable, Hashable {
         case .unreadableTag(let errno):
             return "'\(name)' is excluded, because its '\(DirectoryTags.cacheName)' cannot be read"
                 + " (\(errorText(errno)))"
+        case .freedPlace:
+            return "'\(name)' is a file on one side and a directory on the other, of which files"
+                + " were freed: nothing of it is sent. Rename it; 'osssync pull' of it then brings"
+                + " back what was freed"
         case .notMounted:
             return "'\(name)' was a mount point in the last run and is not mounted now: what is"
                 + " beneath is skipped and nothing is deleted in this run; mount it, or use"

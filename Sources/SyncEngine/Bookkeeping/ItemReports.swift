@@ -200,7 +200,7 @@ struct ItemReports: Sendable {
             )
         case .unreadableTag: context.emit(.warning(message: issue.message))
         case .linkName, .nameNotUTF8, .tooDeep, .unreadableDirectory, .unreadableEntry,
-            .changedDuringWalk, .notMounted:
+            .changedDuringWalk, .notMounted, .freedPlace:
             context.tracker.count { $0.skipped += 1 }
             var message = issue.message
             if issue.reason == .nameNotUTF8, let hint = FilterHint(key, isFileOnly: false) {

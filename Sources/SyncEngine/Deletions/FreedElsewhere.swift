@@ -4,8 +4,8 @@ internal import ObjectStorage
 internal import SyncModel
 internal import Synchronization
 
-/// What mirrors around the directory, and within it, have freed: their objects may be the only
-/// copies, whichever of the mirrors deletes them.
+/// What mirrors around the directory, and within it, have freed, and another user's mirror of it:
+/// their objects may be the only copies, whichever of the mirrors deletes them.
 ///
 /// A file is named in such a list before it goes. So a list that is read when an object is to be
 /// deleted has every file that was freed before the walk missed it.
@@ -63,8 +63,8 @@ final class FreedElsewhere: Sendable {
     /// The directory of another mirror that freed the file of a key; nil if none did.
     private func mirror(thatFreed key: ObjectKey) -> String? {
         found.withLock { found in
-            let around =
-                found.around ?? GivenPath.around(path).map { Mirror(at: $0, prefix: $1) }
+            let places = [(path, [])] + GivenPath.around(path)
+            let around = found.around ?? places.map { Mirror(at: $0, prefix: $1) }
             found.around = around
             if let mirror = around.first(where: { $0.names($0.prefix + key.bytes) }) {
                 return mirror.path

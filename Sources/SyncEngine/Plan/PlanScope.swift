@@ -1,4 +1,5 @@
 internal import LocalStorage
+internal import ManifestStore
 internal import ObjectTransfer
 internal import SyncModel
 internal import SyncPlanner
@@ -228,6 +229,15 @@ struct PlanScope: Sendable {
     func surelyTakes(_ key: ObjectKey) -> Bool {
         held.isEmpty && filter.bounds.isEmpty && !freed.paths.names(key)
             && cursor.classify(key) == .included
+    }
+
+    /// Reports what is in the way of what was freed, if an entry shows any.
+    func report(
+        _ entry: JoinedEntry,
+        _ manifest: ManifestStore,
+        _ issues: ScanIssues
+    ) async throws(ManifestError) {
+        if let place = try await freed.obstacle(of: entry, in: manifest) { issues.report(place) }
     }
 
     /// The entry to decide on; nil if the run skips it, also for a file that the walk found.

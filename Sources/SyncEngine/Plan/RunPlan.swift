@@ -113,6 +113,7 @@ struct RunPlan {
                 ? item.replacing(.skip(.behindLink)) : item
         }
         guard let cover = issues.cover(of: item.entry.key) else { return item }
+        if cover.reason == .freedPlace { return item.replacing(.nothing(.hidden)) }
         let skipped = Decision.skip(cover.replacesWhatWasThere ? .replaced : .hidden)
         if item.decision.dependsOnWalk { return item.replacing(skipped) }
         // What was mirrored and is not any more is no less than what could not be fetched.

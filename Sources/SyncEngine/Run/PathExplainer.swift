@@ -55,27 +55,37 @@ struct PathExplainer: Sendable {
         else {
             throw try await nothing(of: path, key, session)
         }
+        let freed = FreedScope(session.freed)
+        let place = try await freed.obstacle(of: entry, in: session.manifest)
+        let issues = found.issues + [place].compactMap(\.self)
         var outlooks: [SyncDirection: Explanation.Outlook] = [:]
-        let (dialect, directory) = (settings.identity.dialect, settings.directory)
         for setup in setups {
-            if setup.direction != .pull,
-                let reason = RemoteIdentity.reason(ofTime: dialect, in: directory)
-            {
-                outlooks[setup.direction] = Explanation.Outlook(
-                    action: nil,
-                    reason: "it is refused: " + reason,
-                    rule: nil,
-                    isExcluded: false
-                )
+            if let refused = refused(setup.direction) {
+                outlooks[setup.direction] = refused
                 continue
             }
-            let (outlook, item) = outlook(entry, neighbours, setup, found.issues)
+            let (outlook, item) = outlook(entry, neighbours, setup, issues)
             outlooks[setup.direction] = await looking(item, setup, outlook)
         }
         let judgesInodes = setups[0].policy.judgesInodes
         var explanation = Explanation(entry, crc64, outlooks, judgesInodes: judgesInodes)
-        explanation.issues = found.issues.map(\.message)
+        explanation.issues = issues.map(\.message)
         return explanation
+    }
+
+    /// What is said of a direction in which nothing runs, in a directory that has the bucket as of
+    /// a time; nil for any other.
+    private func refused(_ direction: SyncDirection) -> Explanation.Outlook? {
+        let (dialect, directory) = (settings.identity.dialect, settings.directory)
+        guard direction != .pull,
+            let reason = RemoteIdentity.reason(ofTime: dialect, in: directory)
+        else { return nil }
+        return Explanation.Outlook(
+            action: nil,
+            reason: "it is refused: " + reason,
+            rule: nil,
+            isExcluded: false
+        )
     }
 
     /// What is said of a path of which neither side has anything by its own name.

@@ -1,4 +1,5 @@
 internal import LocalStorage
+internal import ManifestStore
 internal import ObjectStorage
 internal import ObjectTransfer
 internal import SyncModel
@@ -146,6 +147,9 @@ final class FreedScope: Sendable {
     static let message = "freed: it is only in the bucket; 'osssync pull' of it brings it back"
 
     let paths: FreedPaths
+    /// The last object that was freed, beneath whose name the next files may lie, and whether that
+    /// was told.
+    private let last = Mutex<(key: ObjectKey, isTold: Bool)?>(nil)
     private let bringsBack: Bool
     private let isExpected: @Sendable (ObjectKey) -> Bool
     private let counted = Mutex(Seen())
@@ -230,6 +234,38 @@ final class FreedScope: Sendable {
     /// True for what is only in the bucket because it was freed.
     func holds(_ entry: JoinedEntry) -> Bool {
         !bringsBack && entry.local == nil && entry.remote != nil && paths.contains(entry.key)
+    }
+
+    /// Says that a name is a file on one side and a directory on the other, if this entry shows it.
+    ///
+    /// Nil if it does not, or another one did before. Keys ascend. What was freed is not in the plan, which could not tell it.
+    func obstacle(
+        of entry: JoinedEntry,
+        in manifest: ManifestStore
+    ) async throws(ManifestError) -> WalkIssue? {
+        guard !bringsBack, !paths.isEmpty else { return nil }
+        if holds(entry), !entry.key.isDirectoryMarker { last.withLock { $0 = (entry.key, false) } }
+        guard let local = entry.local else { return nil }
+        if let key = freedObject(above: entry.key) {
+            return WalkIssue(path: [UInt8](key.bytes), reason: .freedPlace)
+        }
+        let beneath = ObjectKey(entry.key.bytes + [UInt8(ascii: "/")])
+        guard case .file = local.kind, paths.concerns(beneath),
+            try await manifest.first(.entries(in: KeyRange(prefix: beneath))) != nil
+        else { return nil }
+        return WalkIssue(path: [UInt8](entry.key.bytes), reason: .freedPlace)
+    }
+
+    /// What was freed under a name that is a directory here by now; nil if it was told before.
+    private func freedObject(above key: ObjectKey) -> ObjectKey? {
+        last.withLock { last in
+            guard let (freed, isTold) = last, !isTold, key.bytes.count > freed.bytes.count,
+                key.bytes.starts(with: freed.bytes),
+                key.bytes[freed.bytes.count] == UInt8(ascii: "/")
+            else { return nil }
+            last = (freed, true)
+            return freed
+        }
     }
 
     /// True for a file in the place of one that was freed: it is no later version of that one.

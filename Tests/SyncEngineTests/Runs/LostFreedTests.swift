@@ -55,6 +55,50 @@ extension EngineRuns {
             #expect(try await fixture.objects().contains(nested.key))
         }
 
+        /// Other machines could have only one of both.
+        @Test(
+            arguments: [
+                ("films", "films", "films/a"), ("films/a", "films/a/new", "films/a"),
+                ("deep", "deep/er", "deep/er/x"),
+            ],
+            [SyncDirection.push, .sync]
+        )
+        func `keep their places`(
+            case: (freed: String, new: String, key: String),
+            direction: SyncDirection
+        ) async throws {
+            let fixture = try await mirror()
+            for name in ["deep/er/x", "deep/y"] { try fixture.write("a/" + name, Data(name.utf8)) }
+            try await fixture.run("a", .push)
+            try await free(fixture, [`case`.freed])
+            if fixture.exists("a/" + `case`.new) { try fixture.remove("a/" + `case`.new) }
+            try fixture.write("a/" + `case`.new, MirrorFixture.ramp(10))
+            try fixture.write("a/films.new", MirrorFixture.ramp(10))
+            for number in 1...2 {
+                let log = EventLog()
+                let run = try await fixture.run("a", direction, log) { Self.deleting(&$0) }
+                #expect(run.skipped == 1 && !run.isInStep && !run.isComplete, "\(run)")
+                #expect(run.transferred == (number == 1 ? 1 : 0) && run.deleted == 0, "\(run)")
+                let names = log.items.filter { $0.state == .skipped }.map(\.key)
+                #expect(names == [`case`.new == "films/a/new" ? "films/a" : `case`.new])
+                let objects = try await fixture.objects()
+                #expect(objects.contains(`case`.key) && !objects.contains(`case`.new))
+            }
+            let status = try await fixture.engine("a").status(options: MirrorFixture.options())
+            #expect(!status.isInStep && status.push.transfers == 0, "\(status)")
+            if `case`.new != "films/a/new" {
+                let explained = try await fixture.engine("a").explain(path: `case`.new, of: [:])
+                #expect(explained.outlooks[.push]?.action != .upload, "\(explained)")
+            }
+            try fixture.rename(
+                "a/" + (`case`.new == "films/a/new" ? "films/a" : `case`.new),
+                to: "a/renamed"
+            )
+            let pull = try await fixture.run("a", .pull) { $0.paths = [`case`.freed] }
+            #expect(pull.isComplete && fixture.exists("a/" + `case`.key), "\(pull)")
+            #expect(try await fixture.run("a", direction).isInStep)
+        }
+
         /// Named as a directory and as a file.
         @Test(arguments: SyncDirection.allCases)
         func `that are gone from the bucket are named until the user gives them up`(
