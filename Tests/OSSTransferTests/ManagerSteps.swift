@@ -99,9 +99,7 @@ extension StoreFixture {
     }
 
     func upload(_ name: String, to key: String) throws -> TransferJob {
-        var options = UploadOptions()
-        options.partSize = 200_000
-        return .upload(of: path(name), to: try client(), key: key, options: options)
+        .upload(of: path(name), to: try client(), key: key, options: .inParts())
     }
 
     /// Does `body` while the manager runs, lets go of what is held, and returns at the manager's

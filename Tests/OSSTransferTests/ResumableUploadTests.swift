@@ -13,17 +13,10 @@ struct ResumableUploadTests {
 
     init() throws { fixture = try StoreFixture() }
 
-    private static func options(_ records: String? = nil) -> UploadOptions {
-        var options = UploadOptions()
-        options.partSize = 200_000
-        options.recordDirectory = records
-        return options
-    }
-
     @Test func `goes on in another process where it was paused`() async throws {
         let client = try fixture.client()
         try fixture.write("film", Self.content)
-        let options = Self.options(fixture.path("records"))
+        let options = UploadOptions.inParts(fixture.path("records"))
         let first = try ResumableUpload(
             of: fixture.path("film"),
             to: client,
@@ -65,7 +58,7 @@ struct ResumableUploadTests {
         let answer = #"{"filename":"k.jpg","ok":true}"#
         let receiver = ScriptedServer { _, _ in [.response("200 OK", body: Array(answer.utf8))] }
         try fixture.write("file", StoreFixture.ramp(size))
-        var options = Self.options()
+        var options = UploadOptions.inParts()
         options.properties.metadata = ["owner": "me"]
         options.properties.storageClass = "IA"
         options.properties.contentType = "text/x"
@@ -100,7 +93,7 @@ struct ResumableUploadTests {
     @Test func `of which the callback failed is stored and says so`() async throws {
         let receiver = ScriptedServer { _, _ in [.response("500 No")] }
         try fixture.write("file", Self.content)
-        var options = Self.options()
+        var options = UploadOptions.inParts()
         options.callback = UploadCallback(url: receiver.url, body: "size=${size}")
         let upload = try fixture.resumable(options)
         let object = try #require(try await upload.run().object)
@@ -117,7 +110,7 @@ struct ResumableUploadTests {
               "effect": {"close": {"when": "after", "how": "rst"}}}]
             """
         )
-        var options = Self.options()
+        var options = UploadOptions.inParts()
         options.callback = UploadCallback(url: receiver.url, body: "x=1")
         let upload = try fixture.resumable(options)
         let object = try #require(try await upload.run().object)
@@ -132,7 +125,7 @@ struct ResumableUploadTests {
         let client = try fixture.client()
         try fixture.write("file", Self.content)
         for deletes in [false, true] {
-            let upload = try fixture.resumable(Self.options(fixture.path("records")))
+            let upload = try fixture.resumable(.inParts(fixture.path("records")))
             let outcome = try await fixture.interrupt(upload) {
                 $0.transfer.cancel(keepingParts: !deletes)
             }
@@ -153,7 +146,7 @@ struct ResumableUploadTests {
         let client = try fixture.client()
         for startsOver in [true, false] {
             try fixture.write("file", Self.content)
-            var options = Self.options()
+            var options = UploadOptions.inParts()
             options.startsOver = startsOver
             let notices = Notices()
             let upload = try fixture.resumable(options, onNotice: notices.add)
@@ -173,7 +166,7 @@ struct ResumableUploadTests {
     @Test func `whose earlier parts cannot be deleted says so and goes on`() async throws {
         try fixture.write("file", Self.content)
         let notices = Notices()
-        let upload = try fixture.resumable(Self.options(), onNotice: notices.add)
+        let upload = try fixture.resumable(.inParts(), onNotice: notices.add)
         _ = try await fixture.interrupt(upload) { $0.transfer.pause() }
         try fixture.write("file", StoreFixture.ramp(2_000_000, 5))
         try fixture.setFaults(
@@ -197,7 +190,7 @@ struct ResumableUploadTests {
         let client = try fixture.client()
         try fixture.write("file", Self.content)
         for startsOver in [true, false] {
-            var options = Self.options()
+            var options = UploadOptions.inParts()
             options.startsOver = startsOver
             let notices = Notices()
             let upload = try fixture.resumable(options, onNotice: notices.add)

@@ -12,13 +12,6 @@ struct SignedUploadFaultTests {
 
     init() throws { fixture = try StoreFixture() }
 
-    private static func options(_ records: String? = nil) -> UploadOptions {
-        var options = UploadOptions()
-        options.partSize = 200_000
-        options.recordDirectory = records
-        return options
-    }
-
     private struct Refusal: Error {}
 
     @Test func `that is not signed ends with what the signer said`() async throws {
@@ -32,7 +25,7 @@ struct SignedUploadFaultTests {
                 if request.partNumber == 3 { throw error }
                 return signed
             }
-            let upload = try fixture.signedUpload(signer, Self.options())
+            let upload = try fixture.signedUpload(signer, .inParts())
             let thrown = await expectError(code) { try await upload.run() }
             #expect(thrown?.message.hasSuffix("the app's signer: Refusal()") == true)
             #expect(signer.asked(.uploadPart).count { $0.partNumber == 3 } == 1)
@@ -56,7 +49,7 @@ struct SignedUploadFaultTests {
                 isRetryable: true
             )
         }
-        let upload = try fixture.signedUpload(signer, Self.options())
+        let upload = try fixture.signedUpload(signer, .inParts())
         #expect(try await upload.run().object?.size == 3_000_000)
         #expect(fixture.storedParts == Array(1...15))
     }
@@ -74,7 +67,7 @@ struct SignedUploadFaultTests {
         func upload() throws -> ResumableUpload {
             try fixture.signedUpload(
                 signer,
-                Self.options(fixture.path("records")),
+                .inParts(fixture.path("records")),
                 onNotice: notices.add
             )
         }
@@ -105,7 +98,7 @@ struct SignedUploadFaultTests {
                 let url = signed.url.replacing(fixture.server.url, with: host)
                 return SignedRequest(url: url, headers: signed.headers)
             }
-            let upload = try fixture.signedUpload(signer, Self.options())
+            let upload = try fixture.signedUpload(signer, .inParts())
             await expectError(.credentials) { try await upload.run() }
         }
         #expect(elsewhere.server.requestLog.isEmpty)
@@ -129,7 +122,7 @@ struct SignedUploadFaultTests {
                 """
             )
             let notices = Notices()
-            let upload = try fixture.signedUpload(signer, Self.options(), onNotice: notices.add)
+            let upload = try fixture.signedUpload(signer, .inParts(), onNotice: notices.add)
             #expect(try await upload.run().object?.size == 3_000_000)
             #expect(fixture.storedParts.count == (mayAsk ? 15 : 30))
             #expect(notices.all == (mayAsk ? [] : [.startedOver(.uploadVanished)]))
@@ -151,7 +144,7 @@ struct SignedUploadFaultTests {
             """
         )
         let notices = Notices()
-        let upload = try fixture.signedUpload(signer, Self.options(), onNotice: notices.add)
+        let upload = try fixture.signedUpload(signer, .inParts(), onNotice: notices.add)
         #expect(try await upload.run().object?.size == 3_000_000)
         #expect(
             notices.warnings == [
@@ -192,7 +185,7 @@ struct SignedUploadFaultTests {
     {
         let signer = try SigningServer(fixture, dialect)
         try fixture.write("file", StoreFixture.ramp(size))
-        var options = Self.options()
+        var options = UploadOptions.inParts()
         options.ifExists = .fail
         let target = try signer.target(dialect)
         func run() async throws(SyncError) -> ResumableUpload.Outcome {
@@ -221,7 +214,7 @@ struct SignedUploadFaultTests {
                 headers: headers
             )
         }
-        var options = Self.options()
+        var options = UploadOptions.inParts()
         options.properties.contentType = "text/device"
         options.properties.metadata = ["owner": "device"]
         _ = try await fixture.signedUpload(signer, options).run()

@@ -14,13 +14,6 @@ struct SignedUploadTests {
 
     init() throws { fixture = try StoreFixture() }
 
-    private static func options(_ records: String? = nil) -> UploadOptions {
-        var options = UploadOptions()
-        options.partSize = 200_000
-        options.recordDirectory = records
-        return options
-    }
-
     struct Case: Sendable, CustomTestStringConvertible {
         let dialect: StoreDialect
         let signature: StoreConfiguration.Signature
@@ -43,7 +36,7 @@ struct SignedUploadTests {
         let signer = try SigningServer(fixture, tested.dialect, tested.signature)
         let content = StoreFixture.ramp(tested.size)
         try fixture.write("file", content)
-        var options = Self.options()
+        var options = UploadOptions.inParts()
         options.properties.contentType = "text/x"
         options.properties.contentHeaders = ["cache-control": "max-age=60"]
         options.properties.metadata = ["owner": "me"]
@@ -82,7 +75,7 @@ struct SignedUploadTests {
             fixture.server.clearRequestLog()
             let signer = try SigningServer(fixture)
             try fixture.write("file", Self.content)
-            let options = Self.options(fixture.path("records"))
+            let options = UploadOptions.inParts(fixture.path("records"))
             let first = try fixture.signedUpload(signer, options)
             #expect(try await fixture.interrupt(first) { $0.transfer.pause() } == .paused)
             #expect(fixture.names(in: "records").count == 1)
@@ -108,7 +101,7 @@ struct SignedUploadTests {
     @Test func `goes on after a kill from what its record says`() async throws {
         let signer = try SigningServer(fixture)
         try fixture.write("file", Self.content)
-        let options = Self.options(fixture.path("records"))
+        let options = UploadOptions.inParts(fixture.path("records"))
         let killed = try fixture.signedUpload(signer, options)
         var left: [String: [UInt8]] = [:]
         _ = try await fixture.interrupt(killed) { upload in
@@ -139,7 +132,7 @@ struct SignedUploadTests {
              {"match": {"operation": "CompleteMultipartUpload", "occurrence": 1}, \(expired)}]
             """
         )
-        let upload = try fixture.signedUpload(signer, Self.options())
+        let upload = try fixture.signedUpload(signer, .inParts())
         #expect(try await upload.run().object?.size == 3_000_000)
         let renewals = signer.asked.filter(\.isRenewal)
         #expect(renewals.map(\.operation) == [.initiate, .uploadPart, .complete])
@@ -157,7 +150,7 @@ struct SignedUploadTests {
         let upload = try ResumableUpload(
             of: fixture.path("file"),
             to: signer.target(tested.dialect),
-            options: Self.options()
+            options: .inParts()
         )
         await expectError(.expired) { try await upload.run() }
         #expect(signer.asked.map(\.isRenewal) == [false, true])
@@ -172,7 +165,7 @@ struct SignedUploadTests {
             return SignedRequest(url: url, headers: signed.headers)
         }
         try fixture.write("file", StoreFixture.ramp(size))
-        let upload = try fixture.signedUpload(signer, Self.options(fixture.path("records")))
+        let upload = try fixture.signedUpload(signer, .inParts(fixture.path("records")))
         let error = await expectError(.forbidden) { try await upload.run() }
         #expect(error?.serviceCode == "SignatureDoesNotMatch")
         let advice = "Check what signs the requests, its key, and the key's permissions"
@@ -187,7 +180,7 @@ struct SignedUploadTests {
     @Test func `cancelled deletes what was sent`() async throws {
         let signer = try SigningServer(fixture)
         try fixture.write("file", Self.content)
-        let upload = try fixture.signedUpload(signer, Self.options(fixture.path("records")))
+        let upload = try fixture.signedUpload(signer, .inParts(fixture.path("records")))
         #expect(try await fixture.interrupt(upload) { $0.transfer.cancel() } == .cancelled)
         #expect(signer.asked(.abort).count == 1)
         #expect(try await fixture.client().incompleteUploads(prefix: "") == [])
@@ -200,14 +193,14 @@ struct SignedUploadTests {
         input.yield(Self.content)
         input.finish()
         let target = try signer.target()
-        #expect(try await target.write(chunks, options: Self.options()).size == 3_000_000)
+        #expect(try await target.write(chunks, options: .inParts()).size == 3_000_000)
         #expect(try await fixture.client().get("k", maxBytes: 1 << 22).value?.bytes == Self.content)
-        #expect(try await target.write([1, 2], options: Self.options()).size == 2)
+        #expect(try await target.write([1, 2], options: .inParts()).size == 2)
         let (broken, end) = AsyncThrowingStream.makeStream(of: [UInt8].self)
         end.yield(Self.content)
         end.finish(throwing: CocoaError(.fileReadUnknown))
         let error = await #expect(throws: SyncError.self) {
-            try await target.write(broken, options: Self.options())
+            try await target.write(broken, options: .inParts())
         }
         #expect(error?.underlying is CocoaError)
         #expect(signer.asked(.abort).count == 1)
@@ -239,7 +232,7 @@ struct SignedUploadTests {
             return .upload(
                 of: fixture.path("file"),
                 to: try signer.target(key: name),
-                options: Self.options()
+                options: .inParts()
             )
         }
         try fixture.write("file", Self.content)

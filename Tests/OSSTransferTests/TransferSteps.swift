@@ -204,6 +204,16 @@ extension StoreFixture {
     }
 }
 
+extension UploadOptions {
+    /// Small parts, and a record in this folder, if one is given.
+    static func inParts(_ records: String? = nil) -> UploadOptions {
+        var options = UploadOptions()
+        options.partSize = 200_000
+        options.recordDirectory = records
+        return options
+    }
+}
+
 extension DownloadOptions {
     /// Many requests also of a small object, so that there is something in its midst.
     static var inPieces: DownloadOptions {

@@ -45,23 +45,7 @@ struct ShardTests {
     }
 
     @Test func `a result says what the guard of its shard was`() throws {
-        var check = DeletionGuard(
-            direction: .push,
-            deletions: 1,
-            rows: 2,
-            listedObjects: 3,
-            walkedEntries: 4,
-            isListingProven: true,
-            isScanProven: false,
-            failedItems: 5,
-            skippedItems: 6,
-            vanishedItems: 7,
-            isSameDirectory: true,
-            isManifestRebuilt: true,
-            allowsEmpty: false,
-            limit: .percent(0)
-        )
-        check.leftOutNames = 8
+        let check = StateFileTests.check
         let result = ShardResult(
             round: "r",
             cutting: "c",

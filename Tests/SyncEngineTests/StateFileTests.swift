@@ -30,7 +30,8 @@ struct StateFileTests {
         (rules.current, rules.local, rules.held) = ([0xFF, 0x0A], [], [[0x2A]])
         return rules
     }
-    private static var check: DeletionGuard {
+    /// With another number in each of its counts.
+    static var check: DeletionGuard {
         var check = DeletionGuard(
             direction: .push,
             deletions: 1,
