@@ -104,7 +104,7 @@ struct ListingRangesTests {
         )
     }
 
-    @Test(arguments: UInt64(0)..<600)
+    @Test(arguments: UInt64(0)..<200)
     func `no order of answers, reader or writer loses or repeats a key`(seed: UInt64) throws {
         var generator = SeededGenerator(seed: seed)
         var model = ListingModel(Self.randomKeys(&generator), pageSize: 1 + generator.below(9))
