@@ -120,7 +120,7 @@ struct RunPlan {
         let isRecorded = cover.replacesWhatWasThere && item.entry.base != nil
         return switch item.decision {
         case .deleteRemote where isRecorded, .nothing(.deletedLocally) where isRecorded,
-            .nothing(.onlyRemote) where isRecorded:
+            .nothing(.onlyRemote) where isRecorded, .skip(.damagedAndGone) where isRecorded:
             item.replacing(skipped)
         // A link is counted itself, and a state is not.
         case .deleteRemote where cover.isOfMirror:

@@ -238,7 +238,8 @@ final class FreedScope: Sendable {
 
     /// Says that a name is a file on one side and a directory on the other, if this entry shows it.
     ///
-    /// Nil if it does not, or another one did before. Keys ascend. What was freed is not in the plan, which could not tell it.
+    /// Nil if it does not, or another one did before. Keys ascend. What was freed is not in the
+    /// plan, which could not tell it.
     func obstacle(
         of entry: JoinedEntry,
         in manifest: ManifestStore

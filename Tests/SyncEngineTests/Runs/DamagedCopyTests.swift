@@ -40,6 +40,36 @@ struct DamagedCopyTests {
         }
     }
 
+    /// No repair goes through it.
+    @Test(arguments: [SyncDirection.push, .sync, .pull])
+    func `are named for the link that took their place, and repaired without it`(
+        direction: SyncDirection
+    ) async throws {
+        let fixture = try MirrorFixture()
+        try fixture.write("a/f", good)
+        try fixture.write("a/other", MirrorFixture.ramp(500, 2))
+        try await fixture.run("a", .push)
+        try await fixture.damage("f")
+        let engine = try fixture.engine("a")
+        #expect(try await engine.verify(VerifyOptions()) { _ in }.damaged == 1)
+        try fixture.remove("a/f")
+        try FileManager.default.createSymbolicLink(
+            atPath: fixture.directory("a/f"),
+            withDestinationPath: "other"
+        )
+        for _ in 0..<2 {
+            let log = EventLog()
+            let run = try await fixture.run("a", direction, log) { $0.deletesKnown = true }
+            #expect(run.skipped == 1 && run.deleted == 0 && !run.isInStep, "\(run)")
+            let item = try #require(log.items.first { $0.key == "f" && $0.state == .skipped })
+            #expect(item.message?.contains("symbolic link") == true, "\(item)")
+            #expect(try await fixture.object("f") == good)
+        }
+        try fixture.remove("a/f")
+        #expect(try await engine.verify(VerifyOptions(repairs: true)) { _ in }.repaired == 1)
+        #expect(try await fixture.run("a", direction).isInStep)
+    }
+
     @Test(arguments: Way.allCases, [SyncDirection.push, .sync])
     func `are not sent, and keep the object there`(
         way: Way,
