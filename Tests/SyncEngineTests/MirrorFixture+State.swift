@@ -23,6 +23,17 @@ extension MirrorFixture {
         try await session.manifest.checkpointAndClose()
     }
 
+    /// Another byte in what the store keeps of an object or a part, as by a disk that fails.
+    func damageStored(_ content: Data) throws {
+        let root = folder.appendingPathComponent("server")
+        let paths = FileManager.default.enumerator(atPath: root.path)
+        let urls = paths?.compactMap { ($0 as? String).map(root.appendingPathComponent) }
+        let kept = try #require(urls?.first { (try? Data(contentsOf: $0)) == content })
+        let file = try FileHandle(forUpdating: kept)
+        try file.write(contentsOf: Data([~content[content.startIndex]]))
+        try file.close()
+    }
+
     /// Other content in a recorded file of a mirror, under its name, size, times and inode, as a
     /// disk that fails makes it.
     ///

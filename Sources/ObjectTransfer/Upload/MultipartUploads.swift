@@ -165,3 +165,23 @@ package struct MultipartUploads: Sendable {
         }
     }
 }
+
+extension LimitedStore {
+    /// Hands out the parts that the service has, page by page, until `body` returns false.
+    package func forEachPart(
+        of upload: UploadID,
+        _ key: ObjectKey,
+        _ body: (UploadedPart) async -> Bool
+    ) async throws(StorageError) {
+        var marker: PartNumber?
+        repeat {
+            let after = marker
+            let page = try await listParts(key, upload, after: after)
+            for part in page.parts {
+                guard await body(part) else { return }
+            }
+            if let next = page.next, let after, next <= after { return }
+            marker = page.next
+        } while marker != nil
+    }
+}

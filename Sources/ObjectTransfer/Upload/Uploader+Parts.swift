@@ -87,7 +87,7 @@ extension Uploader {
         var known: [UploadedPart] = []
         var isDifferent = false
         do {
-            try await forEachPart(of: upload) { part in
+            try await context.store.forEachPart(of: upload, context.objectKey(key)) { part in
                 switch await agreement(part, layout, attempt) {
                 case .same(let part): known.append(part)
                 case .unknown: break
@@ -108,27 +108,6 @@ extension Uploader {
             context.observer.began(transfer, true)
         }
         return state.listed(known)
-    }
-
-    /// Hands out the parts that the service has, page by page, until `body` returns false.
-    private func forEachPart(
-        of upload: UploadID,
-        _ body: (UploadedPart) async -> Bool
-    ) async throws(StorageError) {
-        var marker: PartNumber?
-        repeat {
-            let after = marker
-            let page = try await context.store.listParts(
-                context.objectKey(key),
-                upload,
-                after: after
-            )
-            for part in page.parts {
-                guard await body(part) else { return }
-            }
-            if let next = page.next, let after, next <= after { return }
-            marker = page.next
-        } while marker != nil
     }
 
     /// Whether a listed part holds the bytes of the file as it is now.
@@ -241,7 +220,7 @@ extension Uploader {
         else { return parts }
         var listed: [PartNumber: UploadedPart] = [:]
         // What the store does not tell is sent.
-        try? await forEachPart(of: upload) { part in
+        try? await context.store.forEachPart(of: upload, context.objectKey(key)) { part in
             if copied.contains(part.number) { listed[part.number] = part }
             return true
         }

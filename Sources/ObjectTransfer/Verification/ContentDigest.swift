@@ -129,6 +129,14 @@ enum ContentDigest: Sendable, Hashable {
         return MultipartETag.partCount(of: etag) ?? 1 > 1
     }
 
+    /// Those of the parts that an object's tag says it was made of; none for another tag.
+    static func partSizes(of metadata: ObjectMetadata, own: Int64) -> [Int64] {
+        guard let count = metadata.etag.flatMap({ MultipartETag.partCount(of: $0) }) else {
+            return []
+        }
+        return partSizes(count, of: metadata, own: own)
+    }
+
     /// The size that the store told, or those of common tools that cut an object into so many
     /// parts.
     private static func partSizes(

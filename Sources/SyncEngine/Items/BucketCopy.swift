@@ -7,7 +7,9 @@ internal import SyncModel
 /// 1. One request, or for what is too large for one a multipart upload of ranges, which is recorded
 ///    while it is open: the next run aborts what a killed one left.
 /// 2. Each request names the version, so no other one is copied.
-/// 3. After an answer that was lost, ``isProven(by:_:)`` says whether the object is that copy.
+/// 3. What a store says of the parts must not contradict the source, and where ``needsProof``, it
+///    must prove them: see ``PartProof``.
+/// 4. After an answer that was lost, ``isProven(by:_:)`` says whether the object is that copy.
 ///
 /// Not guaranteed: tags and access rights, which a copy does not have.
 struct BucketCopy: Sendable {
@@ -16,6 +18,9 @@ struct BucketCopy: Sendable {
         var userMetadata: [(name: String, value: String)]
         var contentType: String?
     }
+
+    /// The parts that the store copied are not known to have the content of the source.
+    struct Unproven: Error {}
 
     private static let preferredPartSize: Int64 = 256 << 20
 
@@ -34,6 +39,10 @@ struct BucketCopy: Sendable {
     var kept: ObjectMetadata?
     /// Without `metadata`, only how it is encrypted counts.
     var properties = ObjectProperties.none
+    /// The copy stands for a file, which can be sent instead.
+    var needsProof = false
+    /// Of what is stored, if that is known without the store.
+    var checksum: CRC64?
 
     private var store: LimitedStore { context.store }
 
@@ -63,11 +72,21 @@ struct BucketCopy: Sendable {
     }
 
     private func copyParts(to copy: ObjectKey) async throws -> PutResult {
-        let layout = PartLayout(
-            objectSize: store.storedSize(of: size),
-            preferredPartSize: Self.preferredPartSize
+        var original: ObjectMetadata
+        if metadata != nil, let kept {
+            original = kept
+        } else {
+            original = try await store.head(source, versionID: version)
+        }
+        original.partSize = try? await store.partSize(source, of: etag, versionID: version)
+        let proof = PartProof(
+            of: original,
+            size: store.storedSize(of: size),
+            own: context.partSize,
+            preferred: Self.preferredPartSize,
+            store.dialect
         )
-        guard let layout else {
+        guard let proof else {
             throw StorageError(
                 kind: .invalidRequest("it is too large for a copy"),
                 operation: "UploadPartCopy",
@@ -85,7 +104,6 @@ struct BucketCopy: Sendable {
             request.source = kept
             request.set(properties)
         } else {
-            var original = try await store.head(source, versionID: version)
             // Of the bucket's own class, as a copy by one request.
             original.storageClass = StorageClass(name: "")
             request.contentType = original.contentType
@@ -95,16 +113,17 @@ struct BucketCopy: Sendable {
             request.encryption = properties.encryption
         }
         let uploads = MultipartUploads(context: context)
-        return try await uploads.uploading(request, size: size, layout.partSize) { upload in
-            try await copyParts(layout, request, upload)
+        return try await uploads.uploading(request, size: size, proof.layout.partSize) { upload in
+            try await copyParts(proof, request, upload)
         }
     }
 
     private func copyParts(
-        _ layout: PartLayout,
+        _ proof: PartProof,
         _ request: PutRequest,
         _ upload: UploadID
-    ) async throws(StorageError) -> PutResult {
+    ) async throws -> PutResult {
+        let layout = proof.layout
         var parts: [UploadedPart] = []
         for index in 0..<layout.partCount {
             var part = PartCopyRequest(
@@ -117,6 +136,23 @@ struct BucketCopy: Sendable {
             )
             part.sourceVersion = version
             parts.append(try await store.uploadPartCopy(part))
+        }
+        let isProven = await proof.holds(
+            for: parts,
+            of: upload,
+            request.key,
+            in: store,
+            known: checksum
+        )
+        switch isProven {
+        case true?: break
+        case false?:
+            throw StorageError(
+                kind: .unsupported("the store copied other content than that of the object"),
+                operation: "UploadPartCopy",
+                key: source
+            )
+        case nil: if needsProof { throw Unproven() }
         }
         var completing = CompleteRequest(
             key: request.key,

@@ -59,7 +59,19 @@ struct Permissions: ItemWorker {
         guard areKept != false else { return (row.replacing(mode: mode), false) }
         let copier = RemoteCopier(context: context)
         let shared = try await shared(mode, row.key)
-        let copy = try await copier.rewrite(row, mode: shared, looks: areKept == nil)
+        let copy: RemoteCopier.Copied?
+        do {
+            copy = try await copier.rewrite(row, mode: shared, looks: areKept == nil)
+        } catch is BucketCopy.Unproven {
+            context.emit(
+                .warning(
+                    message: "the permissions of '\(row.key.display)' are not mirrored: it is too "
+                        + "large for a copy by one request, and the store does not show that its "
+                        + "copies in parts have the same content"
+                )
+            )
+            return (row.replacing(mode: mode), false)
+        }
         guard let copy else { return nil }
         await learn(from: copy, knowing: areKept)
         if !copy.hasMetadata {

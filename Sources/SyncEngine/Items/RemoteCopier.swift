@@ -139,12 +139,15 @@ struct RemoteCopier: Sendable {
     }
 
     private func copying(of row: ManifestEntry) -> BucketCopy {
-        BucketCopy(
+        var copying = BucketCopy(
             context: context.transfer,
             source: context.objectKey(row.key),
             etag: row.etag,
             size: row.size
         )
+        copying.needsProof = true
+        if context.store.cipher == nil { copying.checksum = row.crc64 }
+        return copying
     }
 
     /// Those of the object, of old content and all, with other permissions.

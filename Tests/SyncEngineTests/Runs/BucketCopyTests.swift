@@ -185,5 +185,53 @@ extension EngineRuns {
             #expect(found.contentHeaders["cache-control"] == "max-age=60", "\(found)")
             #expect(found.userMetadata["mtime"] != nil)
         }
+
+        private func etag(_ key: String, _ fixture: MirrorFixture) async throws -> ETag? {
+            let store = try fixture.store(StoreObserver())
+            return try await store.head(ObjectKey("mirror/" + key), versionID: nil).etag
+        }
+
+        @Test(arguments: [StorageDialect.oss, .s3], [Copy.rename, .permissions])
+        func `in parts that are other content are not made`(
+            dialect: StorageDialect,
+            copy: Copy
+        ) async throws {
+            let fixture = try MirrorFixture(dialect: Self.dialect(dialect))
+            _ = try await prepare(copy, fixture)
+            let before = try await etag("film", fixture)
+            try fixture.damageStored(Self.content)
+            let log = EventLog()
+            let engine = try fixture.engine("a")
+            let summary = try await engine.run(.push, options: Self.options(), onEvent: log.add)
+            #expect(fixture.operations.contains("UploadPartCopy"))
+            #expect(try await openUploads(fixture) == [])
+            guard copy == .permissions else {
+                #expect(summary.renamed == 0 && summary.isInStep, "\(summary)")
+                #expect(try await fixture.object("moved") == Self.content)
+                return
+            }
+            #expect(try await etag("film", fixture) == before)
+            if dialect == .s3 {
+                let isTold = log.warnings.contains { $0.contains("'film' are not mirrored") }
+                #expect(summary.failed == 0 && isTold, "\(log.warnings)")
+            } else {
+                #expect(summary.failed == 1, "\(summary)")
+            }
+        }
+
+        @Test func `in parts are those of the source, and have its tag`() async throws {
+            let fixture = try MirrorFixture(dialect: Self.dialect(.s3))
+            // Of no tool's usual size: the store tells it.
+            let partSize = 6 << 20
+            try fixture.write("a/film", MirrorFixture.ramp(2 * partSize + 1_000))
+            try await fixture.run("a", .push) { $0.partSize = Int64(partSize) }
+            let before = try await etag("film", fixture)
+            try fixture.rename("a/film", to: "a/moved")
+            let summary = try await fixture.run("a", .push) { options in
+                (options.partSize, options.deletesKnown) = (Int64(2 * partSize), true)
+            }
+            #expect(summary.renamed == 1 && summary.isInStep, "\(summary)")
+            #expect(try await etag("moved", fixture) == before)
+        }
     }
 }

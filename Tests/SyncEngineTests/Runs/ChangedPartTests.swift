@@ -47,17 +47,6 @@ extension EngineRuns {
                 return operations.map { name in all[start...].count { $0 == name } }
             }
 
-            /// Another byte in the part that the store keeps, as by a disk that fails.
-            func damageStored(_ part: Data) throws {
-                let root = fixture.folder.appendingPathComponent("server")
-                let paths = FileManager.default.enumerator(atPath: root.path)
-                let urls = paths?.compactMap { ($0 as? String).map(root.appendingPathComponent) }
-                let kept = try #require(urls?.first { (try? Data(contentsOf: $0)) == part })
-                let file = try FileHandle(forUpdating: kept)
-                try file.write(contentsOf: Data([~part[part.startIndex]]))
-                try file.close()
-            }
-
             var isEqual: Bool {
                 get async throws { try await fixture.object("disk") == fixture.content("a/disk") }
             }
@@ -170,7 +159,7 @@ extension EngineRuns {
             _ = try await image.push()
             var content = image.content(parts: 9)
             let part = content[(2 * image.partSize)..<(3 * image.partSize)]
-            try image.damageStored(Data(part))
+            try image.fixture.damageStored(Data(part))
             if lie == .tag {
                 let tag = hexadecimalText(Digest.md5([UInt8](part)))
                 try image.fixture.setFaults(
