@@ -192,13 +192,13 @@ extension World {
         guard let run, object.author == .world, run.options.conflicts != .local,
             object.target == nil
         else { return }
-        // OSS cannot replace on condition: what came since the listing is lost, if there was
-        // something before.
+        // OSS and some others cannot replace on condition: what came since the last look is lost,
+        // if there was something before.
         let atStart = run.serialsAtStart[path]
-        if service.isOSS, atStart != nil, atStart != object.serial,
-            wasLookedAt(object, at: path, run, what)
-        {
-            return
+        if atStart != nil, atStart != object.serial {
+            if service.isOSS, wasLookedAt(object, at: path, run, what) { return }
+            let isBlind = setup.hasNoConditions == true && what == "overwrote"
+            if isBlind, sawAnother(than: object, at: path, run, what) { return }
         }
         // Neither service deletes on condition: what came after the last look is lost.
         if what == "deleted", atStart != nil, sawAnother(than: object, at: path, run, what) {
