@@ -129,8 +129,9 @@ extension World {
     }
 
     /// True if a forced push leaves the object as it is, and says so: an archived one whose HEAD is
-    /// wrong can be compared with nothing, and one above a link without a target, which is left
-    /// alone, has no room in a store that is directories beneath.
+    /// wrong can be compared with nothing, one above a link without a target, which is left alone,
+    /// has no room in a store that is directories beneath, and nothing takes the place of what was
+    /// freed.
     private func isLeft(
         _ path: ObjectKey,
         _ object: VirtualBucket.Object?,
@@ -138,6 +139,12 @@ extension World {
     ) -> Bool {
         guard run.names(path) else { return false }
         if setup.has(.emptyHeads), let object, object.storageClass != "Standard" { return true }
+        let isFreed = wide.freed.keys.contains { freed in
+            let slash = [UInt8(ascii: "/")]
+            return freed.hasPrefix(ObjectKey(path.bytes + slash))
+                || path.hasPrefix(ObjectKey(freed.bytes + slash))
+        }
+        if isFreed { return true }
         let beneath = Self.whole(ObjectKey(path.bytes + [UInt8(ascii: "/")]))
         return setup.has(.folders)
             && service.bucket.objects.contains { key, other in

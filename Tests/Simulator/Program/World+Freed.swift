@@ -82,10 +82,13 @@ extension World {
 
     /// At the end, what was freed comes back by its name.
     func bringFreedBack() {
-        // No argument of a program has a NUL byte.
+        let files = tree.entries.compactMap { path, entry -> ObjectKey? in
+            if case .file = entry { ObjectKey(path.bytes + [UInt8(ascii: "/")]) } else { nil }
+        }
+        // No argument of a program has a NUL byte, and one beneath a file is refused.
         let paths = wide.freed.keys.filter { path in
             !path.bytes.contains(0) && service.bucket.objects[Self.whole(path)] != nil
-                && isValidUTF8(path.bytes)
+                && isValidUTF8(path.bytes) && !files.contains { path.hasPrefix($0) }
         }
         guard !paths.isEmpty, violations.isEmpty else { return }
         var options = quietOptions(isForced: false)
