@@ -32,8 +32,7 @@ struct Served {
         }) {
             if let after = page.after {
                 guard isBegun, let end = reached else { return false }
-                let isSeen =
-                    after <= end || Self.directory(from: end, to: after).map(isLeftOut) == true
+                let isSeen = after <= end || Self.isInside(end, after, isLeftOut)
                 guard isSeen else { return false }
             }
             isBegun = true
@@ -43,12 +42,18 @@ struct Served {
         return false
     }
 
-    /// The directory in which all keys between two lie, if what is asked for next lies behind it.
-    private static func directory(from first: ObjectKey, to last: ObjectKey) -> ObjectKey? {
-        let end = [UInt8]("/\u{10FFFF}".utf8)
-        guard last.bytes.suffix(end.count).elementsEqual(end) else { return nil }
-        let directory = ObjectKey([UInt8](last.bytes.dropLast(end.count)))
-        return first.hasPrefix(ObjectKey(directory.bytes + [UInt8(ascii: "/")])) ? directory : nil
+    /// True if all keys between two lie in a directory that is left out: what is asked for next
+    /// lies behind the last of them, or is where the part of another listing begins.
+    private static func isInside(
+        _ first: ObjectKey,
+        _ last: ObjectKey,
+        _ isLeftOut: (ObjectKey) -> Bool
+    ) -> Bool {
+        first.bytes.indices.contains { index in
+            first.bytes[index] == UInt8(ascii: "/")
+                && last.hasPrefix(ObjectKey([UInt8](first.bytes[...index])))
+                && isLeftOut(ObjectKey([UInt8](first.bytes[..<index])))
+        }
     }
 
     /// Nil is the start.
