@@ -327,6 +327,7 @@ package enum SkipReason: Sendable, Hashable {
             "damaged: it has the size and the time or inode of '\(key.display)', which was found "
                 + "damaged, and not its recorded content; "
                 + Self.repair("'\(key.display)'", inShards: inShards, moving: "'\(key.display)'")
+                + ". Once that is whole, this one can be removed"
                 + Self.force("", "sends this one as it is", inShards: inShards)
         default: ""
         }

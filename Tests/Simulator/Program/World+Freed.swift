@@ -85,9 +85,11 @@ extension World {
         let files = tree.entries.compactMap { path, entry -> ObjectKey? in
             if case .file = entry { ObjectKey(path.bytes + [UInt8(ascii: "/")]) } else { nil }
         }
-        // No argument of a program has a NUL byte, and one beneath a file is refused.
+        // No argument of a program has a NUL byte, one beneath a file is refused, and a file with an
+        // escaped name has another path than its key.
         let paths = wide.freed.keys.filter { path in
-            !path.bytes.contains(0) && service.bucket.objects[Self.whole(path)] != nil
+            !path.bytes.contains(0) && !RelativePath.isEscaped(path)
+                && service.bucket.objects[Self.whole(path)] != nil
                 && isValidUTF8(path.bytes) && !files.contains { path.hasPrefix($0) }
         }
         guard !paths.isEmpty, violations.isEmpty else { return }
