@@ -85,8 +85,8 @@ extension World {
         let files = tree.entries.compactMap { path, entry -> ObjectKey? in
             if case .file = entry { ObjectKey(path.bytes + [UInt8(ascii: "/")]) } else { nil }
         }
-        // No argument of a program has a NUL byte, one beneath a file is refused, and a file with an
-        // escaped name has another path than its key.
+        // No argument of a program has a NUL byte, one beneath a file is refused, and a file with
+        // an escaped name has another path than its key.
         let paths = wide.freed.keys.filter { path in
             !path.bytes.contains(0) && !RelativePath.isEscaped(path)
                 && service.bucket.objects[Self.whole(path)] != nil
