@@ -10,7 +10,7 @@ extension World {
             report(.outside, "deleted '\(key.display)', which is outside the prefix")
             return
         }
-        run.deletions += 1
+        if !isRenamed(previous, by: run) { run.deletions += 1 }
         run.written.insert(key)
         if !run.deletes { report(.noDeletionOnDoubt, "'\(path.display)' was deleted unasked") }
         if !isDirectory(path), !model.wasAbsent(path) {
@@ -73,6 +73,16 @@ extension World {
     private func mayBeBlocked(_ name: String, _ run: RunState) -> Bool {
         run.serialsAtStart.keys.contains { key in
             key.display.hasPrefix(name + "/") || name.hasPrefix(key.display + "/")
+        }
+    }
+
+    /// True if the run has put the content under another name: no limit counts what goes for that.
+    private func isRenamed(_ previous: VirtualBucket.Object, by run: RunState) -> Bool {
+        service.bucket.objects.contains { key, object in
+            guard let path = Self.relative(key), run.serialsAtStart[path] != object.serial else {
+                return false
+            }
+            return object.bytes == previous.bytes && run.written.contains(key)
         }
     }
 

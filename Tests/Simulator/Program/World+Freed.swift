@@ -82,15 +82,15 @@ extension World {
 
     /// At the end, what was freed comes back by its name.
     func bringFreedBack() {
-        let files = tree.entries.compactMap { path, entry -> ObjectKey? in
-            if case .file = entry { ObjectKey(path.bytes + [UInt8(ascii: "/")]) } else { nil }
+        let obstacles = tree.entries.compactMap { path, entry -> ObjectKey? in
+            entry == .directory ? nil : ObjectKey(path.bytes + [UInt8(ascii: "/")])
         }
-        // No argument of a program has a NUL byte, one beneath a file is refused, and a file with
-        // an escaped name has another path than its key.
+        // No argument of a program has a NUL byte, one beneath a file or link is refused, and what
+        // has an escaped name has another path than its key.
         let paths = wide.freed.keys.filter { path in
             !path.bytes.contains(0) && !RelativePath.isEscaped(path)
                 && service.bucket.objects[Self.whole(path)] != nil
-                && isValidUTF8(path.bytes) && !files.contains { path.hasPrefix($0) }
+                && isValidUTF8(path.bytes) && !obstacles.contains { path.hasPrefix($0) }
         }
         guard !paths.isEmpty, violations.isEmpty else { return }
         var options = quietOptions(isForced: false)
