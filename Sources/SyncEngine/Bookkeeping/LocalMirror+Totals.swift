@@ -35,11 +35,7 @@ extension LocalMirror {
     /// Takes no lock and changes nothing.
     package func damagedFiles() async throws(SyncError) -> Int {
         try await inspecting(0, checksContent: false) { manifest throws(ManifestError) in
-            var count = 0
-            for try await page in manifest.pages(.damagedEntries, limit: 4_096) {
-                count += page.count
-            }
-            return count
+            try await manifest.damagedFileCount()
         }
     }
 
@@ -59,5 +55,14 @@ extension LocalMirror {
         } catch {
             throw SyncError(any: error)
         }
+    }
+}
+
+extension ManifestStore {
+    /// How many files were found damaged.
+    func damagedFileCount() async throws(ManifestError) -> Int {
+        var count = 0
+        for try await page in pages(.damagedEntries, limit: 4_096) { count += page.count }
+        return count
     }
 }

@@ -63,8 +63,7 @@ final class FreedElsewhere: Sendable {
     /// The directory of another mirror that freed the file of a key; nil if none did.
     private func mirror(thatFreed key: ObjectKey) -> String? {
         found.withLock { found in
-            let places = [(path, [])] + GivenPath.around(path)
-            let around = found.around ?? places.map { Mirror(at: $0, prefix: $1) }
+            let around = found.around ?? mirrorsAround
             found.around = around
             if let mirror = around.first(where: { $0.names($0.prefix + key.bytes) }) {
                 return mirror.path
@@ -75,6 +74,11 @@ final class FreedElsewhere: Sendable {
             }
             return within?.path
         }
+    }
+
+    /// With the one of the directory itself; the innermost first.
+    private var mirrorsAround: [Mirror] {
+        ([(path, [])] + GivenPath.around(path)).map { Mirror(at: $0, prefix: $1) }
     }
 
     /// Makes `mirrors` those of the directories above a key: of all others, nothing is kept.

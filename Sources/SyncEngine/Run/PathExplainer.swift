@@ -76,16 +76,14 @@ struct PathExplainer: Sendable {
     /// What is said of a direction in which nothing runs, in a directory that has the bucket as of
     /// a time; nil for any other.
     private func refused(_ direction: SyncDirection) -> Explanation.Outlook? {
-        let (dialect, directory) = (settings.identity.dialect, settings.directory)
-        guard direction != .pull,
-            let reason = RemoteIdentity.reason(ofTime: dialect, in: directory)
-        else { return nil }
-        return Explanation.Outlook(
-            action: nil,
-            reason: "it is refused: " + reason,
-            rule: nil,
-            isExcluded: false
-        )
+        settings.timeRefusal(of: direction).map { reason in
+            Explanation.Outlook(
+                action: nil,
+                reason: "it is refused: " + reason,
+                rule: nil,
+                isExcluded: false
+            )
+        }
     }
 
     /// What is said of a path of which neither side has anything by its own name.

@@ -101,9 +101,7 @@ extension LocalMirror {
             where copy.isConflictCopy && RunEnding.isHere(copy, in: directory) {
                 overview.conflictCopies.append(copy.display)
             }
-            for try await page in manifest.pages(.damagedEntries, limit: Self.itemsAtOnce) {
-                overview.damagedFiles += page.count
-            }
+            overview.damagedFiles = try await manifest.damagedFileCount()
             overview.lastVerification = try await VerifyRecord.completed(manifest)
             if let position = try await VerifyRecord.position(manifest) {
                 let read = KeyRange(after: nil, through: position)

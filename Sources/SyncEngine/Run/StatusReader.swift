@@ -133,10 +133,7 @@ struct StatusReader: Sendable {
     ) async throws -> PlannedWork {
         let deletions = RunDeletions(executor: counter.executor)
         var work = counter.work
-        let (dialect, directory) = (settings.identity.dialect, settings.directory)
-        if counter.executor.context.setup.direction != .pull,
-            let reason = RemoteIdentity.reason(ofTime: dialect, in: directory)
-        {
+        if let reason = settings.timeRefusal(of: counter.executor.context.setup.direction) {
             var refused = PlannedWork()
             (refused.unchanged, refused.deletionsHeldBack) = (work.unchanged, reason)
             return refused

@@ -147,9 +147,9 @@ final class FreedScope: Sendable {
     static let message = "freed: it is only in the bucket; 'osssync pull' of it brings it back"
 
     let paths: FreedPaths
-    /// The last object that was freed, beneath whose name the next files may lie, and whether that
-    /// was told.
-    private let last = Mutex<(key: ObjectKey, isTold: Bool)?>(nil)
+    /// The name of the last object that was freed, as that of a directory in which the next files
+    /// may be; nil once that was told.
+    private let last = Mutex<ObjectKey?>(nil)
     private let bringsBack: Bool
     private let isExpected: @Sendable (ObjectKey) -> Bool
     private let counted = Mutex(Seen())
@@ -245,27 +245,24 @@ final class FreedScope: Sendable {
         in manifest: ManifestStore
     ) async throws(ManifestError) -> WalkIssue? {
         guard !bringsBack, !paths.isEmpty else { return nil }
-        if holds(entry), !entry.key.isDirectoryMarker { last.withLock { $0 = (entry.key, false) } }
-        guard let local = entry.local else { return nil }
-        if let key = freedObject(above: entry.key) {
-            return WalkIssue(path: [UInt8](key.bytes), reason: .freedPlace)
-        }
         let beneath = ObjectKey(entry.key.bytes + [UInt8(ascii: "/")])
+        if holds(entry), !entry.key.isDirectoryMarker { last.withLock { $0 = beneath } }
+        guard let local = entry.local else { return nil }
+        if let directory = freedObject(above: entry.key) {
+            return WalkIssue(path: [UInt8](directory.bytes.dropLast()), reason: .freedPlace)
+        }
         guard case .file = local.kind, paths.concerns(beneath),
             try await manifest.first(.entries(in: KeyRange(prefix: beneath))) != nil
         else { return nil }
         return WalkIssue(path: [UInt8](entry.key.bytes), reason: .freedPlace)
     }
 
-    /// What was freed under a name that is a directory here by now; nil if it was told before.
+    /// The name of a freed object that is a directory here by now; nil if it was told before.
     private func freedObject(above key: ObjectKey) -> ObjectKey? {
         last.withLock { last in
-            guard let (freed, isTold) = last, !isTold, key.bytes.count > freed.bytes.count,
-                key.bytes.starts(with: freed.bytes),
-                key.bytes[freed.bytes.count] == UInt8(ascii: "/")
-            else { return nil }
-            last = (freed, true)
-            return freed
+            guard let directory = last, key.hasPrefix(directory) else { return nil }
+            last = nil
+            return directory
         }
     }
 

@@ -186,3 +186,12 @@ package struct MirrorSettings: Sendable {
         self.environment = environment
     }
 }
+
+extension MirrorSettings {
+    /// Why no run of this direction is possible in a directory that has the bucket as of a time;
+    /// nil if one is.
+    func timeRefusal(of direction: SyncDirection) -> String? {
+        guard direction != .pull else { return nil }
+        return RemoteIdentity.reason(ofTime: identity.dialect, in: directory)
+    }
+}

@@ -44,7 +44,7 @@ package final class BlockingQueue: Sendable {
                 continuation.resume()
             }
         }
-        // Taken from the thread, which may go on much later than the caller: a lock would stay.
+        // Taken from the thread, which may continue much later than the caller: a lock would stay.
         guard let result = outcome.result.take() else { preconditionFailure("work has a result") }
         return try result.get()
     }
