@@ -253,6 +253,40 @@ extension DirectoryMirror {
         return source
     }
 
+    /// An object of this mirror, as an upload is to make it.
+    ///
+    /// - Throws: `SyncError` of code `configuration` for another store, and without a password;
+    ///   `refused` unless a run has shown that it is that of what is there.
+    package func uploadTarget(
+        _ key: String,
+        by client: BucketClient
+    ) throws(SyncError) -> UploadTarget {
+        guard client.dialect == remote.dialect, client.host == connection.endpoint.host else {
+            throw SyncError(
+                code: .configuration,
+                message: "'\(remote.display)' has encrypted contents, and its mirror "
+                    + "'\(displayText(directory))' has another protocol or endpoint than this "
+                    + "upload; nothing was changed"
+            )
+        }
+        let isProven = MirrorLink.knows(
+            try identity(),
+            directory: directory,
+            stateDirectory: stateDirectory
+        )
+        guard isProven else {
+            throw SyncError(
+                code: .refused,
+                message: "no run of '\(displayText(directory))' has shown that its password is the "
+                    + "one of what '\(remote.display)' has; nothing was changed. Run 'osssync pull "
+                    + "--dry-run \(displayText(directory))' to see what is wrong, or a push first"
+            )
+        }
+        var target = UploadTarget.object(client, key: key)
+        target.cipher = try encryption?.cipher()
+        return target
+    }
+
     /// The bucket as the engine sees it.
     func opened(_ store: any ObjectReader) throws(SyncError) -> any ObjectReader {
         if let cipher = try encryption?.cipher() { return SealedStore(store, cipher) }

@@ -19,7 +19,6 @@ struct PutCommand: Sendable {
         options.ifExists = arguments.replaces ? .replace : .fail
         options.callback = try callback()
         let (file, object) = try places()
-        try context.requirePlain(object)
         try options.properties.check(for: object.dialect)
         let client = try BucketClient(
             object.bucket,
@@ -27,10 +26,13 @@ struct PutCommand: Sendable {
             sources: context.sources,
             connectionLimit: options.streams
         )
-        if arguments.replaces { try await client.requireNotEncrypted(object.key) }
+        let target = try context.uploadTarget(object, by: client)
+        if arguments.replaces, target.cipher == nil {
+            try await client.requireNotEncrypted(object.key)
+        }
         let report = TransferReport(context, .upload, of: object.text)
         guard file != SingleOptions.stream else {
-            return try await send(client, object, options, arguments.partSize, report)
+            return try await send(target, object, options, arguments.partSize, report)
         }
         options.recordDirectory = try RecordFolder.path(context.sources)
         if options.recordDirectory == nil {
@@ -38,8 +40,7 @@ struct PutCommand: Sendable {
         }
         let upload = try ResumableUpload(
             of: absolutePath(file),
-            to: client,
-            key: object.key,
+            to: target,
             options: options,
             onNotice: report.note
         )
@@ -59,7 +60,7 @@ struct PutCommand: Sendable {
 
     /// Sends standard input.
     private func send(
-        _ client: BucketClient,
+        _ target: UploadTarget,
         _ object: ObjectReference,
         _ given: UploadOptions,
         _ partSize: Int64?,
@@ -71,10 +72,9 @@ struct PutCommand: Sendable {
         let made: UploadedObject
         do throws(SyncError) {
             made = try await report.streaming(showsItem: true) { () throws(SyncError) in
-                try await client.put(
+                try await target.write(
                     from: STDIN_FILENO,
                     name: "standard input",
-                    to: object.key,
                     options: chosen,
                     onNotice: report.note,
                     onProgress: report.note(sent:)

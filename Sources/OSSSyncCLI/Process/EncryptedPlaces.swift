@@ -3,20 +3,22 @@ internal import OSSSync
 /// Prefixes whose contents a mirror of this account encrypts: what knows no password neither
 /// writes there nor takes what is there for the content of a file.
 extension CommandContext {
-    /// Refuses a prefix that is beneath or above such a one, and an object beneath it, by whatever
-    /// protocol.
-    func requirePlain(_ bucket: String, _ prefix: String) throws(SyncError) {
-        if let place = encryptedPlace(bucket, prefix) { throw Self.refusal(place) }
-    }
-
-    /// The same for a mirror that does not take what is there as it is stored.
+    /// Refuses a prefix that is beneath or above such a one, by whatever protocol, unless the
+    /// mirror takes what is there as it is stored.
     func requirePlain(_ mirror: DirectoryMirror) throws(SyncError) {
-        guard !mirror.isEncrypted, !mirror.takesEncrypted else { return }
-        try requirePlain(mirror.remote.bucket, mirror.remote.prefix)
+        guard !mirror.isEncrypted, !mirror.takesEncrypted,
+            let place = encryptedPlace(mirror.remote.bucket, mirror.remote.prefix)
+        else { return }
+        throw Self.refusal(place)
     }
 
+    /// Refuses to sign an upload to such a prefix: another program makes its content.
     func requirePlain(_ object: ObjectReference) throws(SyncError) {
-        try requirePlain(object.bucket, object.key)
+        guard let place = encryptedPlace(object.bucket, object.key) else { return }
+        throw Self.refusal(
+            place,
+            advice: "What is sent to a signed URL is not encrypted; use 'osssync put'"
+        )
     }
 
     /// A download with the password of the mirror that the object is of, unless another one is
@@ -25,9 +27,25 @@ extension CommandContext {
         _ source: DownloadSource,
         of object: ObjectReference
     ) throws(SyncError) -> DownloadSource {
-        guard !sources.options.namesPassword,
-            let place = encryptedPlace(object.bucket, object.key)
-        else { return source }
+        guard !sources.options.namesPassword, let mirror = try encryptedMirror(of: object) else {
+            return source
+        }
+        return try mirror.opened(source)
+    }
+
+    /// An upload that is encrypted with the password of the mirror that the object is of.
+    func uploadTarget(
+        _ object: ObjectReference,
+        by client: BucketClient
+    ) throws(SyncError) -> UploadTarget {
+        try encryptedMirror(of: object)?.uploadTarget(object.key, by: client)
+            ?? .object(client, key: object.key)
+    }
+
+    private func encryptedMirror(
+        of object: ObjectReference
+    ) throws(SyncError) -> DirectoryMirror? {
+        guard let place = encryptedPlace(object.bucket, object.key) else { return nil }
         var sources = sources
         sources.options.stateDirectory = place.entry.stateDirectory
         // Its disk may not be mounted, or it is another mirror by now.
@@ -40,7 +58,7 @@ extension CommandContext {
         guard let mirror, mirror.isEncrypted, mirror.remote == place.remote else {
             throw Self.refusal(place)
         }
-        return try mirror.opened(source)
+        return mirror
     }
 
     private typealias EncryptedPlace = (entry: MirrorList.Entry, remote: BucketLocation)
@@ -58,12 +76,15 @@ extension CommandContext {
         return nil
     }
 
-    private static func refusal(_ place: EncryptedPlace) -> SyncError {
+    private static func refusal(
+        _ place: EncryptedPlace,
+        advice: String = "Use that directory, or link this one with 'osssync init --encrypt'"
+    ) -> SyncError {
         SyncError(
             code: .configuration,
             message: "'\(place.remote.display)' has encrypted contents, as the mirror "
-                + "'\(String(terminalSafe: place.entry.directory))' says; nothing was changed. Use "
-                + "that directory, or link this one with 'osssync init --encrypt'"
+                + "'\(String(terminalSafe: place.entry.directory))' says; nothing was changed. "
+                + advice
         )
     }
 }

@@ -18,7 +18,7 @@ public struct BucketClient: Sendable {
     /// For transfers.
     let limitedStore: any ObjectStore
     /// The service's host, by which records know the bucket again.
-    let host: String
+    package let host: String
     let monitor: TransferMonitor?
     private let clock: ClockWatch
 

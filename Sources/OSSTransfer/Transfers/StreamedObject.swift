@@ -82,8 +82,8 @@ extension DownloadSource {
     }
 }
 
-extension BucketClient {
-    /// Writes an object from a stream, such as standard input, up to its end.
+extension UploadTarget {
+    /// Writes the object from a stream, such as standard input, up to its end.
     ///
     /// A stream of up to `options.partSize` bytes is sent in one request, a longer one in parts, of
     /// which those after the first 1,000 grow, so that they reach 5 TiB: at most 256 MiB of them
@@ -94,7 +94,6 @@ extension BucketClient {
     /// - Parameters:
     ///   - descriptor: Open for reading; it stays open.
     ///   - name: What messages call it.
-    ///   - key: The object's whole key.
     ///   - options: What is written with the object, the size of the first part, and the number of
     ///     parts that are sent at once.
     ///   - onNotice: Called from any thread for notices, which are not failures.
@@ -103,16 +102,15 @@ extension BucketClient {
     /// - Returns: The object.
     /// - Throws: `SyncError`, as ``ResumableUpload/start()``; `localState` also if the stream
     ///   cannot be read, `configuration` if it is too long.
-    package func put(
+    package func write(
         from descriptor: Int32,
         name: String,
-        to key: String,
         options: UploadOptions = UploadOptions(),
         onNotice: @escaping @Sendable (TransferNotice) -> Void = { _ in },
         onProgress: @escaping @Sendable (Int) -> Void = { _ in }
     ) async throws(SyncError) -> UploadedObject {
         let input = try ByteStream.opened(descriptor, name: name, for: key)
-        return try await UploadTarget.object(self, key: key).write(
+        return try await write(
             input.input,
             length: nil,
             options: options,
@@ -208,7 +206,7 @@ extension UploadTarget {
         onProgress: @escaping @Sendable (Int) -> Void
     ) async throws(SyncError) -> UploadedObject {
         try options.check(for: dialect)
-        let store = try makeStore()
+        let store = try self.store()
         let attempts = TransferAttempts(
             displayText(key),
             options,

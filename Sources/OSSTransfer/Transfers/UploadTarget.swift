@@ -1,4 +1,4 @@
-internal import ObjectStorage
+package import ObjectStorage
 internal import SyncModel
 
 /// The object that an upload makes, and by which right.
@@ -14,7 +14,19 @@ public struct UploadTarget: Sendable {
     /// The object as records know it again, without secrets.
     let subject: String
     var monitor: TransferMonitor?
+    /// What encrypts the content before it is sent.
+    package var cipher: ContentCipher?
     let makeStore: @Sendable () throws(SyncError) -> any ObjectStore
+
+    func store() throws(SyncError) -> any ObjectStore {
+        let store = try makeStore()
+        if let cipher { return SealedStore(store, cipher) }
+        return store
+    }
+
+    /// ``subject``, and with what it is encrypted: parts that were sent as they are, or with
+    /// another password, are of no use.
+    var recordedSubject: String { cipher.map { subject + " " + $0.check } ?? subject }
 
     /// An object of a bucket, written with the bucket's credentials.
     ///

@@ -25,7 +25,7 @@ struct UploadWork: TransferWork {
         attempts = TransferAttempts(
             displayText(path),
             options,
-            target.subject,
+            target.recordedSubject,
             options.recordPlace(of: path, object: target.object, isOwned: isOwned),
             monitor: target.monitor,
             onNotice: onNotice
@@ -43,7 +43,7 @@ struct UploadWork: TransferWork {
     func attempt(_ gate: PauseGate) async throws(SyncError) -> ResumableUpload.Outcome {
         // Made for each attempt: one of signed requests has a thread and connections, which an
         // upload that has stopped does not need.
-        let store = try target.makeStore()
+        let store = try target.store()
         return .finished(
             try await attempts.run(gate) { () throws(ItemFailure) in
                 try await self.record.whileOpen(self.key) { (isUsable) throws(ItemFailure) in
@@ -58,7 +58,7 @@ struct UploadWork: TransferWork {
 
     /// Aborts the unfinished upload, which deletes its parts, and removes the record.
     func discard() async throws(SyncError) {
-        let store = try target.makeStore()
+        let store = try target.store()
         try await attempts.reporting { () throws(ItemFailure) in
             try await record.whileOpen(key) { (_) throws(ItemFailure) in
                 guard let checkpoint = try await record.upload(key) else { return }

@@ -88,6 +88,32 @@ internal import CSodium
         _ = unsafe crypto_secretbox_easy(target, source, length, nonce.bytes, key)
     }
 
+    /// Appends the blocks of `plain`, the first of which has the number `block`, and returns how
+    /// many there are.
+    package func seal(
+        _ plain: [UInt8],
+        from block: Int64,
+        _ nonce: SealedNonce,
+        onto sealed: inout [UInt8]
+    ) -> Int64 {
+        let (size, tag) = (Int(SealedFormat.blockSize), Int(SealedFormat.tagLength))
+        var count: Int64 = 0
+        for start in stride(from: 0, to: plain.count, by: size) {
+            let end = min(start + size, plain.count)
+            let place = sealed.count
+            sealed.append(contentsOf: repeatElement(0, count: end - start + tag))
+            unsafe plain.withUnsafeBytes { plain in
+                unsafe sealed.withUnsafeMutableBytes { sealed in
+                    guard let base = sealed.baseAddress else { return }
+                    let bytes = unsafe UnsafeRawBufferPointer(rebasing: plain[start..<end])
+                    unsafe seal(bytes, into: base + place, nonce.ofBlock(block + count))
+                }
+            }
+            count += 1
+        }
+        return count
+    }
+
     /// Writes what was sealed; false if it was not sealed with this key and nonce.
     package func open(
         _ sealed: UnsafeRawBufferPointer,
@@ -127,6 +153,13 @@ internal import CSodium
         _ nonce: SealedNonce
     ) {}
 
+    package func seal(
+        _ plain: [UInt8],
+        from block: Int64,
+        _ nonce: SealedNonce,
+        onto sealed: inout [UInt8]
+    ) -> Int64 { 0 }
+
     package func open(
         _ sealed: UnsafeRawBufferPointer,
         into block: UnsafeMutableRawPointer,
@@ -153,7 +186,7 @@ package struct SealedNonce: Sendable, Hashable {
     }
 
     /// With what stands before it in an object.
-    var header: [UInt8] { SealedFormat.magic + bytes }
+    package var header: [UInt8] { SealedFormat.magic + bytes }
 
     /// Nil unless it is the beginning of an encrypted object.
     package init?(header: some Collection<UInt8>) {

@@ -24,8 +24,9 @@ package struct StreamUpload: Sendable {
     /// An object that holds what the stream held.
     package struct Finished: Sendable {
         package let etag: ETag
-        package let size: Int64
-        package let checksum: CRC64
+        /// Of the stream, as the checksum.
+        package fileprivate(set) var size: Int64
+        package fileprivate(set) var checksum: CRC64
         package let versionID: VersionID?
         package let callback: CallbackEnding?
     }
@@ -33,8 +34,10 @@ package struct StreamUpload: Sendable {
     private let key: ObjectKey
     private let context: TransferContext
     private let details: UploadDetails
-    private let read: Input
-    /// Bytes of the whole; nil if that is unknown before the end.
+    private var read: Input
+    /// True once ``read`` gives what is stored of an encrypted content.
+    private var isSealed = false
+    /// Bytes of the whole object; nil if that is unknown before the end.
     private let length: Int64?
     private let onProgress: @Sendable (_ sent: Int) -> Void
     private let makesObject = Mark()
@@ -57,7 +60,7 @@ package struct StreamUpload: Sendable {
         onProgress: @escaping @Sendable (_ sent: Int) -> Void
     ) {
         self.read = read
-        self.length = length
+        self.length = length.map { context.store.storedSize(of: $0) }
         self.key = key
         self.details = details
         self.context = context
@@ -86,6 +89,17 @@ package struct StreamUpload: Sendable {
 
     private func send(_ sizes: GrowingParts) async throws -> Finished {
         let token = try await context.uploadToken(key, length ?? 0)
+        guard let cipher = context.store.cipher else { return try await send(sizes, token) }
+        let sealing = SealedInput(read, cipher, cipher.nonce(of: token, key))
+        var upload = self
+        upload.read = { try await sealing.read($0) }
+        upload.isSealed = true
+        var finished = try await upload.send(sizes, token)
+        (finished.size, finished.checksum) = await sealing.plainContent
+        return finished
+    }
+
+    private func send(_ sizes: GrowingParts, _ token: String) async throws -> Finished {
         var beginning = [try await read(sizes.size(ofPartAt: 0))]
         if beginning[0].count == sizes.size(ofPartAt: 0) {
             let second = try await read(sizes.size(ofPartAt: 1))
@@ -108,11 +122,9 @@ package struct StreamUpload: Sendable {
 
     private func put(_ bytes: [UInt8], _ token: String) async throws -> Finished {
         let checksum = CRC64(of: bytes)
-        var request = details.beginning(
-            of: key,
-            [],
-            token: token,
-            checksum: context.store.dialect.computesChecksum ? nil : checksum
+        var request = beginning(
+            token,
+            checksum: context.store.dialect.computesChecksum || isSealed ? nil : checksum
         )
         request.callback = details.callback
         makesObject.isSet.store(true, ordering: .releasing)
@@ -122,6 +134,11 @@ package struct StreamUpload: Sendable {
             onProgress: onProgress
         )
         return finished(result, size: Int64(bytes.count), checksum)
+    }
+
+    private func beginning(_ token: String, checksum: CRC64?) -> PutRequest {
+        let metadata = isSealed ? [(StorageDialect.encryptionMetadataName, "contents")] : []
+        return details.beginning(of: key, metadata, token: token, checksum: checksum)
     }
 
     private func finished(
@@ -164,7 +181,7 @@ extension StreamUpload {
             parts: []
         )
         do {
-            let request = details.beginning(of: key, [], token: token, checksum: nil)
+            let request = beginning(token, checksum: nil)
             let upload = try await uploads.initiate(request, checkpoint)
             let parts = try await sendParts(&waiting, sizes, upload)
             return try await complete(upload, parts, token)
@@ -324,15 +341,16 @@ extension StreamUpload {
         _ checksum: CRC64
     ) async throws(ItemFailure) -> Finished? {
         do throws(ItemFailure) {
-            let (object, metadata) = try await context.head(key, knownSize: size)
-            guard metadata.userMetadata[StorageDialect.tokenMetadataName] == token,
-                metadata.size == size, object.crc64.map({ $0 == checksum }) ?? true
+            let found = try await context.head(key, knownSize: size).metadata
+            let object = try context.pinned(found.stored)
+            guard found.userMetadata[StorageDialect.tokenMetadataName] == token,
+                object.size == size, object.crc64.map({ $0 == checksum }) ?? true
             else { return nil }
             return Finished(
                 etag: object.etag,
                 size: size,
                 checksum: checksum,
-                versionID: metadata.versionID,
+                versionID: found.versionID,
                 callback: details.callback.map { _ in .unknown }
             )
         } catch {
