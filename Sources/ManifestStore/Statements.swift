@@ -57,6 +57,10 @@ enum Query: String, CaseIterable, Sendable {
         WHERE size_bytes = ? AND marks & 16 <> 0 AND (inode = ? OR local_modified_seconds = ?)
         LIMIT ?
         """
+    case selectDamagedEntriesBySize = """
+        SELECT * FROM entry INDEXED BY entry_damaged_by_size
+        WHERE size_bytes = ? AND marks & 16 <> 0 LIMIT ?
+        """
     case selectEntriesLike = """
         SELECT * FROM entry WHERE size_bytes = ? AND local_modified_seconds = ? LIMIT ?
         """

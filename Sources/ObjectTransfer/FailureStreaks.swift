@@ -1,3 +1,4 @@
+internal import ObjectStorage
 internal import SyncModel
 internal import Synchronization
 
@@ -90,7 +91,7 @@ extension ItemFailure {
                 return cause == .passing ? .connection : nil
             }
             let code = answer?.code
-            if Self.isOfRoom(code) || cause == .passing {
+            if isBucketFull || cause == .passing {
                 return .unavailable(operation: operation, status: status, code: code)
             }
             guard cause.isRefusal else { return nil }
@@ -99,12 +100,10 @@ extension ItemFailure {
         }
     }
 
-    /// Some stores refuse what is beyond a quota as if it were not allowed.
-    private static func isOfRoom(_ code: String?) -> Bool {
-        guard let name = code?.lowercased().utf8 else { return false }
-        return ["quotaexceeded", "storagefull", "insufficientstorage"].contains {
-            name.firstIndex(ofBytes: $0.utf8) != nil
-        }
+    /// True if the bucket has no room: what is deleted in it may make some.
+    package var isBucketFull: Bool {
+        guard case .storage(_, let answer?, _, _) = self else { return false }
+        return answer.status == 507 || StorageError.isOfRoom(answer.code)
     }
 }
 

@@ -38,6 +38,11 @@ package struct ObjectKey: Sendable, Hashable, Comparable {
     /// The key under which a link with this path is stored.
     package var ofLink: ObjectKey { ObjectKey(bytes + Self.linkSuffix.utf8) }
 
+    /// The path of the link that has this key; any other key as it is.
+    package var withoutLinkSuffix: ObjectKey {
+        isOfLink ? ObjectKey(bytes.dropLast(Self.linkSuffix.utf8.count)) : self
+    }
+
     /// The key as text; bytes that are not UTF-8 are replaced.
     package var text: String { String(decoding: bytes, as: UTF8.self) }
 

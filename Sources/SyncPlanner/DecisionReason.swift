@@ -146,7 +146,9 @@ package enum SkipReason: Sendable, Hashable {
     /// Other keys make this name a directory.
     case shadowedByDirectory
     /// A file that stays has the name of a directory that is needed, and no object of its own.
-    case blocksDirectory
+    case blocksDirectory(isNew: Bool)
+    /// An object that was never recorded has the name of a directory here.
+    case besideDirectory
     /// The file of that key stands where a directory of this key's path would be.
     case blockedByFile(ObjectKey)
     /// The store keeps no object at or beneath another one, and this one stays.
@@ -192,7 +194,7 @@ package enum SkipReason: Sendable, Hashable {
     /// True for what says nothing of any other key, and so holds no deletion back.
     package var holdsNothingBack: Bool {
         switch self {
-        case .linkObject, .linkIsGone, .replaced: true
+        case .linkObject, .linkIsGone, .replaced, .besideDirectory: true
         default: false
         }
     }
@@ -250,17 +252,9 @@ package enum SkipReason: Sendable, Hashable {
         case .linkIsGone:
             "the object was a link, which no longer exists; the content of its target is not "
                 + "uploaded in its place. Delete the file, or change or rename it to upload it"
-        case .shadowedByDirectory:
-            "the remote or the directory has keys beneath this name, so it is a directory here;"
-                + " the object is skipped"
-        case .blocksDirectory:
-            "the remote has keys beneath this name but no object with this name, and the file "
-                + "here is kept; move it away, or remove it with --delete if it is unchanged"
-        case .blockedByFile(let key):
-            "the file '\(key.display)' is where a directory is needed; move it away"
-        case .besideObject(let key):
-            "the store takes no object at or beneath the place of another, and the bucket has "
-                + "'\(key.display)'; delete that object, or rename this file"
+        case .shadowedByDirectory, .blocksDirectory, .besideDirectory, .blockedByFile,
+            .besideObject:
+            placeMessage
         case .keyTooLong(let length, let maximum):
             "the path has \(length) bytes, and a key here can have at most \(maximum)"
         case .fileTooLarge(let size):
@@ -292,6 +286,31 @@ package enum SkipReason: Sendable, Hashable {
                 + "under another name now"
         case .damaged, .damagedAndGone, .damagedAndChanged, .damagedCopy:
             damageMessage(inShards: inShards)
+        }
+    }
+
+    /// Of names that are a file's and a directory's.
+    private var placeMessage: String {
+        switch self {
+        case .shadowedByDirectory:
+            "the remote or the directory has keys beneath this name, so it is a directory here;"
+                + " the object is skipped"
+        case .blocksDirectory(let isNew):
+            "the remote has keys beneath this name but no object with this name, and the file "
+                + "here is kept; move it away, or "
+                + (isNew
+                    ? "send it beside them with push --on-conflict local"
+                    : "remove it with --delete if it is unchanged")
+        case .besideDirectory:
+            "this directory has something beneath the name of the object, which was never "
+                + "recorded here: a pull can have only one of both. Delete the object, or copy it "
+                + "to another key"
+        case .blockedByFile(let key):
+            "the file '\(key.display)' is where a directory is needed; move it away"
+        case .besideObject(let key):
+            "the store takes no object at or beneath the place of another, and the bucket has "
+                + "'\(key.display)'; delete that object, or rename this file"
+        default: ""
         }
     }
 

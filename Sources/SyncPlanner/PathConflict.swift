@@ -16,6 +16,8 @@ package enum PathConflict: Sendable, Hashable {
     case awaiting(ObjectKey)
     /// The key's own file is where a directory is needed.
     case obstacle
+    /// Push: this directory has something beneath the name of the object.
+    case beside
 }
 
 /// ``decide(_:_:)`` where other keys matter.
@@ -37,6 +39,8 @@ package func decide(
         return decide(entry, policy).afterDeletions
     case .obstacle:
         return decideObstacle(entry, policy)
+    case .beside:
+        return .skip(.besideDirectory)
     }
 }
 
@@ -47,7 +51,8 @@ package func decide(
 /// `--delete`, at the end of the run, counted by the guards; the keys beneath come after that.
 private func decideObstacle(_ entry: JoinedEntry, _ policy: DecisionPolicy) -> Decision {
     let decision = decide(entry, policy)
-    return entry.remote != nil || decision.clearsLocal ? decision : .skip(.blocksDirectory)
+    return entry.remote != nil || decision.clearsLocal
+        ? decision : .skip(.blocksDirectory(isNew: entry.base == nil))
 }
 
 extension Decision {

@@ -22,7 +22,9 @@ package struct PlannedItem: Sendable, Hashable {
 /// keys beneath them end. A file in the place of a directory comes before the first key beneath
 /// that needs the directory.
 ///
-/// A push needs none of this: the directory it reads from cannot hold both, and the bucket can.
+/// A push reads from a directory, which cannot hold both, and the bucket can. There it keeps a file
+/// that is new on this side and a directory that is new on the other, which are as much of a
+/// conflict as two files are: of a bucket with both, no machine could have the whole.
 package struct PrefixConflicts: Sendable {
     private let policy: DecisionPolicy
     private var held: [Held] = []
@@ -56,11 +58,8 @@ package struct PrefixConflicts: Sendable {
     /// Takes the next entry; keys ascend strictly, as ``MergeJoin`` yields them.
     package mutating func add(_ entry: JoinedEntry) {
         let decision = decide(entry, policy)
-        guard policy.direction != .push else {
-            output.append(PlannedItem(entry: entry, place: .free, decision: decision))
-            return
-        }
         release { !entry.key.mayBelongBeneath($0.entry.key) }
+        guard policy.direction != .push else { return addToPush(entry, decision) }
         if policy.escapes(entry.key) {
             output.append(PlannedItem(entry: entry, place: .free, decision: decision))
             return
@@ -77,6 +76,28 @@ package struct PrefixConflicts: Sendable {
         } else {
             output.append(item(entry, decision, at: place))
         }
+    }
+
+    /// Holds what only one side has, and what was never recorded: until keys beneath its name come
+    /// that only the other side has.
+    private mutating func addToPush(_ entry: JoinedEntry, _ decision: Decision) {
+        for index in held.indices where isBeneath(entry, index) {
+            let isOther =
+                held[index].entry.local == nil
+                ? entry.local != nil : decision == .nothing(.onlyRemote)
+            if isOther { held[index].keepsEntries = true }
+        }
+        let isOfOneSide = decision == .upload(.new) || decision == .nothing(.onlyRemote)
+        if isOfOneSide, !entry.key.isDirectoryMarker, !policy.escapes(entry.key) {
+            held.append(Held(entry: entry, decision: decision, place: .free))
+        } else {
+            output.append(item(entry, decision, at: .free))
+        }
+    }
+
+    /// All held keys are beginnings of this one, so one byte tells.
+    private func isBeneath(_ entry: JoinedEntry, _ index: Int) -> Bool {
+        entry.key.bytes[held[index].entry.key.bytes.count] == UInt8(ascii: "/")
     }
 
     /// Says that no entry before `key` follows; true if none is held any more.
@@ -108,6 +129,10 @@ package struct PrefixConflicts: Sendable {
         while let last = held.last, isPast(last) {
             held.removeLast()
             guard last.state == .waiting else { continue }
+            guard policy.direction != .push else {
+                output.append(item(last.entry, last.decision, at: placeInBucket(of: last)))
+                continue
+            }
             if last.entry.local != nil || !(last.hasEntries || last.keepsEntries) {
                 output.append(item(last.entry, last.decision, at: last.place))
             } else {
@@ -117,6 +142,12 @@ package struct PrefixConflicts: Sendable {
         }
     }
 
+    private func placeInBucket(of held: Held) -> PathConflict {
+        guard held.keepsEntries else { return .free }
+        guard held.entry.local != nil else { return .beside }
+        return resolution(of: .bothNew, policy) == .upload ? .free : .obstacle
+    }
+
     /// Tells the held entries that `entry` lies beneath of it; the place that they leave it.
     private mutating func settleAncestors(
         of entry: JoinedEntry,
@@ -124,9 +155,7 @@ package struct PrefixConflicts: Sendable {
     ) -> PathConflict {
         var place = PathConflict.free
         for index in held.indices {
-            let name = held[index].entry.key.bytes
-            // All held keys are beginnings of this one, so one byte tells.
-            guard entry.key.bytes[name.count] == UInt8(ascii: "/") else { continue }
+            guard isBeneath(entry, index) else { continue }
             if held[index].entry.local == nil {
                 if entry.local != nil { held[index].hasEntries = true }
                 if Self.keepsEntry(entry, decision) { held[index].keepsEntries = true }

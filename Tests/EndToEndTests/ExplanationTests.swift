@@ -145,5 +145,10 @@ struct ExplanationTests {
         #expect(nothing.status == 2)
         #expect(nothing.diagnostics.contains("'2024/nothing' is neither in the directory nor"))
         #expect(try workplace.run("explain", tree.path).status == 2)
+        try tree.write("big", ramp(1 << 20))
+        try #require(try workplace.run("push", tree.path).status == 0)
+        let moved = try workplace.shell("mv tree/big tree/moved; osssync explain tree/moved")
+        let copy = "  push would copy in the bucket: 'big' has the same content\n"
+        #expect(moved.output.contains(copy), "\(moved)")
     }
 }

@@ -229,7 +229,7 @@ struct HistoryTests {
         }
         let unknown = try workplace.run("undo", tree.path, "9")
         #expect(unknown.status == 1)
-        #expect(unknown.diagnostics.contains("what run 9 removed is not in the trash"))
+        #expect(unknown.diagnostics.contains("the trash has nothing of run 9"))
         #expect(try workplace.run("undo", tree.path, "x").status == 2)
         // What the bucket has lost, too, is the user's now.
         let pull = try workplace.run("pull", "--delete", tree.path, "--json")

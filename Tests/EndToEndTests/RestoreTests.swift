@@ -99,6 +99,8 @@ struct RestoreTests {
         let all = try restore("d")
         #expect(places(all) == ["restored d/x bucket", "restored d/y bucket"])
         #expect(all.status == 0 && tree.content("d/y") == Self.content("d/y"))
+        let again = try restore("d")
+        #expect(places(again).isEmpty && again.status == 0, "\(again)")
     }
 
     @Test func `what the bucket has is not replaced by an older version from a trash`() throws {

@@ -215,6 +215,8 @@ def _(place):
         result = place.run(command, *options)
         equal((result.status, place.tree()), (3, THEN), f"{command} {options}: {result}")
         expect(f"--as-of {moment}" in result.errors, str(result))
+    result = place.start("init", "--rebind", place.directory, f"oss://{BUCKET}/elsewhere/")
+    equal(result.status, 3, f"linked with another remote: {result}")
     for command in ("status", "verify", "log", "explain"):
         path = ["kept"] if command == "explain" else []
         looked = place.start(command, place.directory, *path)

@@ -109,7 +109,7 @@ struct PolicyInvariantTests {
         if outcome.createsLocal {
             switch place {
             case .free, .shadowed(clears: true), .awaiting, .obstacle: break
-            case .shadowed(clears: false), .blocked: return false
+            case .shadowed(clears: false), .blocked, .beside: return false
             }
             guard entry.remote != nil else { return false }
         }

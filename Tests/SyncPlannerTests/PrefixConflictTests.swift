@@ -96,7 +96,7 @@ struct PrefixConflictTests {
             )
             #expect(
                 decisions(items) == [
-                    "a": .skip(.blocksDirectory), "a/b": .skip(.blockedByFile("a")),
+                    "a": .skip(.blocksDirectory(isNew: false)), "a/b": .skip(.blockedByFile("a")),
                     "a/c": .skip(.blockedByFile("a")),
                 ]
             )
@@ -146,14 +146,14 @@ struct PrefixConflictTests {
         )
         #expect(
             decisions(changed) == [
-                "a": .skip(.blocksDirectory), "a/b": .skip(.blockedByFile("a")),
+                "a": .skip(.blocksDirectory(isNew: false)), "a/b": .skip(.blockedByFile("a")),
                 "a/c/d": .skip(.blockedByFile("a")),
             ]
         )
         let unknown = try plan(policy(direction), remote: [object("a/b")], local: [file("a")])
         #expect(
             decisions(unknown) == [
-                "a": .skip(.blocksDirectory), "a/b": .skip(.blockedByFile("a")),
+                "a": .skip(.blocksDirectory(isNew: true)), "a/b": .skip(.blockedByFile("a")),
             ]
         )
     }
@@ -287,17 +287,44 @@ struct PrefixConflictTests {
         )
     }
 
-    @Test func `a push holds nothing back`() throws {
-        let items = try plan(
-            policy(.push),
-            remote: [object("a/b")],
-            local: [file("a"), file("a-x")]
+    @Test func `a push sends no new file where others made a directory`() throws {
+        let local = [file("a"), file("a-x"), file("b")]
+        let remote = [object("a/b"), object("b/"), object("b/c")]
+        for isRecorded in [false, true] {
+            let items = try plan(
+                policy(.push),
+                remote: remote,
+                base: isRecorded ? [row("a/b"), row("b/"), row("b/c")] : [],
+                local: local
+            )
+            let expected: Decision =
+                isRecorded ? .upload(.new) : .skip(.blocksDirectory(isNew: true))
+            let found = decisions(items)
+            #expect(found["a"] == expected && found["b"] == expected)
+            #expect(found["a-x"] == .upload(.new))
+        }
+        for policy in [policy(.push, extra: true), policy(.push, conflict: .local)] {
+            let found = decisions(try plan(policy, remote: remote, local: local))
+            #expect(found["a"] == .upload(.new) && found["b"] == .upload(.new))
+        }
+    }
+
+    @Test func `a push names the objects that others put in the place of its directories`() throws {
+        let remote = [object("a"), object("b"), object("c"), object("c/d")]
+        let local = [
+            directory("a/", isEmpty: true), directory("c/", isEmpty: false), file("c/d"),
+            file("c/e"),
+        ]
+        let found = decisions(
+            try plan(policy(.push), remote: remote, base: [row("c/d")], local: local)
         )
-        #expect(items.map(\.entry.key) == ["a", "a-x", "a/b"])
-        #expect(
-            items.map(\.decision) == [.upload(.new), .upload(.new), .nothing(.onlyRemote)]
+        #expect(found["a"] == .skip(.besideDirectory) && found["c"] == .skip(.besideDirectory))
+        #expect(found["b"] == .nothing(.onlyRemote))
+        #expect(found["c/e"] == .upload(.new))
+        let sent = decisions(
+            try plan(policy(.push), remote: remote, base: [row("a"), row("c")], local: local)
         )
-        #expect(items.allSatisfy { $0.place == .free })
+        #expect(sent["a"] == .nothing(.deletedLocally) && sent["c"] == .nothing(.deletedLocally))
     }
 
     @Test func `every key comes out once, however deep the names nest`() throws {

@@ -87,7 +87,12 @@ struct ReasonMessageTests {
                 + " here; the object is skipped"
         ),
         (
-            .blocksDirectory,
+            .blocksDirectory(isNew: true),
+            "the remote has keys beneath this name but no object with this name, and the file "
+                + "here is kept; move it away, or send it beside them with push --on-conflict local"
+        ),
+        (
+            .blocksDirectory(isNew: false),
             "the remote has keys beneath this name but no object with this name, and the file "
                 + "here is kept; move it away, or remove it with --delete if it is unchanged"
         ),

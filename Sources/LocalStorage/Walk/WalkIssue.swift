@@ -179,9 +179,9 @@ package struct WalkIssue: Sendable, Hashable {
             return "'\(name)' is excluded, because its '\(DirectoryTags.cacheName)' cannot be read"
                 + " (\(errorText(errno)))"
         case .freedPlace:
-            return "'\(name)' is a file on one side and a directory on the other, of which files"
-                + " were freed: nothing of it is sent. Rename it; 'osssync pull' of it then brings"
-                + " back what was freed"
+            return "'\(displayText(ObjectKey(path).withoutLinkSuffix.bytes))' is in the place of"
+                + " something else that was freed, or of which files were: nothing of it is sent."
+                + " Rename it; 'osssync pull' of it then brings back what was freed"
         case .notMounted:
             return "'\(name)' was a mount point in the last run and is not mounted now: what is"
                 + " beneath is skipped and nothing is deleted in this run; mount it, or use"

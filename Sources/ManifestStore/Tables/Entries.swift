@@ -142,6 +142,11 @@ extension RowSelection<ManifestEntry> {
         )
     }
 
+    /// Damaged entries of a size, in no particular order.
+    package static func damagedEntries(size: Int64) -> Self {
+        Self(.selectDamagedEntriesBySize, [.integer(size)])
+    }
+
     fileprivate static func entry(_ key: ObjectKey) -> Self { Self(.selectEntry, [], from: key) }
 }
 

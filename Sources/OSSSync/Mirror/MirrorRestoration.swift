@@ -178,6 +178,8 @@ package struct MirrorRestoration: Sendable {
             rest.add(file)
             onFile(file)
         }
+        // Of a directory, what is missing comes back.
+        if !isCopy, found?.isDirectory == true { rest.missing = [] }
         report.add(rest)
         return report
     }

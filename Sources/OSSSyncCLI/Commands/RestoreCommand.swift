@@ -75,9 +75,14 @@ struct RestoreCommand: Sendable {
         let directory = String(terminalSafe: context.place?.directory ?? "DIR")
         for path in missing {
             let shown = String(terminalSafe: path)
-            let subject =
-                request.isUndo
-                ? "what run \(request.version.number ?? 0) removed" : "'\(shown)'"
+            if request.isUndo {
+                context.complain(
+                    "the trash has nothing of run \(request.version.number ?? 0); "
+                        + "'osssync log \(directory)' lists the runs"
+                )
+                continue
+            }
+            let subject = "'\(shown)'"
             if case .at = request.version {
                 context.complain(
                     "\(subject) was not there at that time, or that version is in no trash; see "

@@ -215,8 +215,11 @@ enum EventText {
 
     /// What became of an item of an earlier run.
     static func past(_ item: PastItem) -> String {
-        guard item.state == ItemState.done.rawValue else { return "\(item.state) \(item.action)" }
-        return ItemAction(rawValue: item.action)?.past ?? "\(item.state) \(item.action)"
+        if item.state == ItemState.skipped.rawValue {
+            return item.action == ItemAction.conflict.rawValue ? item.action : item.state
+        }
+        let past = ItemAction(rawValue: item.action)?.past ?? "\(item.state) \(item.action)"
+        return item.state == ItemState.done.rawValue ? past : "\(item.state) \(item.action)"
     }
 
     /// What was asked for and is not done, each with its number.

@@ -39,6 +39,14 @@ extension StorageError {
         if case .throttled = retryClass { true } else { false }
     }
 
+    /// True for what stores say of a quota, some of them as if it were not allowed.
+    package static func isOfRoom(_ code: String?) -> Bool {
+        guard let name = code?.lowercased().utf8 else { return false }
+        return ["quotaexceeded", "storagefull", "insufficientstorage"].contains {
+            name.firstIndex(ofBytes: $0.utf8) != nil
+        }
+    }
+
     /// The credentials or the permission were refused.
     package var isAccessDenied: Bool {
         switch kind {

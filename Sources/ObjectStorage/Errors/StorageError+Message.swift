@@ -146,6 +146,8 @@ extension StorageError {
         case "TransferAccelerationDisabled":
             return "Enable transfer acceleration on the bucket, or use its ordinary endpoint"
         case "UserDisable": return "The account is blocked or has an unpaid bill" + signed
+        case _ where Self.isOfRoom(code) || status == 507:
+            return "The bucket is full: delete something in it, or raise its quota"
         case "AccessDenied": return "Check the permissions of the access key" + signed
         default:
             if (300..<400).contains(status), status != 304 {

@@ -125,9 +125,7 @@ package enum IntegrityFailure: Sendable, Hashable {
                 + "elsewhere and delete it, or exclude the key"
         case .sealed(.damaged(let block)):
             "the object cannot be decrypted: from byte \(block * SealedFormat.blockSize) of the "
-                + "content it is damaged, or encrypted with another password; nothing was changed. "
-                + "To replace it by the file here: osssync push --force --on-conflict local DIR "
-                + "PATH"
+                + "content it is damaged, or encrypted with another password; nothing was changed"
         case .rangeIgnored: "the server ignored the requested range and sent the whole object"
         case .unpacked:
             "the store unpacks the object, which is stored with a Content-Encoding, and does not "

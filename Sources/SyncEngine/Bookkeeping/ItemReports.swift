@@ -56,7 +56,9 @@ struct ItemReports: Sendable {
             (.skipped, \.skipped, { $0.countSkipped() })
         case .alreadyExists: (.skipped, \.conflicts, { $0.countFailed() })
         // What has no room is no doubt of what is to go, which perhaps makes room.
-        case .diskFull: (.failed, \.failed, { $0.countShort() })
+        case .diskFull,
+            .storage where failure.isBucketFull:
+            (.failed, \.failed, { $0.countShort() })
         case .keepsChanging, .corrupt, .contentMismatch, .cannotResume, .uploadVanished,
             .checkpointGone, .storage, .local, .placeRefused, .sourceMissing, .manifest, .held:
             (.failed, \.failed, { $0.countFailed() })
@@ -66,7 +68,14 @@ struct ItemReports: Sendable {
     /// Ends the run if every item fails for the same reason.
     private func countStreak(_ failure: ItemFailure) {
         guard let cause = failure.sharedCause, context.store.failures.failed(cause) else { return }
-        ledger.stop(SyncError(failure, repeated: cause))
+        let end = SyncError(failure, repeated: cause)
+        let deletes = context.options.deletesKnown || context.options.deletesExtra
+        // In a cut mirror, another process deletes.
+        if failure.isBucketFull, deletes, context.shard == nil {
+            ledger.noteFullBucket(end)
+        } else {
+            ledger.stop(end)
+        }
     }
 
     /// With the filter that silences it, if only its name is in the way.
@@ -77,6 +86,9 @@ struct ItemReports: Sendable {
         case .sourceUnreadable, .sourceKeepsChanging:
             // It is a file of this directory, so that no key is beneath its name.
             return own(failure.message, key) + (FilterHint(key, isFileOnly: false)?.text ?? "")
+        case .storage(_, _, _, .undecryptable):
+            return failure.message + ". To replace it by the file here: "
+                + "osssync push --force --on-conflict local DIR PATH"
         default:
             let message = failure.message.removing(" of '\(context.objectKey(key).display)'")
             return own(message, key)

@@ -10,6 +10,7 @@ internal import Synchronization
 final class RunLedger: Sendable {
     private struct State {
         var stop: SyncError?
+        var fullBucket: SyncError?
         var failed = 0
         var refused: (count: Int, first: ObjectKey)?
         var skipped = 0
@@ -150,6 +151,8 @@ final class RunLedger: Sendable {
 
     /// The first reason to end the run, nil while there is none.
     var stop: SyncError? { state.withLock { $0.stop } }
+    /// Why nothing more is sent before the run's deletions, which may make room, and how it ends.
+    var fullBucket: SyncError? { state.withLock { $0.fullBucket } }
     var failedItems: Int { state.withLock { $0.failed } }
     var skippedItems: Int { state.withLock { $0.skippedItems } }
     /// Items that a cancellation ended.
@@ -180,6 +183,8 @@ final class RunLedger: Sendable {
     func stop(_ error: SyncError) {
         state.withLock { $0.stop = $0.stop ?? error }
     }
+
+    func noteFullBucket(_ end: SyncError) { state.withLock { $0.fullBucket = end } }
 
     /// Notes that the content of an object has another name in the bucket by now, too; of many, the
     /// rest counts as copied and deleted.

@@ -59,8 +59,9 @@ struct DamagedFiles: ItemWorker {
     /// The damaged file that this one comes from and is no better than, nil if there is none: its
     /// content must not pass for that of a file that was never looked at.
     ///
-    /// 1. A file of the size and the time or inode of a damaged one is compared; but not one that
-    ///    only got the inode of one that was removed.
+    /// 1. A file of the size and the time or inode of a damaged one is compared, as recorded or as
+    ///    they are since somebody touched it; but not one that only got the inode of one that was
+    ///    removed.
     /// 2. What some row records with that size and time is sound, under any name: a rename or copy
     ///    of a file that only has them in common with the damaged one.
     /// 3. Other content under the inode, size and time of a row is damage of that row's file, which
@@ -90,11 +91,15 @@ struct DamagedFiles: ItemWorker {
         let repaired = try await context.session.damaged.repairedRows(like: file).filter {
             !entry.key.isConflictCopy || $0.mayHaveTime(of: file)
         }
-        guard !found.isEmpty || !repaired.isEmpty else { return nil }
+        let touched = try await context.session.damaged.touchedRows(like: file).filter {
+            $0.key != entry.key
+        }
+        guard !found.isEmpty || !repaired.isEmpty || !touched.isEmpty else { return nil }
         let birth = try await birth(of: path)
-        let rows = (found + repaired).filter {
+        let recorded = (found + repaired).filter {
             $0.mayHaveTime(of: file) || !isInPlace && !$0.isOlder(than: birth)
         }
+        let rows = recorded + touched
         guard let first = rows.first else { return nil }
         let content = try await checksum(of: path, expected: file)
         let alike = try await context.session.damaged.rowsAlike(file)
@@ -110,7 +115,11 @@ struct DamagedFiles: ItemWorker {
         {
             try await context.session.damaged.mark(row)
         }
-        if origin == nil, repaired.isEmpty, try await areOthers(rows, file, content) { return nil }
+        if origin == nil, repaired.isEmpty, try await areOthers(recorded, file, content),
+            try await areOthers(touched, file, content, wereTouched: true)
+        {
+            return nil
+        }
         if let alike {
             for row in alike { ledger.countSkippedName(row.key) }
         } else {
@@ -124,13 +133,14 @@ struct DamagedFiles: ItemWorker {
     private func areOthers(
         _ rows: [ManifestEntry],
         _ file: FileIdentity,
-        _ content: CRC64
+        _ content: CRC64,
+        wereTouched: Bool = false
     ) async throws -> Bool {
         for row in rows {
             guard !row.isLink, let damaged = try await identity(of: row.key),
-                damaged.size == row.size, row.mayHaveTime(of: damaged),
+                damaged.size == row.size, wereTouched || row.mayHaveTime(of: damaged),
                 !context.policy.judgesInodes
-                    || damaged.inode == row.inode && damaged.inode != file.inode,
+                    || (wereTouched || damaged.inode == row.inode) && damaged.inode != file.inode,
                 try await damagedContent(row.key, damaged) != content
             else { return false }
         }

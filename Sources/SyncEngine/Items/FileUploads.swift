@@ -23,6 +23,11 @@ struct FileUploads: ItemWorker {
     /// `earlier` are rows that a new small file may have had before it was renamed.
     func upload(_ entry: JoinedEntry, earlier: [ManifestEntry] = []) async {
         guard let file = entry.local?.identity else { return }
+        guard ledger.fullBucket == nil else {
+            noteUnsent(entry)
+            ledger.countUntried(1)
+            return context.tracker.abandonedItem(bytes: file.size)
+        }
         let path: RelativePath
         do {
             path = try context.path(of: entry)

@@ -171,21 +171,22 @@ struct PathExplainer: Sendable {
         return (object(key, told, isTarget: target != nil), told.crc64?.value)
     }
 
-    /// The same outlook, or a skip if the run would not transfer what its plan does.
+    /// The same outlook, or what a run makes of a transfer: a skip, or a copy of what is there.
     private func looking(
         _ item: PlannedItem?,
         _ setup: RunSetup,
         _ outlook: Explanation.Outlook
     ) async -> Explanation.Outlook {
-        guard let item,
-            let refusal = await ItemExecutor(ItemParts(setup)).refusal(of: item)
-        else { return outlook }
-        return Explanation.Outlook(
-            action: .skip,
-            reason: refusal,
-            rule: outlook.rule,
-            isExcluded: false
-        )
+        guard let item else { return outlook }
+        let executor = ItemExecutor(ItemParts(setup))
+        var outlook = outlook
+        if let refusal = await executor.refusal(of: item) {
+            (outlook.action, outlook.reason) = (.skip, refusal)
+        } else if let source = await executor.sources.probableSource(item.decision, item.entry) {
+            outlook.action = item.entry.remote == nil ? .copyRemote : .copyLocal
+            outlook.reason = "'\(source.key.display)' has the same content"
+        }
+        return outlook
     }
 
     /// What one direction makes of the entry: first its filters, then its plan.

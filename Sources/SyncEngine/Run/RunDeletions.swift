@@ -103,6 +103,7 @@ struct RunDeletions: RunStep {
             )
             await RoomMaking(executor: executor).fail()
         }
+        if let end = ledger.fullBucket { ledger.stop(end) }
     }
 
     /// How many of the objects that are to be deleted have other names in the bucket by now, which

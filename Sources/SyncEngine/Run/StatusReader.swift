@@ -73,7 +73,9 @@ struct StatusReader: Sendable {
             running: try await PastRun.running(session),
             freed: FreedFiles(scope.freed, setup.paths),
             recorded: rows.count,
-            lastSuccess: try await LastSuccess.read(session.manifest),
+            // Of runs with this remote.
+            lastSuccess: session.isManifestRebuilt
+                ? [:] : try await LastSuccess.read(session.manifest),
             issues: issues.texts + [hidden.unnamedMessage].compactMap(\.self),
             warnings: setup.warnings + notes.texts + hidden.coverMessages
                 + [works.sync.reserved.message, scope.freed.replacedMessage].compactMap(\.self)

@@ -28,6 +28,11 @@ final class DamagedRows: Sendable {
         let seconds: Int64
     }
 
+    private struct TouchedFile {
+        let row: ManifestEntry
+        let file: FileIdentity
+    }
+
     private let manifest: ManifestStore
     private let directory: MirrorDirectory
     /// False where inode numbers do not last.
@@ -45,6 +50,8 @@ final class DamagedRows: Sendable {
     private let unsearched: Mutex<[UInt64: ManifestEntry]>
     /// What has the size and the second of a new file that was looked at.
     private let alike = Mutex<[SizeAndSecond: [ManifestEntry]?]>([:])
+    /// Damaged files of a size that have another time or inode than recorded, as they are now.
+    private let touched = Mutex<[Int64: [TouchedFile]]>([:])
     /// What damaged files hold that new ones were compared with.
     private let contents = Mutex<[FileIdentity: CRC64]>([:])
 
@@ -88,6 +95,29 @@ final class DamagedRows: Sendable {
             if try await manifest.entry(row.key)?.isDamaged != true { repaired.append(row) }
         }
         return repaired
+    }
+
+    /// Those whose files were touched since they were found, and have the time or inode of `file`
+    /// now: a copy has that time, and not the recorded one.
+    func touchedRows(like file: FileIdentity) async throws -> [ManifestEntry] {
+        let found = try await touchedFiles(size: file.size).filter {
+            $0.file.modified == file.modified || judgesInodes && $0.file.inode == file.inode
+        }
+        return found.map(\.row).filter { !isLike($0, file) }
+    }
+
+    private func touchedFiles(size: Int64) async throws -> [TouchedFile] {
+        if let known = touched.withLock({ $0[size] }) { return known }
+        var rows = elsewhere[size] ?? []
+        rows += try await manifest.rows(.damagedEntries(size: size), limit: Self.rowsAtOnce)
+        let files = try rows.compactMap { row -> TouchedFile? in
+            guard !row.isLink, case .file(let file) = try directory.identity(of: row.path),
+                file.size == size, !row.isOf(file)
+            else { return nil }
+            return TouchedFile(row: row, file: file)
+        }
+        touched.withLock { $0[size] = files }
+        return files
     }
 
     private func isLike(_ row: ManifestEntry, _ file: FileIdentity) -> Bool {

@@ -118,7 +118,7 @@ struct DirectoryCheck {
         let recordedName = try await manifest.setting(Setting.marker)
         let refusal: LocalError? =
             settings.stateDirectory == nil
-            ? nil : try directory.markerFile.writingRefusal(makes: records)
+            ? nil : try directory.markerFile.writingRefusal(makes: records && recordedName == nil)
         var marker: DirectoryMarker?
         do throws(LocalError) {
             marker = try directory.markerFile.read()

@@ -236,7 +236,8 @@ final class FreedScope: Sendable {
         !bringsBack && entry.local == nil && entry.remote != nil && paths.contains(entry.key)
     }
 
-    /// Says that a name is a file on one side and a directory on the other, if this entry shows it.
+    /// Says that a name is one thing on one side and another on the other, such as a file and a
+    /// directory, if this entry shows it.
     ///
     /// Nil if it does not, or another one did before. Keys ascend. What was freed is not in the
     /// plan, which could not tell it.
@@ -245,13 +246,23 @@ final class FreedScope: Sendable {
         in manifest: ManifestStore
     ) async throws(ManifestError) -> WalkIssue? {
         guard !bringsBack, !paths.isEmpty else { return nil }
-        let beneath = ObjectKey(entry.key.bytes + [UInt8(ascii: "/")])
+        let isLink = entry.local?.isLink == true && entry.key.isOfLink
+        let name = isLink ? entry.key.withoutLinkSuffix : entry.key
+        let beneath = ObjectKey(name.bytes + [UInt8(ascii: "/")])
         if holds(entry), !entry.key.isDirectoryMarker { last.withLock { $0 = beneath } }
         guard let local = entry.local else { return nil }
         if let directory = freedObject(above: entry.key) {
             return WalkIssue(path: [UInt8](directory.bytes.dropLast()), reason: .freedPlace)
         }
-        guard case .file = local.kind, paths.concerns(beneath),
+        guard case .file = local.kind else { return nil }
+        // A link has the place of a file, and a file that of a link.
+        let other = isLink ? name : name.ofLink
+        if entry.base == nil, paths.contains(other), let row = try await manifest.entry(other),
+            row.isLink != isLink
+        {
+            return WalkIssue(path: [UInt8](entry.key.bytes), reason: .freedPlace)
+        }
+        guard paths.concerns(beneath),
             try await manifest.first(.entries(in: KeyRange(prefix: beneath))) != nil
         else { return nil }
         return WalkIssue(path: [UInt8](entry.key.bytes), reason: .freedPlace)

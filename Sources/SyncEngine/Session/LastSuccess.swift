@@ -55,9 +55,11 @@ enum LastSuccess {
 }
 
 extension LocalMirror {
-    /// When the last complete run of each direction ended; takes no lock and changes nothing.
+    /// When the last complete run of each direction ended, with the remote that the directory is
+    /// linked with; takes no lock and changes nothing.
     package func lastSuccess() async throws(SyncError) -> [SyncDirection: StoreTime] {
-        try await inspecting([:]) { manifest throws(ManifestError) in
+        guard try !isLinkedAnew() else { return [:] }
+        return try await inspecting([:]) { manifest throws(ManifestError) in
             try await LastSuccess.read(manifest)
         }
     }
@@ -76,11 +78,17 @@ extension LocalMirror {
     /// Whether both sides were equal after the last run of the whole mirror, and no file was found
     /// damaged since; nil if there was none.
     package func wasInStep() async throws(SyncError) -> Bool? {
-        try await inspecting(nil) { manifest throws(ManifestError) in
+        guard try !isLinkedAnew() else { return nil }
+        return try await inspecting(nil) { manifest throws(ManifestError) in
             let wasInStep = try await LastSuccess.isInStep(manifest)
             let isDamaged = try await manifest.first(.damagedEntries) != nil
             return wasInStep.map { $0 && !isDamaged }
         }
+    }
+
+    /// True if the user linked the directory with another remote after the last run.
+    private func isLinkedAnew() throws(SyncError) -> Bool {
+        try StateIdentity.confirmed(in: open()) != nil
     }
 
     /// What `read` finds in the manifest that the last run left; `absent` if there is none.

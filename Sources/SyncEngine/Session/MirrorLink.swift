@@ -67,6 +67,11 @@ package enum MirrorLink {
                 identity = kept
             }
             if let known = identity.remote,
+                let reason = RemoteIdentity.reason(ofTime: known.dialect, in: directory)
+            {
+                throw SyncError(code: .refused, message: reason + ". Nothing was changed")
+            }
+            if let known = identity.remote,
                 let refusal = RemoteIdentity.refusal(
                     ofEncryption: remote.dialect,
                     after: known.dialect,

@@ -79,7 +79,7 @@ struct RemoteCheck {
         if let other = changed.first(where: { $0.name == Setting.dialect }),
             let known = recorded[other.name]
         {
-            if RemoteIdentity.time(known) != nil || RemoteIdentity.time(other.value) != nil {
+            if RemoteIdentity.time(known) != RemoteIdentity.time(other.value) {
                 throw refusal(ofTime: known)
             }
             let refusal = RemoteIdentity.refusal(

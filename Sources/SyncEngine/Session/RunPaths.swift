@@ -21,7 +21,7 @@ struct RunPaths: Sendable {
     /// The paths as a user types them.
     var texts: [String] { paths.map(\.text) }
 
-    /// The whole mirror if there are no `texts`, which are as a user typed them.
+    /// The whole mirror if there are no `texts`, which are as a user typed them, or with ".".
     ///
     /// - Throws: `configuration` for a path that is not beneath the directory, or has a name of
     ///   osssync's own.
@@ -29,10 +29,11 @@ struct RunPaths: Sendable {
     /// With stored links, a path also stands for that of a link.
     init(_ texts: [String], links: LinkPolicy) throws(SyncError) {
         var all: [[UInt8]: RelativePath] = [:]
-        for text in texts {
+        for text in texts where !RestoreRequest.isAll(text) {
             let path = try LocalMirror.path(text)
             all[path.bytes] = path
         }
+        if texts.contains(where: RestoreRequest.isAll) { all = [:] }
         self.init(all, links: links)
     }
 

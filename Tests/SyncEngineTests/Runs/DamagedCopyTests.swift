@@ -101,4 +101,39 @@ struct DamagedCopyTests {
         try await fixture.run("a", direction)
         #expect(try await fixture.object("other") == edit)
     }
+
+    /// What a copy has in common with it is what it is now, and not what was recorded.
+    @Test(arguments: [SyncDirection.push, .sync], [false, true])
+    func `are not sent under new names after somebody touched them`(
+        direction: SyncDirection,
+        hasNewInode: Bool
+    ) async throws {
+        let fixture = try MirrorFixture()
+        try fixture.write("a/f", good)
+        try await fixture.run("a", .push)
+        try await fixture.damage("f")
+        #expect(try await fixture.engine("a").verify(VerifyOptions()) { _ in }.damaged == 1)
+        if hasNewInode {
+            try fixture.copy("a/f", "a/other")
+            try fixture.remove("a/f")
+            try fixture.rename("a/other", to: "a/f")
+        }
+        let time = Date(timeIntervalSince1970: 1_700_000_000)
+        try fixture.setModified("a/f", time)
+        try fixture.copy("a/f", "a/copied")
+        try FileManager.default.linkItem(
+            atPath: fixture.directory("a/f"),
+            toPath: fixture.directory("a/linked")
+        )
+        let other = MirrorFixture.ramp(3_000, 2)
+        try fixture.write("a/new", other)
+        try fixture.setModified("a/new", time)
+        for _ in 0..<2 {
+            let run = try await fixture.run("a", direction) { $0.deletesKnown = true }
+            #expect(run.damaged == 3 && !run.isInStep, "\(run)")
+            let objects = try await fixture.objects()
+            #expect(objects.contains("new") && objects.count == 2, "\(objects)")
+            #expect(try await fixture.object("f") == good)
+        }
+    }
 }

@@ -76,11 +76,15 @@ extension EngineRuns {
             try fixture.write("a/f/new", Data([4]))
             try fixture.write("a/g", Data([5]))
             let log = EventLog()
-            let options = MirrorFixture.options { $0.deletesKnown = true }
+            let options = MirrorFixture.options {
+                $0.deletesKnown = true
+                $0.conflictPolicy = .local
+            }
             let summary = try await engine(fixture, code: "XMinioParentIsObject")
                 .run(.push, options: options, onEvent: log.add)
-            #expect(summary.deleted == 1 && summary.skipped == 2, "\(summary)")
+            #expect(summary.deleted == 1 && summary.skipped == 3, "\(summary)")
             #expect(summary.failed == 0 && !summary.isInStep)
+            #expect(log.skipped("f")?.contains("a pull can have only one") == true)
             #expect(log.skipped("f/new")?.contains("the bucket has 'f'") == true)
             #expect(log.skipped("g")?.contains("the bucket has 'g/1'") == true)
             #expect(try await fixture.objects() == ["f", "g/1", "x"])

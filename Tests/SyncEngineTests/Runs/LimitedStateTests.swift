@@ -226,7 +226,7 @@ extension EngineRuns {
         @Test(arguments: [
             ("../b", "is not a path beneath DIR"), ("d/../e", "is not a path beneath DIR"),
             ("/d", "it must be relative to DIR"), ("d//f", "is not a path beneath DIR"),
-            (".", "is not a path beneath DIR"), ("", "is not a path beneath DIR"),
+            ("..", "is not a path beneath DIR"), ("", "is not a path beneath DIR"),
             (".osssync", "reserved"), ("d/.osssync/x", "reserved"), ("link/f", "a symbolic link"),
             ("link/../link/f", "is not a path beneath DIR"),
             ("nowhere", "exists neither in the directory nor in the bucket"),
@@ -249,6 +249,14 @@ extension EngineRuns {
             }
             #expect(status?.message.contains(reason) == true)
             #expect(try await fixture.engine("a").history.runs(limit: 9).count == runs)
+        }
+
+        @Test(arguments: [".", "./"])
+        func `a point means all of it`(path: String) async throws {
+            let fixture = try await Self.mirror()
+            try fixture.remove("a/d/f")
+            let run = try await fixture.run("a", .pull) { $0.paths = ["d/g", path] }
+            #expect(run.transferred == 1 && run.paths.isEmpty && run.isInStep, "\(run)")
         }
 
         @Test func `a path that one side or the manifest has is one`() async throws {

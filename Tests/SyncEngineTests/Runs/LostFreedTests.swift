@@ -99,6 +99,44 @@ extension EngineRuns {
             #expect(try await fixture.run("a", direction).isInStep)
         }
 
+        @Test(arguments: [SyncDirection.push, .sync], [false, true])
+        func `keep their places where links are stored`(
+            direction: SyncDirection,
+            isLinkNew: Bool
+        ) async throws {
+            let fixture = try await mirror()
+            try fixture.link("a/films/link", to: "a")
+            func storing(_ options: inout RunOptions) { options.links = .store }
+            try await fixture.run("a", .push) { storing(&$0) }
+            try await free(fixture, ["films"])
+            let new = isLinkNew ? "films/a" : "films/link"
+            if isLinkNew {
+                try fixture.link("a/films/a", to: "../other/c")
+            } else {
+                try fixture.remove("a/films/link")
+                try fixture.write("a/films/link", MirrorFixture.ramp(10))
+            }
+            let before = try await fixture.objects()
+            for _ in 1...2 {
+                let log = EventLog()
+                let run = try await fixture.run("a", direction, log) {
+                    storing(&$0)
+                    Self.deleting(&$0)
+                }
+                #expect(run.skipped == 1 && !run.isInStep && run.transferred == 0, "\(run)")
+                let messages = log.items.compactMap(\.message)
+                #expect(messages.contains { $0.contains("'\(new)' is in the place of") })
+                #expect(try await fixture.objects() == before)
+            }
+            try fixture.remove("a/" + new)
+            let back = try await fixture.run("a", .pull) {
+                storing(&$0)
+                $0.paths = ["films"]
+            }
+            #expect(back.isComplete && fixture.exists("a/" + new), "\(back)")
+            #expect(try await fixture.run("a", direction) { storing(&$0) }.isInStep)
+        }
+
         /// Named as a directory and as a file.
         @Test(arguments: SyncDirection.allCases)
         func `that are gone from the bucket are named until the user gives them up`(
