@@ -143,7 +143,7 @@ struct Housekeeping: Sendable {
         }
     }
 
-    /// After a run without a conflict nothing needs to know what objects were found to contain.
+    /// After a run that had no use for it nothing needs to know what objects were found to contain.
     func dropFetchedContents() async throws {
         guard context.tracker.summary.conflicts == 0,
             try await context.manifest.hasFetchedContents()

@@ -121,7 +121,10 @@ struct ContentComparison: ItemWorker {
             let known = try await context.manifest.first(.fetchedContent(entry.key)),
             known.etag == metadata.etag, known.size == metadata.size
         {
-            return Answer(isSame: known.crc64 == checksum, checksum: checksum, metadata: metadata)
+            let isSame = known.crc64 == checksum
+            // As long as they differ, each run has to know.
+            if !isSame { ledger.keepFetchedContents() }
+            return Answer(isSame: isSame, checksum: checksum, metadata: metadata)
         }
         return Answer(verdict, checksum: checksum, metadata: metadata)
     }

@@ -301,6 +301,7 @@ struct FileDownloads: ItemWorker {
             crc64: download.received
         )
         try await context.manifest.record(.note(content))
+        ledger.keepFetchedContents()
         if download.hasCheckpoint { try await context.manifest.record(.finishDownload(key)) }
         await context.removePartial(download.partialName)
         context.tracker.end(fetched.transfer)

@@ -38,7 +38,7 @@ struct RunDeletions: RunStep {
                 || (session.known.isSame && !executor.issues.hasForeignMounts),
             isManifestRebuilt: session.isManifestRebuilt
                 || (isUnconfirmed && options.deletesExtra && !options.allowsRebinding),
-            allowsEmpty: options.allowsEmpty,
+            allowsEmpty: options.allowsEmpty || deletions == 0 && onlyBringsBack,
             limit: options.deletionLimit
         )
         check.keptRows = coverage.unselected.rows
@@ -48,6 +48,15 @@ struct RunDeletions: RunStep {
         check.leftOutNames = coverage.leftOut.total + coverage.unselected.entries.total
         check.branches = coverage.branches(of: paths, rows: rows)
         return check
+    }
+
+    /// True if the run fetches what was freed and nothing else: if that is gone, the user gives it
+    /// up.
+    private var onlyBringsBack: Bool {
+        direction == .pull && paths.isLimited
+            && paths.paths.allSatisfy {
+                session.freed.contains($0.key) || session.freed.names($0.beneath)
+            }
     }
 
     /// Carries out what was planned for after the transfers, if the guards allow it.

@@ -167,6 +167,20 @@ extension EngineRuns {
             #expect(after.isInStep, "\(after)")
         }
 
+        @Test func `of a directory that is gone from the bucket are given up as a whole`()
+            async throws
+        {
+            let fixture = try await mirror()
+            try await free(fixture, ["films"])
+            for key in ["films/a", "films/b"] { try await fixture.deleteObject(key) }
+            #expect(try await !fixture.run("a", .sync).isComplete)
+            let pull = try await fixture.run("a", .pull) { $0.paths = ["films"] }
+            #expect(pull.deleted == 0, "\(pull)")
+            try await fixture.put("films/new", Data([1]))
+            let sync = try await fixture.run("a", .sync) { Self.deleting(&$0) }
+            #expect(sync.isInStep && fixture.exists("a/films/new"), "\(sync)")
+        }
+
         @Test func `that the bucket of another state does not have are named`() async throws {
             let fixture = try await mirror()
             try await free(fixture, ["films/a", "films/b"])
