@@ -218,6 +218,22 @@ struct WatchTests {
         #expect(Set(contents) == [Data("changed there".utf8), Data("changed here, too".utf8)])
     }
 
+    @Test func `what is freed while it watches does not come back`() throws {
+        try tree.write("d/x", Data("large".utf8))
+        let program = try watch("--sync=1h", "--delete", sync: true)
+        let freed = try workplace.run("free", tree.path, "d")
+        try #require(freed.status == 0, "\(freed)")
+        try tree.write("d/y", Data("new".utf8))
+        try expect("upload d/y", program)
+        try tree.write("z", Data("new".utf8))
+        try expect("upload z", program)
+        _ = stop(program)
+        #expect(!tree.exists("d/x"))
+        #expect(try objects() == ["a", "d/x", "d/y", "z"])
+        let pull = try workplace.run("pull", tree.path, "d")
+        #expect(pull.status == 0 && tree.exists("d/x"), "\(pull)")
+    }
+
     @Test func `a sync that fails is told, and the next one is made`() throws {
         let program = try watch("--sync=1s", "--retries", "0", sync: true)
         try workplace.setFaults(

@@ -45,7 +45,8 @@ struct RunCommand: Sendable {
     ) async throws -> (ExitCode, Bool) {
         var options = try RunOptions(context.arguments)
         options.paths = try context.limitedPaths()
-        options.allowsMissingPaths = onEvent != nil
+        // The paths of a watch are what changed.
+        (options.allowsMissingPaths, options.bringsFreedBack) = (onEvent != nil, onEvent == nil)
         if !deletes { (options.deletesKnown, options.deletesExtra) = (false, false) }
         options.plan = try context.planUse(direction, options.paths)
         options.shard = try context.shardSelection(direction)

@@ -106,7 +106,9 @@ struct RunSetup: Sendable {
     }
 
     /// True if what was freed of the paths comes back, because it was asked for by name.
-    var bringsFreedBack: Bool { paths.isLimited && direction != .push }
+    var bringsFreedBack: Bool {
+        paths.isLimited && direction != .push && options.bringsFreedBack
+    }
 
     func tellStart() {
         let (directory, remote) = (settings.directory, settings.displayRemote)
