@@ -66,6 +66,7 @@ struct PlantedBugTests {
                 """
             )
         }
+        #expect(tree.filesWithoutSwitch.isEmpty, "these do not import SyncModel, which has it")
     }
 
     @Test func `a patch that does not fit is found`() throws {
@@ -93,6 +94,17 @@ private struct PatchedTree {
             if places != 1 { problems.append("line \(start + 1) fits at \(places) places") }
         }
         return problems
+    }
+
+    /// Those that ask for the switch and would not compile.
+    var filesWithoutSwitch: [String] {
+        func target(_ path: String) -> [Substring] { Array(path.split(separator: "/").prefix(2)) }
+        let owners = Set(files.keys.filter { $0.hasSuffix("/PlantedBug.swift") }.map(target))
+        return files.filter { path, lines in
+            !owners.contains(target(path))
+                && lines.contains { $0.contains("isPlanted(") }
+                && !lines.contains { $0.hasSuffix("import SyncModel") }
+        }.map(\.key)
     }
 
     /// The number of places at which `old` is; replaced if it is one.

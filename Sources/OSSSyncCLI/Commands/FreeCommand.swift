@@ -23,6 +23,7 @@ struct FreeCommand: Sendable {
                 "event": "free",
                 "files": report.files,
                 "bytes": report.bytes,
+                "archived": report.archived,
                 "kept": report.kept,
                 "enough": report.isEnough,
                 "dry_run": options.run.isDryRun,
@@ -42,7 +43,11 @@ struct FreeCommand: Sendable {
             report.kept == 0 ? "" : ", kept " + countText(report.kept, "file", "files")
         guard report.files > 0 else { return "nothing to free" + kept }
         let files = countText(report.files, "file", "files")
-        return (isDryRun ? "would free " : "freed ") + "\(files) (\(sizeText(report.bytes)))" + kept
+        let archived =
+            report.archived == 0
+            ? "" : ", \(report.archived) archived in the bucket (pull --restore brings them back)"
+        return (isDryRun ? "would free " : "freed ") + "\(files) (\(sizeText(report.bytes)))"
+            + archived + kept
     }
 
     private func say(_ file: FreedFile) {

@@ -32,6 +32,8 @@ package struct FreeReport: Sendable, Hashable {
     package var files = 0
     /// Their bytes.
     package var bytes: Int64 = 0
+    /// Those of them whose objects must be restored before a pull can have them.
+    package var archived = 0
     /// Files that stay, because the bucket was not shown to have them.
     package var kept = 0
     /// False if less of the disk is free than was wanted.

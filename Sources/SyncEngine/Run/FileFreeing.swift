@@ -318,6 +318,7 @@ struct FileFreeing {
         let (key, file) = (candidate.row.key, candidate.file)
         if let reason { return keep(key, file, reason, &report) }
         report.files += 1
+        if candidate.row.storageClass.isArchived { report.archived += 1 }
         report.bytes = report.bytes.addingClamped(file.size)
         onFile(FreedFile(key: key.text, displayKey: key.display, size: file.size))
     }

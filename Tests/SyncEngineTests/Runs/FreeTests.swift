@@ -43,6 +43,16 @@ extension EngineRuns {
             return (report, kept.withLock { $0 })
         }
 
+        @Test func `are counted whose objects are archived`() async throws {
+            let fixture = try await mirror()
+            let content = MirrorFixture.ramp(100)
+            try await fixture.put("films/cold", content, storageClass: .archive)
+            try fixture.write("a/films/cold", content)
+            try await fixture.run("a", .push)
+            let (report, _) = try await free(fixture, ["films"])
+            #expect(report.files == 3 && report.archived == 1, "\(report)")
+        }
+
         @Test(arguments: SyncDirection.allCases, [["films"], ["films/a", "films/b"]])
         func `are deleted and fetched by no run`(
             direction: SyncDirection,
