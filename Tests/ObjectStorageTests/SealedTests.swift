@@ -19,7 +19,7 @@ struct SealedTests {
     }
 
     private static let borders: [Int64] = [
-        0, 1, 65_535, 65_536, 65_537, 131_072, 131_073, 200_000,
+        0, 1, 65_535, 65_536, 65_537, 131_072, 131_073, 200_000, 262_144, 262_145, 700_000,
     ]
 
     /// What an upload sends of a range of the object.
@@ -110,6 +110,60 @@ struct SealedTests {
         #expect(found == Array(content.prefix(Int(length ?? size))))
     }
 
+    /// Buffers with room for a byte, part of a block, one or several.
+    @Test(arguments: [1, 31, 1_000, 65_551, 65_552, 65_600, 131_104, 200_000])
+    func `are the same in buffers of any size`(room: Int) throws {
+        let content = ramp(300_000)
+        let whole = try sealed(content)
+        for range in [nil, ByteRange(offset: 70_000, length: 150_001)] {
+            let body = SealedBody(
+                .bytes(content),
+                plainSize: 300_000,
+                range: range,
+                cipher: try cipher,
+                nonce: try cipher.nonce(of: "token", "key")
+            )
+            let pass = SealedPass(body)
+            let buffer = UnsafeMutableRawBufferPointer.allocate(byteCount: room, alignment: 1)
+            defer { unsafe buffer.deallocate() }
+            var bytes: [UInt8] = []
+            while bytes.count < Int(body.range.length) {
+                let count = try unsafe pass.read(at: Int64(bytes.count), into: buffer)
+                try #require(count > 0)
+                unsafe bytes += buffer[..<count]
+            }
+            #expect(bytes == Array(whole[Int(body.range.offset)..<Int(body.range.end)]))
+            // Of the blocks that begin in the range.
+            let start = range == nil ? 0 : 131_072
+            let end = range == nil ? 300_000 : 262_144
+            #expect(body.plainContent.length == Int64(end - start))
+            #expect(body.plainContent.checksum == CRC64(of: Array(content[start..<end])))
+        }
+    }
+
+    @Test func `give what came before a block that was changed`() async throws {
+        let content = ramp(700_000)
+        for block in [0, 2, 3, 4, 10] {
+            var damaged = try sealed(content)
+            damaged[32 + block * 65_552 + 100] ^= 1
+            let stored = damaged
+            let fixture = try ClientFixture(attempts: 1) { request, _ in
+                [objectResponse(stored, request)]
+            }
+            let store = SealedStore(fixture.client, try cipher)
+            let sink = FileSink(holding: 700_000) { _ in }
+            let request = GetRequest(key: "a", ifMatch: ETag(wire: "E"), totalSize: 700_000)
+            let error = await #expect(throws: StorageError.self) {
+                try await store.get(request, into: sink)
+            }
+            #expect(error?.kind == .integrity(.sealed(.damaged(block: Int64(block)))))
+            let given = sink.withHeldBytes { bytes in
+                unsafe bytes.withUnsafeBytes { unsafe [UInt8]($0) }
+            }
+            #expect(given == Array(content.prefix(block * 65_536)))
+        }
+    }
+
     @Test func `that are opened go on after a break`() async throws {
         let content = ramp(200_000)
         let found = try await opened(try sealed(content), 150_000, breaks: 2)
@@ -197,9 +251,12 @@ struct SealedTests {
     }
 
     @Test func `go on after a break, also within a block`() async throws {
-        let content = ramp(200_000)
-        let stored = try sealed(content)
-        #expect(try await read(stored, size: 200_000, breaks: 3) == content)
+        // In the first blocks, and with some on their way.
+        for (size, breaks) in [(200_000, 3), (700_000, 13)] {
+            let content = ramp(size)
+            let stored = try sealed(content)
+            #expect(try await read(stored, size: Int64(size), breaks: breaks) == content)
+        }
     }
 
     @Test(arguments: [1, 31, 32, 33, 5_000, 65_584, 65_600, 100_000])

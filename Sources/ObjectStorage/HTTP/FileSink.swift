@@ -333,7 +333,10 @@ extension FileSink {
     /// The exchange has ended, well or not: what is there is written and reported, and nothing is
     /// touched any more.
     func end() {
-        if let opener { return opener.sink.end() }
+        if let opener {
+            opener.flush()
+            return opener.sink.end()
+        }
         // What cannot be written now was not received: the next attempt asks for it again.
         _ = flush()
         stage.free()

@@ -1,3 +1,4 @@
+internal import Dispatch
 internal import SyncModel
 internal import Synchronization
 
@@ -11,25 +12,35 @@ package enum SealedFailure: Sendable, Hashable {
 
 /// Opens the blocks of an object as they arrive, and hands on plain bytes that are proven.
 ///
-/// Safe, because the memory never leaves this type. Used by the one thread that feeds a sink, from
-/// the beginning of an exchange to its end; exchanges of one sink follow each other with a lock in
-/// between, and go on in the middle of a block.
-@safe package final class BlockOpener: @unchecked Sendable {
+/// 1. What arrives is gathered to batches of a few blocks.
+/// 2. Another thread opens a batch while the next one arrives: that takes as long as all else that
+///    is done of a download. A batch that it has not begun is opened by who needs it.
+/// 3. The content of a batch is handed on when the next one is full, or the exchange ends.
+///
+/// Unchecked, because it is used by the one thread that feeds a sink, from the beginning of an
+/// exchange to its end; exchanges of one sink follow each other with a lock in between, and go on
+/// in the middle of a block.
+package final class BlockOpener: @unchecked Sendable {
     let sink: FileSink
     private let cipher: ContentCipher
     private var nonce: SealedNonce?
     private var header: [UInt8] = []
-    /// The number of the block that arrives.
-    private var block: Int64
+    /// Behind the last block that arrives.
+    private let endBlock: Int64
     /// Of the object.
     private let storedSize: Int64
     /// Plain bytes that come before the wanted ones, and how many are wanted then.
     private var skipped: Int
     private var wanted: Int64
     private var delivered: Int64 = 0
-    private let sealed: UnsafeMutableRawBufferPointer
-    private let plain: UnsafeMutableRawBufferPointer
-    private var filled = 0
+    /// Into which is gathered.
+    private var batch: BlockBatch
+    /// What was gathered before, and is being opened.
+    private var earlier: BlockBatch?
+    /// One thread for all: it opens more than a line brings.
+    private static let start = BlockingThreads.system.makeQueue("osssync.opening", .serial)
+    /// True once the sink took no more, or there is no more for it.
+    private var isOver = false
     private let found = Mutex<(nonce: SealedNonce?, failure: SealedFailure?)>((nil, nil))
 
     /// `range` is of the file; the nonce is nil if the header is the first that arrives.
@@ -44,17 +55,11 @@ package enum SealedFailure: Sendable, Hashable {
         self.cipher = cipher
         self.nonce = nonce
         self.storedSize = storedSize
-        block = range.offset / SealedFormat.blockSize
+        endBlock = (range.end - 1) / SealedFormat.blockSize + 1
         skipped = Int(range.offset % SealedFormat.blockSize)
         wanted = range.length
-        let size = Int(min(SealedFormat.sealedBlockSize, storedSize))
-        unsafe sealed = UnsafeMutableRawBufferPointer.allocate(byteCount: size, alignment: 64)
-        unsafe plain = UnsafeMutableRawBufferPointer.allocate(byteCount: size, alignment: 64)
-    }
-
-    deinit {
-        unsafe sealed.deallocate()
-        unsafe plain.deallocate()
+        batch = BlockBatch(storedSize: storedSize)
+        batch.begin(at: range.offset / SealedFormat.blockSize, endBlock)
     }
 
     /// What the object's beginning said, once it has arrived.
@@ -63,6 +68,8 @@ package enum SealedFailure: Sendable, Hashable {
 
     /// Takes all of `buffer`, unless it is not what was sealed.
     func take(_ buffer: UnsafeRawBufferPointer) -> FileSink.Outcome {
+        // What the disk refused between two exchanges leaves a gap.
+        guard !isOver else { return .failed(errno: 5) }
         var rest = unsafe buffer
         if nonce == nil {
             let missing = Int(SealedFormat.headerLength) - header.count
@@ -73,47 +80,186 @@ package enum SealedFailure: Sendable, Hashable {
             self.nonce = nonce
             found.withLock { $0.nonce = nonce }
         }
-        while unsafe !rest.isEmpty {
-            let missing = length(of: block) - filled
-            let count = min(missing, rest.count)
-            let piece = unsafe UnsafeRawBufferPointer(rebasing: rest[..<count])
-            unsafe UnsafeMutableRawBufferPointer(rebasing: sealed[filled...])
-                .copyMemory(from: piece)
+        while unsafe !rest.isEmpty, !batch.isFull {
+            let count = unsafe batch.gather(rest)
             unsafe rest = UnsafeRawBufferPointer(rebasing: rest[count...])
-            filled += count
-            guard filled == length(of: block) else { break }
-            let outcome = open()
+            guard batch.isFull else { break }
+            let outcome = batch.end == endBlock ? finish() : advance()
             guard case .written = outcome else { return outcome }
         }
         return .written
     }
 
-    private func length(of block: Int64) -> Int {
-        let rest = storedSize - SealedFormat.offset(ofBlock: block)
-        return Int(min(SealedFormat.sealedBlockSize, rest))
+    /// Hands on what is gathered of whole blocks: the exchange has ended.
+    func flush() {
+        if !isOver { _ = finish() }
     }
 
-    private func open() -> FileSink.Outcome {
-        guard let nonce, let target = unsafe plain.baseAddress else { return .written }
-        let source = unsafe UnsafeRawBufferPointer(rebasing: sealed[..<filled])
-        guard unsafe cipher.open(source, into: target, nonce.ofBlock(block)) else {
-            return fail(.damaged(block: block))
+    /// Has the batch opened while the next one arrives, into the memory of the one before.
+    private func advance() -> FileSink.Outcome {
+        guard let nonce else { return .written }
+        let (full, before) = (batch, earlier)
+        full.handOver()
+        let (cipher, round) = (cipher, full.round)
+        Self.start { full.open(round, cipher, nonce) }
+        earlier = full
+        let outcome = before.map { deliver($0, nonce) } ?? .written
+        batch = before ?? BlockBatch(storedSize: storedSize)
+        batch.begin(at: full.end, endBlock)
+        return outcome
+    }
+
+    /// Opens all that is here.
+    private func finish() -> FileSink.Outcome {
+        guard let nonce else { return .written }
+        if let before = earlier.take() {
+            let outcome = deliver(before, nonce)
+            guard case .written = outcome else { return outcome }
         }
-        let length = filled - Int(SealedFormat.tagLength)
-        (filled, block) = (0, block + 1)
-        let count = Int(min(wanted, Int64(length - skipped)))
-        let bytes = unsafe UnsafeRawBufferPointer(rebasing: plain[skipped..<(skipped + count)])
-        (skipped, wanted) = (0, wanted - Int64(count))
-        guard count > 0 else { return .written }
-        // What the disk refused between two exchanges leaves a gap.
-        guard sink.taken == delivered else { return .failed(errno: 5) }
-        delivered += Int64(count)
-        return unsafe sink.accept(bytes)
+        batch.shorten()
+        batch.handOver()
+        let outcome = deliver(batch, nonce)
+        if case .written = outcome { batch.goOn(endBlock) }
+        return outcome
+    }
+
+    /// Hands on the content of a batch, up to a block that is not what was sealed.
+    private func deliver(_ batch: BlockBatch, _ nonce: SealedNonce) -> FileSink.Outcome {
+        batch.waitOrOpen(cipher, nonce)
+        for number in batch.first..<(batch.damaged ?? batch.end) {
+            let content = unsafe batch.content(of: number)
+            let count = Int(min(wanted, Int64(content.count - skipped)))
+            let bytes = unsafe content[skipped..<(skipped + count)]
+            (skipped, wanted) = (0, wanted - Int64(count))
+            guard count > 0 else { continue }
+            let hasGap = sink.taken != delivered
+            delivered += Int64(count)
+            let outcome =
+                unsafe hasGap
+                ? .failed(errno: 5) : sink.accept(UnsafeRawBufferPointer(rebasing: bytes))
+            guard case .written = outcome else {
+                isOver = true
+                return outcome
+            }
+        }
+        return batch.damaged.map { fail(.damaged(block: $0)) } ?? .written
     }
 
     private func fail(_ failure: SealedFailure) -> FileSink.Outcome {
+        isOver = true
         found.withLock { $0.failure = failure }
         return .failed(errno: SealedFailure.errno)
+    }
+}
+
+/// A few blocks that follow each other, as they were sealed and, once opened, with their content.
+///
+/// Safe, because the memory never leaves this type but for the time of a call; unchecked, because
+/// who gathers hands a batch over, and does not touch it until it was opened.
+@safe private final class BlockBatch: @unchecked Sendable {
+    private static let count: Int64 = 2
+
+    private let storedSize: Int64
+    private let memory: UnsafeMutableRawBufferPointer
+    private var filled = 0
+    private(set) var first: Int64 = 0
+    /// Behind the last block.
+    private(set) var end: Int64 = 0
+    /// The first block that is not what was sealed, once all were opened.
+    private(set) var damaged: Int64?
+    /// How often it was handed over, so that one who comes late finds another number.
+    private(set) var round = 0
+    /// The round that may be opened; negative once somebody does.
+    private let turn = Atomic(0)
+    private let isOpen = DispatchSemaphore(value: 0)
+
+    init(storedSize: Int64) {
+        self.storedSize = storedSize
+        let size = min(Self.count * SealedFormat.sealedBlockSize, storedSize)
+        unsafe memory = UnsafeMutableRawBufferPointer.allocate(
+            byteCount: Int(size),
+            alignment: 64
+        )
+    }
+
+    deinit { unsafe memory.deallocate() }
+
+    var isFull: Bool { filled == offset(of: end) }
+
+    func begin(at block: Int64, _ endBlock: Int64) {
+        (first, end) = (block, min(block + Self.count, endBlock))
+        (filled, damaged) = (0, nil)
+    }
+
+    /// Takes what it has room for.
+    func gather(_ bytes: UnsafeRawBufferPointer) -> Int {
+        let count = min(offset(of: end) - filled, bytes.count)
+        unsafe UnsafeMutableRawBufferPointer(rebasing: memory[filled...])
+            .copyMemory(from: UnsafeRawBufferPointer(rebasing: bytes[..<count]))
+        filled += count
+        return count
+    }
+
+    /// Ends behind the last block that is whole.
+    func shorten() {
+        if !isFull { end = first + Int64(filled) / SealedFormat.sealedBlockSize }
+    }
+
+    /// Goes on with the piece of a block that is behind the whole ones.
+    func goOn(_ endBlock: Int64) {
+        let (next, start) = (end, offset(of: end))
+        let rest = unsafe memory[start..<filled]
+        unsafe memory.copyMemory(from: UnsafeRawBufferPointer(rebasing: rest))
+        begin(at: next, endBlock)
+        filled = unsafe rest.count
+    }
+
+    /// Lets it be opened.
+    func handOver() {
+        round += 1
+        turn.store(round, ordering: .releasing)
+    }
+
+    /// Opens the blocks where they are, unless another thread does or has done so.
+    func open(_ round: Int, _ cipher: ContentCipher, _ nonce: SealedNonce) {
+        guard isMine(round) else { return }
+        open(cipher, nonce)
+        isOpen.signal()
+    }
+
+    /// Returns when all blocks are open.
+    func waitOrOpen(_ cipher: ContentCipher, _ nonce: SealedNonce) {
+        guard isMine(round) else { return isOpen.wait() }
+        open(cipher, nonce)
+    }
+
+    private func isMine(_ round: Int) -> Bool {
+        turn.compareExchange(expected: round, desired: -round, ordering: .acquiringAndReleasing)
+            .exchanged
+    }
+
+    private func open(_ cipher: ContentCipher, _ nonce: SealedNonce) {
+        damaged = (first..<end).first { number in
+            let place = unsafe memory[offset(of: number)..<offset(of: number + 1)]
+            let bytes = unsafe UnsafeMutableRawBufferPointer(rebasing: place)
+            guard let target = bytes.baseAddress else { return true }
+            let content = unsafe target + Int(SealedFormat.tagLength)
+            let sealed = UnsafeRawBufferPointer(bytes)
+            return unsafe !cipher.open(sealed, into: content, nonce.ofBlock(number))
+        }
+    }
+
+    /// What was sealed in a block that was opened; until the batch is used again.
+    func content(of number: Int64) -> UnsafeRawBufferPointer {
+        let start = offset(of: number) + Int(SealedFormat.tagLength)
+        return unsafe UnsafeRawBufferPointer(rebasing: memory[start..<offset(of: number + 1)])
+    }
+
+    /// Where a block is in the memory.
+    private func offset(of number: Int64) -> Int {
+        // The last block of an object may be shorter.
+        func start(_ block: Int64) -> Int64 { min(SealedFormat.offset(ofBlock: block), storedSize) }
+        return Int(start(number) - start(first))
     }
 }
 

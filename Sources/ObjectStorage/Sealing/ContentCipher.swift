@@ -76,7 +76,7 @@ internal import CSodium
         return SealedNonce(bytes: digest)
     }
 
-    /// Writes the block with its tag in front.
+    /// Writes the block with its tag in front; it may be behind the place of that already.
     func seal(
         _ block: UnsafeRawBufferPointer,
         into sealed: UnsafeMutableRawPointer,
@@ -101,20 +101,20 @@ internal import CSodium
         for start in stride(from: 0, to: plain.count, by: size) {
             let end = min(start + size, plain.count)
             let place = sealed.count
-            sealed.append(contentsOf: repeatElement(0, count: end - start + tag))
-            unsafe plain.withUnsafeBytes { plain in
-                unsafe sealed.withUnsafeMutableBytes { sealed in
-                    guard let base = sealed.baseAddress else { return }
-                    let bytes = unsafe UnsafeRawBufferPointer(rebasing: plain[start..<end])
-                    unsafe seal(bytes, into: base + place, nonce.ofBlock(block + count))
-                }
+            sealed += repeatElement(0, count: tag)
+            sealed += plain[start..<end]
+            unsafe sealed.withUnsafeMutableBytes { sealed in
+                guard let base = sealed.baseAddress else { return }
+                let bytes = unsafe UnsafeRawBufferPointer(rebasing: sealed[(place + tag)...])
+                unsafe seal(bytes, into: base + place, nonce.ofBlock(block + count))
             }
             count += 1
         }
         return count
     }
 
-    /// Writes what was sealed; false if it was not sealed with this key and nonce.
+    /// Writes what was sealed, perhaps to its own place behind the tag; false if it was not sealed
+    /// with this key and nonce.
     package func open(
         _ sealed: UnsafeRawBufferPointer,
         into block: UnsafeMutableRawPointer,

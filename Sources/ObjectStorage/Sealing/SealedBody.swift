@@ -72,29 +72,19 @@ package final class SealedBody: Sendable {
 /// Safe, because the memory never leaves this type.
 @safe final class SealedPass {
     private let body: SealedBody
-    private let plain: UnsafeMutableRawBufferPointer
-    private let sealed: UnsafeMutableRawBufferPointer
-    /// The block that is in `sealed`, and its length there.
+    /// A block of which a piece is asked for; nil before the first one.
+    private var sealed: UnsafeMutableRawBufferPointer?
+    /// The block that is in `sealed`.
     private var block: Int64 = -1
-    private var length: Int64 = 0
     /// Of the plain bytes.
     private(set) var checksum = CRC64()
     private var plainLength: Int64 = 0
 
     init(_ body: SealedBody) {
         self.body = body
-        let size = Int(min(SealedFormat.blockSize, max(body.plainSize, 1)))
-        unsafe plain = UnsafeMutableRawBufferPointer.allocate(byteCount: size, alignment: 64)
-        unsafe sealed = UnsafeMutableRawBufferPointer.allocate(
-            byteCount: size + Int(SealedFormat.tagLength),
-            alignment: 64
-        )
     }
 
-    deinit {
-        unsafe plain.deallocate()
-        unsafe sealed.deallocate()
-    }
+    deinit { unsafe sealed?.deallocate() }
 
     /// Fills a beginning of `buffer` with what is at `position` of the body, which follows what
     /// was read before.
@@ -102,58 +92,113 @@ package final class SealedBody: Sendable {
         at position: Int64,
         into buffer: UnsafeMutableRawBufferPointer
     ) throws(TransportError) -> Int {
-        let offset = body.range.offset + position
-        let wanted = min(Int64(buffer.count), body.range.end - offset)
-        let count: Int
-        if offset < SealedFormat.headerLength {
-            count = Int(min(wanted, SealedFormat.headerLength - offset))
-            unsafe buffer.copyBytes(from: body.nonce.header[Int(offset)...].prefix(count))
-        } else {
+        let wanted = Int(min(Int64(buffer.count), body.range.length - position))
+        var taken = 0
+        while taken < wanted {
+            let offset = body.range.offset + position + Int64(taken)
+            let room = unsafe UnsafeMutableRawBufferPointer(rebasing: buffer[taken..<wanted])
+            guard offset >= SealedFormat.headerLength else {
+                taken += unsafe copyHeader(from: Int(offset), into: room)
+                continue
+            }
             let (block, start) = (offset - SealedFormat.headerLength)
                 .quotientAndRemainder(dividingBy: SealedFormat.sealedBlockSize)
-            if block != self.block { try load(block) }
-            count = Int(min(wanted, length - start))
-            let bytes = unsafe sealed[Int(start)..<(Int(start) + count)]
-            unsafe buffer.copyMemory(from: UnsafeRawBufferPointer(rebasing: bytes))
+            if start == 0, room.count >= length(of: block) {
+                // It is sealed where it is sent from.
+                taken += length(of: block)
+                try unsafe seal(block, in: room)
+                continue
+            }
+            // The next call has room for all of it.
+            if start == 0, taken > 0, buffer.count >= length(of: block) { break }
+            taken += try unsafe copy(block, from: Int(start), into: room)
         }
-        if position + Int64(count) == body.range.length { body.finished(plainLength, checksum) }
+        if position + Int64(taken) == body.range.length { body.finished(plainLength, checksum) }
+        return taken
+    }
+
+    private func copyHeader(from start: Int, into room: UnsafeMutableRawBufferPointer) -> Int {
+        let bytes = body.nonce.header[start...].prefix(room.count)
+        unsafe room.copyBytes(from: bytes)
+        return bytes.count
+    }
+
+    /// Copies a piece of a block, which is kept for the next one.
+    private func copy(
+        _ block: Int64,
+        from start: Int,
+        into room: UnsafeMutableRawBufferPointer
+    ) throws(TransportError) -> Int {
+        let place = unsafe sealed ?? allocate()
+        if block != self.block {
+            // Until it is known to be the same as before, nothing reads it.
+            self.block = -1
+            try unsafe seal(block, in: place)
+            self.block = block
+        }
+        let count = min(room.count, length(of: block) - start)
+        let bytes = unsafe place[start..<(start + count)]
+        unsafe room.copyMemory(from: UnsafeRawBufferPointer(rebasing: bytes))
         return count
     }
 
-    private func load(_ block: Int64) throws(TransportError) {
-        let start = block * SealedFormat.blockSize
-        let count = Int(min(SealedFormat.blockSize, body.plainSize - start))
-        try fill(from: start, count)
-        let bytes = unsafe UnsafeRawBufferPointer(rebasing: plain[..<count])
-        var own = CRC64()
-        unsafe own.update(bytes)
-        if SealedFormat.offset(ofBlock: block) >= body.range.offset {
-            checksum = checksum.combined(with: own, length: Int64(count))
-            plainLength += Int64(count)
-        }
-        // Until it is known to be the same as before, nothing reads it.
-        self.block = -1
-        if let target = unsafe sealed.baseAddress {
-            unsafe body.cipher.seal(bytes, into: target, body.nonce.ofBlock(block))
-            try body.check(unsafe target.loadUnaligned(as: SIMD2.self), ofBlock: block)
-        }
-        (self.block, length) = (block, Int64(count) + SealedFormat.tagLength)
+    private func length(of block: Int64) -> Int {
+        let rest = body.plainSize - block * SealedFormat.blockSize
+        return Int(min(SealedFormat.blockSize, rest) + SealedFormat.tagLength)
     }
 
-    private func fill(from start: Int64, _ count: Int) throws(TransportError) {
+    private func allocate() -> UnsafeMutableRawBufferPointer {
+        let made = UnsafeMutableRawBufferPointer.allocate(
+            byteCount: length(of: 0),
+            alignment: 64
+        )
+        unsafe sealed = made
+        return unsafe made
+    }
+
+    /// Reads a block behind the place of its tag, and seals it there.
+    private func seal(
+        _ block: Int64,
+        in room: UnsafeMutableRawBufferPointer
+    ) throws(TransportError) {
+        let place = unsafe UnsafeMutableRawBufferPointer(rebasing: room[..<length(of: block)])
+        guard let target = place.baseAddress else { return }
+        let plain = unsafe UnsafeMutableRawBufferPointer(
+            rebasing: place[Int(SealedFormat.tagLength)...]
+        )
+        do throws(TransportError) {
+            try unsafe fill(plain, from: block * SealedFormat.blockSize)
+            let bytes = UnsafeRawBufferPointer(plain)
+            if SealedFormat.offset(ofBlock: block) >= body.range.offset {
+                unsafe checksum.update(bytes)
+                plainLength += Int64(bytes.count)
+            }
+            unsafe body.cipher.seal(bytes, into: target, body.nonce.ofBlock(block))
+            try body.check(unsafe target.loadUnaligned(as: SIMD2.self), ofBlock: block)
+        } catch {
+            // Nothing plain stays in what is sent from.
+            unsafe place.initializeMemory(as: UInt8.self, repeating: 0)
+            throw error
+        }
+    }
+
+    private func fill(
+        _ plain: UnsafeMutableRawBufferPointer,
+        from start: Int64
+    ) throws(TransportError) {
         switch body.source {
         case .bytes(let bytes):
             let first = Int(start)
-            guard first + count <= bytes.count else { throw .sourceChanged }
-            unsafe plain.copyBytes(from: bytes[first..<(first + count)])
+            guard first + plain.count <= bytes.count else { throw .sourceChanged }
+            unsafe plain.copyBytes(from: bytes[first..<(first + plain.count)])
         case .file(let region, let isSame):
             var filled = 0
-            while filled < count, let base = unsafe plain.baseAddress {
+            while filled < plain.count, let base = plain.baseAddress {
                 filled += try unsafe BodySource.read(
                     region,
                     at: start + Int64(filled),
                     into: base + filled,
-                    count: count - filled
+                    count: plain.count - filled
                 )
             }
             guard isSame() else { throw .sourceChanged }
