@@ -71,7 +71,8 @@ struct ExplainCommand: Sendable {
             }
         if outlook.isExcluded { return "\(verb): \(excluded)" }
         let rule = outlook.rule.map { " (included by \($0))" } ?? ""
-        return "\(verb): \(outlook.reason)\(rule)"
+        let copied = outlook.bytesCopied > 0 ? "; up to " + copiedText(outlook.bytesCopied) : ""
+        return "\(verb): \(outlook.reason)\(rule)\(copied)"
     }
 
     private static func json(_ explanation: Explanation) -> JSONLine {
@@ -95,6 +96,7 @@ struct ExplainCommand: Sendable {
             "reason": outlook.reason,
             "excluded": outlook.isExcluded,
             "rule": outlook.rule,
+            "bytes_copied": outlook.bytesCopied,
         ]
     }
 

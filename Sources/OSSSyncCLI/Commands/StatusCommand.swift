@@ -130,9 +130,10 @@ struct StatusCommand: Sendable {
             let items = countText(work.transfers, "item", "items")
             let resumed =
                 work.bytesResumed > 0 ? ", \(sizeText(work.bytesResumed)) resumed" : ""
+            let copied = work.bytesCopied > 0 ? ", up to " + copiedText(work.bytesCopied) : ""
             let time =
                 TransferTime(bandwidth)?.text(of: work.bytes).map { ", " + $0 } ?? ""
-            parts.append("\(verb) \(items) (\(sizeText(work.bytes))\(resumed)\(time))")
+            parts.append("\(verb) \(items) (\(sizeText(work.bytes))\(copied)\(resumed)\(time))")
         }
         add(work.renames, "rename", "item", "items")
         let deletes = work.deletionsHeldBack == nil ? "delete" : "hold back the deletion of"
@@ -234,6 +235,7 @@ struct StatusCommand: Sendable {
             "transfers": work.transfers,
             "bytes": work.bytes,
             "bytes_resumed": work.bytesResumed,
+            "bytes_copied": work.bytesCopied,
             "renames": work.renames,
             "deletions": work.deletions,
             "comparisons": work.comparisons,

@@ -39,6 +39,9 @@ func countText(_ count: Int, _ singular: String, _ plural: String) -> String {
     "\(count) \(count == 1 ? singular : plural)"
 }
 
+/// `99.8 GiB copied in the bucket`.
+func copiedText(_ bytes: Int64) -> String { "\(sizeText(bytes)) copied in the bucket" }
+
 /// The bytes of what is transferred, and what is special about it.
 func amountText(
     _ summary: RunSummary,
@@ -48,8 +51,8 @@ func amountText(
     let isPartly = summary.bytesCopied > 0
     var parts = [sizeText(summary.bytes) + (isPartly && !isDryRun ? " sent" : "")]
     if isPartly {
-        let limit = isDryRun ? "up to " : ""
-        parts.append(limit + "\(sizeText(summary.bytesCopied)) copied in the bucket")
+        let copied = copiedText(summary.bytesCopied)
+        parts.append((isDryRun ? "up to " : "") + copied)
     }
     if summary.bytesResumed > 0 { parts.append("\(sizeText(summary.bytesResumed)) resumed") }
     if summary.conflictCopies > 0 {

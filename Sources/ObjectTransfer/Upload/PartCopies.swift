@@ -18,6 +18,8 @@ package final class PartCopies: Sendable {
     private let refused: RefusedCopies
     private let made = Mutex<Set<PartNumber>>([])
     private let failed = Atomic(0)
+    /// Those of them that say something of the store.
+    private let refusals = Atomic(0)
 
     package init(_ source: SentParts, _ refused: RefusedCopies) {
         self.source = source
@@ -30,11 +32,20 @@ package final class PartCopies: Sendable {
             && refused.files.load(ordering: .relaxed) < Self.failures
     }
 
+    /// True for a store that makes no such copies, whatever is asked of it.
+    package var areRefused: Bool { refusals.load(ordering: .relaxed) >= Self.failures }
+
     /// No other part is copied.
     func end() { failed.store(Self.failures, ordering: .relaxed) }
 
-    /// True for the failure that ends the copies.
-    func countFailure() -> Bool {
+    /// True for the failure that ends the copies; `isRefusal` is false for one that a missing right
+    /// or another version explains.
+    func countFailure(isRefusal: Bool) -> Bool {
+        if isRefusal {
+            refusals.add(1, ordering: .relaxed)
+        } else {
+            refusals.store(0, ordering: .relaxed)
+        }
         guard failed.add(1, ordering: .relaxed).newValue == Self.failures else { return false }
         refused.files.add(1, ordering: .relaxed)
         return true
@@ -43,6 +54,7 @@ package final class PartCopies: Sendable {
     func countMade(_ number: PartNumber) {
         made.withLock { _ = $0.insert(number) }
         failed.store(0, ordering: .relaxed)
+        refusals.store(0, ordering: .relaxed)
         refused.files.store(0, ordering: .relaxed)
     }
 

@@ -179,6 +179,7 @@ extension Uploader {
         )
         request.isOptional = true
         var reason = "it makes something else of them"
+        var isRefusal = true
         do {
             var part = try await context.store.uploadPartCopy(request)
             if part.etag.md5Bytes == known.md5, part.crc64 == nil || part.crc64 == known.crc64 {
@@ -192,8 +193,9 @@ extension Uploader {
             // is sent.
             if error.isCancelled || error.isOutage || error.isNoSuchUpload { return nil }
             reason = error.message
+            isRefusal = !error.isAccessDenied && !error.isNotFound && !error.isPreconditionFailed
         }
-        if copies.countFailure() {
+        if copies.countFailure(isRefusal: isRefusal) {
             context.observer.warned(
                 "the store does not copy parts of '\(key.display)', so all of them are sent: "
                     + reason

@@ -53,5 +53,7 @@ package struct Explanation: Sendable, Hashable {
         package var rule: String?
         /// True if a filter leaves the path out, which `--delete=excluded` deletes.
         package var isExcluded: Bool
+        /// Bytes of an upload that the store may copy from the version before, at most.
+        package var bytesCopied: Int64 = 0
     }
 }

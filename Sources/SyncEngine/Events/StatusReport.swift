@@ -8,6 +8,9 @@ public struct PlannedWork: Sendable, Hashable {
     public var bytes: Int64 = 0
     /// Bytes of those that interrupted transfers have moved already.
     public var bytesResumed: Int64 = 0
+    /// Bytes of what is to move that the store may copy from the versions that are replaced, at
+    /// most; only reading the files shows how much it is.
+    public var bytesCopied: Int64 = 0
     /// Items that are copied or renamed where they are: what has their content is there under
     /// another name.
     public var renames = 0
@@ -43,6 +46,7 @@ public struct PlannedWork: Sendable, Hashable {
         left.transfers += right.transfers
         left.bytes = left.bytes.addingClamped(right.bytes)
         left.bytesResumed = left.bytesResumed.addingClamped(right.bytesResumed)
+        left.bytesCopied = left.bytesCopied.addingClamped(right.bytesCopied)
         left.renames += right.renames
         left.deletions += right.deletions
         left.comparisons += right.comparisons

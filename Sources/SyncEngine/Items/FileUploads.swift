@@ -133,6 +133,9 @@ struct FileUploads: ItemWorker {
             )
             do {
                 let finished = try await uploader.run()
+                if details.copies?.areRefused == true {
+                    await RefusedPartCopies.record(in: context.manifest, context.environment.now())
+                }
                 await recordUpload(entry, finished, transfer, former, readSince: start)
                 return
             } catch {
@@ -147,41 +150,6 @@ struct FileUploads: ItemWorker {
                 return
             }
         }
-    }
-
-    /// What is known of the version that the upload replaces, if its parts may be copied from it.
-    func sentParts(
-        of file: FileIdentity,
-        _ key: ObjectKey,
-        replacing etag: ETag?
-    ) async -> SentParts? {
-        guard let etag else { return nil }
-        return await sentParts(of: key, version: etag, fileSize: file.size)
-    }
-
-    /// What is recorded of the parts of that version, if they are of use for a file of that size.
-    private func sentParts(
-        of key: ObjectKey,
-        version etag: ETag,
-        fileSize: Int64
-    ) async -> SentParts? {
-        guard fileSize > context.transfer.partSize, context.store.cipher == nil,
-            let parts = try? await context.manifest.sentParts(of: key), parts.etag == etag
-        else { return nil }
-        return parts
-    }
-
-    /// What is known of the parts of a row's object, for the copy that was made of it.
-    private func sentParts(of row: ManifestEntry, as copy: ManifestEntry) async -> SentParts? {
-        guard let known = await sentParts(of: row.key, version: row.etag, fileSize: row.size)
-        else { return nil }
-        return SentParts(
-            key: copy.key,
-            etag: copy.etag,
-            size: known.size,
-            partSize: known.partSize,
-            contents: known.contents
-        )
     }
 
     /// Copies the object that the upload will replace, if the run keeps any.

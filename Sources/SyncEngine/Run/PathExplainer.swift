@@ -185,6 +185,8 @@ struct PathExplainer: Sendable {
         } else if let source = await executor.sources.probableSource(item.decision, item.entry) {
             outlook.action = item.entry.remote == nil ? .copyRemote : .copyLocal
             outlook.reason = "'\(source.key.display)' has the same content"
+        } else if outlook.action == .upload {
+            outlook.bytesCopied = await executor.uploads.copiedBytes(item.entry)
         }
         return outlook
     }

@@ -244,12 +244,8 @@ struct Preview {
         } else {
             show(.upload, entry, size: file.size, cause)
             smallRenames.noteUpload(entry, executor.smallRenames)
-            let (uploads, replaced) = (executor.uploads, entry.remote?.etag)
-            let parts = await uploads.sentParts(of: file, entry.key, replacing: replaced)
-            guard let parts else { return }
-            context.tracker.count {
-                $0.bytesCopied = $0.bytesCopied.addingClamped(min(parts.size, file.size))
-            }
+            let copied = await executor.uploads.copiedBytes(entry)
+            context.tracker.count { $0.bytesCopied = $0.bytesCopied.addingClamped(copied) }
         }
     }
 

@@ -145,6 +145,7 @@ struct WorkCounter {
             added.renames = 1
         } else if added.transfers == 1, outline.step == .send {
             smallRenames.noteUpload(item.entry, executor.smallRenames)
+            added.bytesCopied = await executor.uploads.copiedBytes(item.entry)
         }
         work += added
         guard let onDetail, !added.isEmpty || added.localChanges > 0 else { return }

@@ -193,7 +193,8 @@ struct RemoteCheck {
             // One bucket has several endpoints: public, internal, accelerated.
             let isSameBucket = changed.allSatisfy { $0 == Setting.host || $0 == Setting.port }
             try await manifest.beginAnew(
-                values + [ShortenedMarkers.forgotten] + KeptModes.forgotten + LastSuccess.forgotten,
+                values + [ShortenedMarkers.forgotten, RefusedPartCopies.forgotten]
+                    + KeptModes.forgotten + LastSuccess.forgotten,
                 keepsUploads: isSameBucket
             )
         } else if !isKnown || values.contains(where: { recorded[$0.name] != $0.value }) {

@@ -82,7 +82,15 @@ extension EngineRuns {
         ) async throws {
             let image = try Image(dialect)
             _ = try await image.push()
+            let known = Int64(image.content(parts: 9).count)
             try image.write(image.content(parts: 9) + Data(repeating: 9, count: image.partSize))
+            let engine = try image.fixture.engine("a")
+            let status = try await engine.status(options: MirrorFixture.options())
+            #expect(status.push.bytes == known + Int64(image.partSize))
+            #expect((status.push.bytesCopied, status.pull.bytesCopied) == (known, 0))
+            let outlooks = try await engine.explain(path: "disk", of: [:]).outlooks
+            #expect(outlooks[.push]?.bytesCopied == known)
+            #expect(outlooks[.pull]?.bytesCopied == 0)
             #expect(try await image.push().bytesCopied == Int64(9 * image.partSize))
             #expect(try await image.isEqual)
             try image.write(image.content(parts: 9).prefix(8 * image.partSize + 17))
@@ -121,6 +129,25 @@ extension EngineRuns {
             // Those that were under way when the first was refused.
             let counts = image.counts("UploadPart", "UploadPartCopy")
             #expect(counts[0] == 10 && counts[1] <= 12)
+            #expect(try await image.isEqual)
+            // What says something of the store is not asked for anew.
+            let isRemembered = [400, 501].contains(status)
+            content[0] ^= 2
+            try image.write(content)
+            let plan = try await image.push { $0.isDryRun = true }
+            #expect((plan.bytesCopied == 0) == isRemembered)
+            #expect(try await image.push().transferred == 1)
+            #expect((image.counts("UploadPartCopy") == [0]) == isRemembered)
+            #expect(try await image.isEqual)
+            guard isRemembered else { return }
+            // It may have become newer.
+            try await image.fixture.inState { session in
+                try await session.manifest.setSetting("remote.refuses-part-copies", "1000")
+            }
+            try image.fixture.setFaults("[]")
+            content[0] ^= 4
+            try image.write(content)
+            #expect(try await image.push().bytesCopied > 0)
             #expect(try await image.isEqual)
         }
 
