@@ -95,8 +95,9 @@ clean:
 # New seeds of the simulator, crash points and fuzzers, for MINUTES in all; then what `make test`
 # leaves out: most crash points, half of the fault scripts, 4,900 seeds, 960 of wider worlds, 984 of
 # several nodes, three processes with one lease, the archive on an empty Debian, more worlds in which
-# status, dry run and run must agree, 1,000 kills of transfers, 1,000 races of calls, the
-# peers with 1 GiB, the sanitizers, and the tests without the libraries of C.
+# status, dry run and run must agree, 1,000 kills of transfers, 1,000 races of calls, the nonces of
+# 100,000 encrypted uploads, the peers with 1 GiB, the sanitizers, and the tests without the
+# libraries of C.
 soak:
 	@MINUTES=$${MINUTES:-10} Tests/Simulator/run
 	@Tests/CrashPoints/run --programs .build/release
@@ -109,6 +110,7 @@ soak:
 	@Tests/Slurm/run
 	@Tests/Packages/debian
 	@OSSSYNC_THROTTLED_OBJECTS=4000 Tests/FaultScripts/run F243
+	@OSSSYNC_SEALED_UPLOADS=100000 Tests/FaultScripts/run F542
 	@Tests/Sanitizers/run
 	@Tests/Portable/run
 

@@ -1,15 +1,20 @@
-"""Rows F526 to F529, F540 and F541: what mirrors with encrypted contents can do, and refuse."""
+"""Rows F526 to F529 and F540 to F542: what mirrors with encrypted contents can do, and refuse."""
 
 import os
+import random
 import time
 
 from case_table import case, equal, expect
+from machine import Running
 from past_cases import own_server
 from scenes import FRESH, NEW, OLD, OTHER
 from shards import cut
 from stage import BUCKET, ramp
+from Support.processes import PATIENCE
 
 LARGE = ramp(200_000, 5)
+# Of which no two may have one nonce; `make soak` sends 100,000.
+UPLOADS = int(os.environ.get("OSSSYNC_SEALED_UPLOADS", "400"))
 
 
 def linked(place, directory, key="key", prefix=None):
@@ -214,3 +219,47 @@ def _(place):
     place.write("new", NEW)
     found = place.start("push", place.directory, "--json")
     expect(found.status != 0 and place.get("new") is None, f"it was sent: {found}")
+
+
+def collect(place, beginnings):
+    """Compares what the server has under each nonce, parts of unfinished uploads included."""
+    for folder, _, names in os.walk(os.path.join(place.server.root)):
+        for name in names:
+            try:
+                with open(os.path.join(folder, name), "rb") as file:
+                    stored = file.read(400)
+            except FileNotFoundError:
+                continue
+            if stored[:8] != b"RCLONE\0\0":
+                continue
+            found = stored[32:]
+            known = beginnings.setdefault(stored[8:32], found)
+            length = min(len(known), len(found))
+            expect(known[:length] == found[:length], f"two contents under {stored[8:32].hex()}")
+
+
+@case("F542", "no two contents have one nonce, whenever uploads are killed")
+def _(place):
+    own_server(place)
+    linked(place, "tree")
+    chance = random.Random(542)
+    beginnings = {}
+    size = min(UPLOADS // 4, 2_000)
+    while len(beginnings) < UPLOADS:
+        # One in parts, of which some are there when the run is killed.
+        for number in range(size):
+            length = 700_000 if number == 0 else chance.randrange(1, 300)
+            place.write(f"d/{number}", chance.randbytes(length))
+        # The same files, once or twice more; at last to the end.
+        for lines in (chance.randrange(1, size), chance.randrange(1, size), None):
+            run = Running(place, "push", "--part-size", "100K")
+            while lines is None or lines > 0:
+                if not run.line():
+                    break
+                lines = lines and lines - 1
+            if lines is not None:
+                run.kill()
+            run.wait(PATIENCE)
+            collect(place, beginnings)
+        equal(run.status, 0, str(run.last_words()))
+    print(f"F542: {len(beginnings)} nonces", flush=True)
