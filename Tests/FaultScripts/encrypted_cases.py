@@ -246,12 +246,13 @@ def _(place):
     beginnings = {}
     size = min(UPLOADS // 4, 2_000)
     while len(beginnings) < UPLOADS:
-        # One in parts, of which some are there when the run is killed.
-        for number in range(size):
-            length = 700_000 if number == 0 else chance.randrange(1, 300)
-            place.write(f"d/{number}", chance.randbytes(length))
-        # The same files, once or twice more; at last to the end.
         for lines in (chance.randrange(1, size), chance.randrange(1, size), None):
+            # Some are sent again as they were. One is sent in parts, of which some are there when
+            # the run is killed.
+            for number in range(size):
+                if chance.random() < 0.5:
+                    length = 700_000 if number == 0 else chance.randrange(1, 300)
+                    place.write(f"d/{number}", chance.randbytes(length))
             run = Running(place, "push", "--part-size", "100K")
             while lines is None or lines > 0:
                 if not run.line():
