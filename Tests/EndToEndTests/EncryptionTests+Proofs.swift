@@ -60,4 +60,32 @@ extension EncryptionTests {
         }
         #expect(try workplace.run("verify", "--remote", tree).status == 2)
     }
+
+    @Test func `comes back from an archive, in which nothing proves the password`() throws {
+        let push = try workplace.run("push", "--storage-class", "Archive", source.path)
+        try #require(push.status == 0, "\(push)")
+        #expect(try workplace.run("keygen", path("other")).status == 0)
+        let (target, mistaken) = (
+            try workplace.makeDirectory("target"), try workplace.makeDirectory("mistaken")
+        )
+        try link(target)
+        try link(mistaken, key: "other")
+        for tree in [target, mistaken] {
+            let sync = try workplace.run("sync", tree.path)
+            #expect(sync.status == 3 && sync.diagnostics.contains("pull --restore"), "\(sync)")
+            let pull = try workplace.run("pull", tree.path)
+            #expect(pull.status == 1 && pull.diagnostics.contains("is archived"), "\(pull)")
+        }
+        #expect(try workplace.run("pull", "--restore", target.path).status == 1)
+        let refused = try workplace.run("pull", mistaken.path)
+        #expect(refused.status == 4 && refused.diagnostics.contains("password"), "\(refused)")
+        #expect(try mistaken.entries().isEmpty)
+        try link(mistaken)
+        for tree in [target, mistaken] {
+            let pull = try workplace.run("pull", tree.path)
+            #expect(pull.status == 0, "\(pull)")
+            for size in Self.sizes { #expect(tree.content("f\(size)") == ramp(size, seed: size)) }
+            #expect(try workplace.run("sync", tree.path).status == 0)
+        }
+    }
 }

@@ -202,9 +202,13 @@ enum EventText {
     /// What a pull kept, and the command that replaces it.
     private static func localChanges(_ summary: RunSummary) -> String {
         let changes = countText(summary.localChanges, "local change", "local changes")
+        guard summary.direction == .pull else {
+            return "kept \(changes) of permissions: those of archived objects and of directories "
+                + "that another user made are not sent"
+        }
         let them = summary.localChanges == 1 ? "it" : "them"
         let path = summary.paths.count == 1 ? summary.paths.first : nil
-        if let path, summary.direction == .pull {
+        if let path {
             return
                 "kept \(changes); 'osssync restore --force DIR \(String(terminalSafe: path))' gets "
                 + "the bucket's version, and moves \(them) to the trash"

@@ -161,8 +161,7 @@ struct DeletionPass: Sendable {
         }
     }
 
-    /// Those of `batch` that have a copy, if the run keeps any, or were gone when it was made; what
-    /// could not be copied is reported and stays.
+    /// Those of `batch` that have a copy, if any is kept, or were gone; what has none is reported.
     private func keep(
         _ batch: [PlannedDeletion]
     ) async throws -> (batch: [PlannedDeletion], gone: Set<ObjectKey>) {
@@ -176,8 +175,9 @@ struct DeletionPass: Sendable {
                 try await keeper.keep(deletion.key, etag, size: deletion.size)
                 found.withLock { _ = $0.kept.insert(deletion.key) }
             } catch {
+                let (key, size) = (deletion.key, deletion.size)
                 guard error.isVanished else {
-                    return executor.fail(.deleteRemote, deletion.key, size: deletion.size, error)
+                    return executor.failKept(.deleteRemote, key, size: size, error)
                 }
                 found.withLock { _ = $0.gone.insert(deletion.key) }
             }

@@ -91,7 +91,8 @@ struct FileUploads: ItemWorker {
             // Its object is gone: another writer's doing, as if it had changed.
             let failure = error.isVanished ? .alreadyExists(error.answer) : error
             context.tracker.abandonedItem(bytes: file.size)
-            return fail(.upload, entry.key, size: file.size, failure)
+            noteUnsent(entry)
+            return failKept(.upload, entry.key, size: file.size, failure)
         }
         await send(entry, file, path, earlier, replaced: replaced)
     }

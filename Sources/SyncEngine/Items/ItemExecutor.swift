@@ -97,6 +97,12 @@ struct ItemExecutor: ItemWorker {
             keepLocalChange(entry)
         case .skip(let reason) where reason.isDamage:
             await damage.reportDamage(entry, reason)
+            // For the repair.
+            if context.options.restoreDays != nil, let object = entry.remote, object.needsRestore,
+                object.restoreState != .ongoing
+            {
+                await askToRestore(entry, object.storageClass)
+            }
         case .skip(.replaced):
             if let cover = issues.cover(of: entry.key) { issues.count(entry, under: cover) }
             ItemReports(context: context, ledger: ledger).skipReplaced(entry)

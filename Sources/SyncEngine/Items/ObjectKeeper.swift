@@ -39,3 +39,18 @@ struct ObjectKeeper: Sendable {
         try await copying.makeProven(at: copy)
     }
 }
+
+extension ItemWorker {
+    /// Counts and reports what was not replaced or deleted because no copy of it could be made.
+    ///
+    /// An archived object says nothing of others.
+    func failKept(_ action: ItemAction, _ key: ObjectKey, size: Int64, _ failure: ItemFailure) {
+        guard case .needsRestore = failure, context.options.trash == .remote else {
+            return fail(action, key, size: size, failure)
+        }
+        let message =
+            "the object is archived, and cannot be copied to the trash in the bucket before it is "
+            + "restored; a run without --trash remote replaces or deletes it"
+        skip(key, size: size, message: message)
+    }
+}

@@ -313,7 +313,12 @@ extension Scrub {
                 guard let row = try await context.manifest.entry(entry.key), row.isDamaged else {
                     continue
                 }
-                found(row, .failed, "it was not repaired; 'osssync log DIR' shows why")
+                let reason =
+                    row.storageClass.isArchived
+                    ? "its object is archived; 'osssync pull --restore DIR PATH' asks the store "
+                        + "for it, and a later 'verify --repair' downloads it"
+                    : "it was not repaired; 'osssync log DIR' shows why"
+                found(row, .failed, reason)
             }
             count += entries.count
         }

@@ -138,7 +138,8 @@ struct MirrorSession: Sendable {
                 directory: directory,
                 manifest: manifest,
                 allowsRebinding: allowsRebinding,
-                records: locks
+                records: locks,
+                sends: sends
             )
             let remote = try await remoteCheck.run()
             let finding = try await DirectoryCheck(

@@ -25,6 +25,8 @@ struct RemoteCheck {
         /// True if there was a state before, and its manifest is gone.
         let isManifestLost: Bool
         let kept: StateIdentity.Kept
+        /// True if nothing shows yet that the password fits, because it is all archived.
+        let isUnproven: Bool
         /// The name of this state.
         let state: String
     }
@@ -34,6 +36,7 @@ struct RemoteCheck {
     let manifest: ManifestStore
     let allowsRebinding: Bool
     let records: Bool
+    let sends: Bool
 
     private var remote: [(name: String, value: String)] {
         let found = settings.identity
@@ -103,10 +106,10 @@ struct RemoteCheck {
             isRebound: !changed.isEmpty,
             isManifestLost: isLost,
             kept: kept,
+            isUnproven: records ? try await !provePassword(recorded) : false,
             state: state
         )
         if records {
-            try await provePassword(recorded)
             try await record(finding, changed.map(\.name), recorded, isKnown: isKnown)
         }
         return finding
@@ -131,13 +134,19 @@ struct RemoteCheck {
 
     /// A state that knows no password yet asks the bucket: objects of two passwords in one mirror
     /// would be a loss for whoever has one of them.
-    private func provePassword(_ recorded: [String: String]) async throws {
+    ///
+    /// - Returns: False if all is archived, for a run that sends nothing: it may ask the store to
+    ///   restore that, and takes nothing that cannot be decrypted.
+    private func provePassword(_ recorded: [String: String]) async throws -> Bool {
         let asked = [Setting.dialect] + Self.places
         let isProven = remote.allSatisfy { value in
             !asked.contains(value.name) || recorded[value.name] == value.value
         }
-        guard settings.store.cipher != nil else { return }
-        guard !isProven else { return settings.storeObserver.failures.provePassword() }
+        guard settings.store.cipher != nil else { return true }
+        guard !isProven else {
+            settings.storeObserver.failures.provePassword()
+            return true
+        }
         let page: ListPage
         do throws(StorageError) {
             page = try await settings.store.list(ListRequest(prefix: settings.prefix))
@@ -145,7 +154,7 @@ struct RemoteCheck {
             throw SyncError(error)
         }
         var isRefused = false
-        var archived: StorageError?
+        var (isArchived, denied) = (false, StorageError?.none)
         let objects = page.objects.filter { $0.size > 0 && $0.kind == .normal }
         // Some may be damaged, or another writer's.
         let step = max(1, objects.count / FailureStreaks.limit)
@@ -157,22 +166,29 @@ struct RemoteCheck {
                     object.etag,
                     size: object.size
                 )
-                return settings.storeObserver.failures.provePassword()
+                settings.storeObserver.failures.provePassword()
+                return true
             } catch {
                 switch error.kind {
                 case .integrity(.sealed(.damaged)): isRefused = true
                 // Some keys cannot be sent in a request.
                 case .integrity(.sealed(.notEncrypted)), .invalidRequest: break
                 case _ where error.isNotFound || error.isPreconditionFailed: break
-                case _ where error.isArchived: archived = error
+                case _ where error.isArchived: isArchived = true
+                case _ where error.isAccessDenied && !error.refusesCredentials: denied = error
                 default: throw SyncError(error)
                 }
             }
         }
         guard isRefused else {
-            // Nothing shows that the password fits.
-            if let archived { throw SyncError(archived) }
-            return
+            if let denied, !isArchived { throw SyncError(denied) }
+            guard isArchived, sends else { return !isArchived }
+            throw SyncError(
+                code: .refused,
+                message: "what '\(settings.displayRemote)' has is archived, and nothing shows that "
+                    + "the password fits; nothing was changed. 'osssync pull --restore' asks the "
+                    + "store for what can be read"
+            )
         }
         throw SyncError(
             code: .credentials,
@@ -187,7 +203,11 @@ struct RemoteCheck {
         _ recorded: [String: String],
         isKnown: Bool
     ) async throws {
-        var values = remote.map { (name: $0.name, value: String?.some($0.value)) }
+        var values = remote.map { value in
+            // The next run asks again.
+            let isLeftOut = finding.isUnproven && value.name == Setting.dialect
+            return (name: value.name, value: isLeftOut ? nil : String?.some(value.value))
+        }
         values.append((Setting.state, finding.state))
         if finding.isRebound {
             // One bucket has several endpoints: public, internal, accelerated.
@@ -206,7 +226,7 @@ struct RemoteCheck {
     func keep(_ finding: Finding, state: String) throws(LocalError) {
         let identity = StateIdentity(
             state: state,
-            remote: settings.identity,
+            remote: finding.isUnproven ? nil : settings.identity,
             directory: try? GivenPath.resolved(settings.directory),
             place: settings.shard == nil
                 ? settings.stateDirectory.flatMap { try? GivenPath.resolved($0) } : nil
