@@ -81,13 +81,13 @@ package struct PrefixConflicts: Sendable {
     /// Holds what only one side has, and what was never recorded: until keys beneath its name come
     /// that only the other side has.
     private mutating func addToPush(_ entry: JoinedEntry, _ decision: Decision) {
+        let isTheirs = decision == .nothing(.onlyRemote) && entry.base == nil
         for index in held.indices where isBeneath(entry, index) {
             let isOther =
-                held[index].entry.local == nil
-                ? entry.local != nil : decision == .nothing(.onlyRemote)
+                held[index].entry.local == nil ? entry.local != nil : isTheirs
             if isOther { held[index].keepsEntries = true }
         }
-        let isOfOneSide = decision == .upload(.new) || decision == .nothing(.onlyRemote)
+        let isOfOneSide = isTheirs || decision == .upload(.new) && entry.base == nil
         if isOfOneSide, !entry.key.isDirectoryMarker, !policy.escapes(entry.key) {
             held.append(Held(entry: entry, decision: decision, place: .free))
         } else {
