@@ -293,8 +293,8 @@ package enum SkipReason: Sendable, Hashable {
     private var placeMessage: String {
         switch self {
         case .shadowedByDirectory:
-            "the remote or the directory has keys beneath this name, so it is a directory here;"
-                + " the object is skipped"
+            "a directory has this name here, perhaps an empty one, or the remote has keys beneath "
+                + "it; the object is skipped"
         case .blocksDirectory(let isNew):
             "the remote has keys beneath this name but no object with this name, and the file "
                 + "here is kept; move it away, or "

@@ -87,7 +87,9 @@ package struct PrefixConflicts: Sendable {
                 held[index].entry.local == nil ? entry.local != nil : isTheirs
             if isOther { held[index].keepsEntries = true }
         }
-        let isOfOneSide = isTheirs || decision == .upload(.new) && entry.base == nil
+        // An empty object may be the marker of a directory, from which a store took the slash.
+        let isFile = isTheirs && entry.remote?.size != 0
+        let isOfOneSide = isFile || decision == .upload(.new) && entry.base == nil
         if isOfOneSide, !entry.key.isDirectoryMarker, !policy.escapes(entry.key) {
             held.append(Held(entry: entry, decision: decision, place: .free))
         } else {

@@ -321,6 +321,8 @@ struct PrefixConflictTests {
         #expect(found["a"] == .skip(.besideDirectory) && found["c"] == .skip(.besideDirectory))
         #expect(found["b"] == .nothing(.onlyRemote))
         #expect(found["c/e"] == .upload(.new))
+        let marker = try plan(policy(.push), remote: [object("c", size: 0)], local: local)
+        #expect(decisions(marker)["c"] == .nothing(.onlyRemote))
         let sent = decisions(
             try plan(policy(.push), remote: remote, base: [row("a"), row("c")], local: local)
         )

@@ -83,8 +83,8 @@ struct ReasonMessageTests {
         ),
         (
             .shadowedByDirectory,
-            "the remote or the directory has keys beneath this name, so it is a directory"
-                + " here; the object is skipped"
+            "a directory has this name here, perhaps an empty one, or the remote has keys beneath "
+                + "it; the object is skipped"
         ),
         (
             .blocksDirectory(isNew: true),

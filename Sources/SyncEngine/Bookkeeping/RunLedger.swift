@@ -11,6 +11,7 @@ final class RunLedger: Sendable {
     private struct State {
         var stop: SyncError?
         var fullBucket: SyncError?
+        var renamesThere = RenamesThere()
         var failed = 0
         var refused: (count: Int, first: ObjectKey)?
         var skipped = 0
@@ -182,6 +183,12 @@ final class RunLedger: Sendable {
 
     func stop(_ error: SyncError) {
         state.withLock { $0.stop = $0.stop ?? error }
+    }
+
+    /// What came under a new name, of which something that is deleted may be the old one.
+    var renamesThere: RenamesThere { state.withLock { $0.renamesThere } }
+    func noteNew(_ entry: JoinedEntry, below smallest: Int64) {
+        state.withLock { $0.renamesThere.noteNew(entry, below: smallest) }
     }
 
     func noteFullBucket(_ end: SyncError) { state.withLock { $0.fullBucket = end } }

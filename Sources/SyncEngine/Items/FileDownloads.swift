@@ -64,7 +64,9 @@ struct FileDownloads: ItemWorker {
         {
             return
         }
-        guard let failure = await transfer(entry, object, path, backup, fetched) else { return }
+        guard let failure = await transfer(entry, object, path, backup, fetched) else {
+            return ledger.noteNew(entry, below: context.limits.smallestSearchable)
+        }
         if case .diskFull = failure {
             let short = RunLedger.ShortOfRoom(
                 entry: entry,

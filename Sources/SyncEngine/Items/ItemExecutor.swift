@@ -133,7 +133,12 @@ struct ItemExecutor: ItemWorker {
         ledger.countSkipped()
         let archived = SkipReason.needsRestore(storageClass, isOngoing: false)
         guard let days = context.options.restoreDays else {
-            return skip(entry.key, size: object.size, message: archived.message)
+            let message =
+                context.options.asOf == nil
+                ? archived.message
+                : "the version is archived (\(displayText(storageClass.name.utf8))) and must be "
+                    + "restored with the store's own tools before it can be read"
+            return skip(entry.key, size: object.size, message: message)
         }
         if !context.options.isDryRun {
             do throws(StorageError) {

@@ -39,7 +39,7 @@ struct DryRun: RunStep {
             let held = preview.heldBack(by: names)
             let count = executor.context.tracker.summary.deleted - held
             var check = try await deletions.deletionGuard(coverage, rows: rows, deletions: count)
-            check.renames = preview.renames
+            check.renames = preview.renames + preview.renamesThere.count
             if let outcome = settings.shard?.outcome {
                 // All shards together are judged.
                 outcome.note(

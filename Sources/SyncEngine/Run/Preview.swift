@@ -15,6 +15,8 @@ struct Preview {
     static let limit = 100_000
 
     private var smallRenames = ShownRenames()
+    /// What is deleted here, and comes under another name.
+    private(set) var renamesThere = RenamesThere()
 
     /// Files or objects whose content a new key has, and that perhaps become it.
     private var renamed: Set<ObjectKey> = []
@@ -215,6 +217,7 @@ struct Preview {
         {
             showCopy(.copyLocal, entry, of: row, size: object.size)
         } else {
+            renamesThere.noteNew(entry, below: context.limits.smallestSearchable)
             show(.download, entry, size: object.size, cause)
         }
     }
@@ -297,6 +300,7 @@ struct Preview {
         let action = outline.step == .deleteLocal ? ItemAction.deleteLocal : .deleteRemote
         let (size, message) = (outline.size, excludedBy(entry.key) ?? outline.cause)
         context.tracker.count { $0.deleted += 1 }
+        if outline.step == .deleteLocal { renamesThere.noteGone(entry.base) }
         guard deleted.count < Self.limit else { return report(action, entry, size: size, message) }
         shown = action
         deleted.insert(entry.key)

@@ -80,7 +80,7 @@ struct RunDeletions: RunStep {
             deletions: planned.local + planned.remote + ledger.vanishedFiles
         )
         let moved = try await movedObjects()
-        check.renames = renames.count + moved
+        check.renames = try await renames.count + moved + renamedThere()
         if let outcome = settings.shard?.outcome {
             uploads.leave()
             // A file cannot change its name here without a deletion.
@@ -125,6 +125,19 @@ struct RunDeletions: RunStep {
             count += batch.count { ledger.newName(of: $0.key) != nil }
         }
         return count
+    }
+
+    /// How many of the files that are to be deleted were fetched under other names.
+    private func renamedThere() async throws -> Int {
+        var found = ledger.renamesThere
+        guard !found.isEmpty else { return 0 }
+        let planned = RowSelection.deletions(run: context.run, side: .local)
+        for try await batch in context.manifest.pages(planned, limit: context.limits.batch) {
+            for deletion in batch {
+                found.noteGone(try await context.manifest.entry(deletion.key))
+            }
+        }
+        return found.count
     }
 
     /// What is said of a refusal, with the way out if it would be the same in every run.

@@ -150,6 +150,7 @@ struct StatusReader: Sendable {
             rows: rows,
             deletions: work.deletions
         )
+        check.renames = counter.renamesThere.count
         if deletes, issues.hasForeignMounts { check.isSameDirectory = false }
         if case .refused(let refusal) = check.verdict, deletes || refusal.isSafetyRefusal {
             work.deletionsHeldBack = refusal.message

@@ -71,6 +71,8 @@ struct WorkCounter {
     private var deleted: Set<ObjectKey> = []
     private(set) var deletedThere: Set<ObjectKey> = []
     private var smallRenames = ShownRenames()
+    /// What is deleted here, and comes under another name.
+    private(set) var renamesThere = RenamesThere()
 
     init(
         _ setup: RunSetup,
@@ -146,6 +148,9 @@ struct WorkCounter {
         } else if added.transfers == 1, outline.step == .send {
             smallRenames.noteUpload(item.entry, executor.smallRenames)
             added.bytesCopied = await executor.uploads.copiedBytes(item.entry)
+        } else if added.transfers == 1 {
+            let smallest = executor.context.limits.smallestSearchable
+            renamesThere.noteNew(item.entry, below: smallest)
         }
         work += added
         guard let onDetail, !added.isEmpty || added.localChanges > 0 else { return }
@@ -170,7 +175,9 @@ struct WorkCounter {
         _ added: PlannedWork
     ) async -> ManifestEntry? {
         switch outline.step {
-        case .deleteLocal where deleted.count < Preview.limit: deleted.insert(item.entry.key)
+        case .deleteLocal where deleted.count < Preview.limit:
+            deleted.insert(item.entry.key)
+            renamesThere.noteGone(item.entry.base)
         case .deleteRemote where deletedThere.count < Preview.limit:
             deletedThere.insert(item.entry.key)
         default: break

@@ -255,4 +255,48 @@ struct SmallRenameTests {
         let counted = summary.failed + summary.interrupted + summary.notTried
         #expect(counted == Self.many.count, "\(summary.failed) failed, \(summary.notTried) not")
     }
+
+    /// They are fetched anew, and most of a mirror may be renamed elsewhere.
+    @Test(arguments: [true, false], [SyncDirection.pull, .sync])
+    func `in the bucket are no deletions for the limit`(
+        areRenamed: Bool,
+        direction: SyncDirection
+    ) async throws {
+        try await write(Self.many, in: "d")
+        func pull(_ change: (inout RunOptions) -> Void = { _ in }) async throws -> RunSummary {
+            var engine = try fixture.engine("b")
+            engine.settings.limits.smallestSearchable = 256 << 10
+            let options = MirrorFixture.options {
+                $0.deletesKnown = true
+                change(&$0)
+            }
+            return try await engine.run(direction, options: options, onEvent: { _ in })
+        }
+        #expect(try await pull().isInStep)
+        if areRenamed {
+            try fixture.rename("a/d", to: "a/renamed")
+        } else {
+            try fixture.remove("a/d")
+            for (index, name) in Self.many.enumerated() {
+                try fixture.write("a/renamed/\(name)", MirrorFixture.ramp(600 + index, 99))
+            }
+        }
+        try await push { ($0.deletesKnown, $0.deletionLimit) = (true, .percent(100)) }
+        let count = Self.many.count
+        do {
+            let dry = try await pull { $0.isDryRun = true }
+            #expect(areRenamed && dry.deleted == count && dry.deletionsHeldBack == nil, "\(dry)")
+            var engine = try fixture.engine("b")
+            engine.settings.limits.smallestSearchable = 256 << 10
+            let status = try await engine.status(
+                options: MirrorFixture.options { $0.deletesKnown = true }
+            )
+            #expect(status.pull.deletionsHeldBack == nil, "\(status.pull)")
+            let run = try await pull()
+            #expect(run.deleted == count && run.transferred == count && run.isInStep, "\(run)")
+        } catch let error as SyncError {
+            #expect(!areRenamed && error.code == .refused, "\(error)")
+        }
+        #expect(fixture.exists("b/d/f10") != areRenamed)
+    }
 }
