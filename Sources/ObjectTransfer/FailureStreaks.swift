@@ -100,9 +100,17 @@ extension ItemFailure {
         }
     }
 
+    /// Those that need room.
+    private static let writingOperations: Set = [
+        "PutObject", "CopyObject", "InitiateMultipartUpload", "UploadPart", "UploadPartCopy",
+        "CompleteMultipartUpload",
+    ]
+
     /// True if the bucket has no room: what is deleted in it may make some.
     package var isBucketFull: Bool {
-        guard case .storage(_, let answer?, _, _) = self else { return false }
+        guard case .storage(_, let answer?, _, _) = self, let operation = answer.operation,
+            Self.writingOperations.contains(operation)
+        else { return false }
         return answer.status == 507 || StorageError.isOfRoom(answer.code)
     }
 }

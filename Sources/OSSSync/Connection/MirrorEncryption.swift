@@ -279,7 +279,7 @@ extension DirectoryMirror {
                 code: .refused,
                 message: "no run of '\(displayText(directory))' has shown that its password is the "
                     + "one of what '\(remote.display)' has; nothing was changed. Run 'osssync pull "
-                    + "--dry-run \(displayText(directory))' to see what is wrong, or a push first"
+                    + "\(displayText(directory))', which shows what is wrong, or a push first"
             )
         }
         var target = UploadTarget.object(client, key: key)

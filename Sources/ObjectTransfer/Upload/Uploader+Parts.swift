@@ -193,7 +193,8 @@ extension Uploader {
             // is sent.
             if error.isCancelled || error.isOutage || error.isNoSuchUpload { return nil }
             reason = error.message
-            isRefusal = !error.isAccessDenied && !error.isNotFound && !error.isPreconditionFailed
+            // Nothing else says what the store does with the next ones.
+            isRefusal = error.isRefusedAsMade || [405, 501].contains(error.status)
         }
         if copies.countFailure(isRefusal: isRefusal) {
             context.observer.warned(

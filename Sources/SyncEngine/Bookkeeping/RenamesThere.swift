@@ -20,7 +20,8 @@ struct RenamesThere {
     /// How many of those that go have come under another name.
     var count: Int { gone.reduce(0) { $0 + min($1.value, new[$1.key] ?? 0) } }
 
-    /// Notes an object that comes, if it is new here; files of `smallest` bytes are renamed.
+    /// Notes an object that comes, if it is new here; larger ones are found by their contents, and
+    /// their files are renamed.
     mutating func noteNew(_ entry: JoinedEntry, below smallest: Int64) {
         guard entry.base == nil, entry.local == nil, let object = entry.remote,
             object.size > 0, object.size < smallest, new.count < Self.limit

@@ -115,7 +115,8 @@ struct DamagedFiles: ItemWorker {
         {
             try await context.session.damaged.mark(row)
         }
-        if origin == nil, repaired.isEmpty, try await areOthers(recorded, file, content),
+        let isOfRepaired = !repaired.isEmpty && !recorded.isEmpty
+        if origin == nil, !isOfRepaired, try await areOthers(recorded, file, content),
             try await areOthers(touched, file, content, wereTouched: true)
         {
             return nil

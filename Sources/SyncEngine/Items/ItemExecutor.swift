@@ -97,12 +97,7 @@ struct ItemExecutor: ItemWorker {
             keepLocalChange(entry)
         case .skip(let reason) where reason.isDamage:
             await damage.reportDamage(entry, reason)
-            // For the repair.
-            if context.options.restoreDays != nil, let object = entry.remote, object.needsRestore,
-                object.restoreState != .ongoing
-            {
-                await askToRestore(entry, object.storageClass)
-            }
+            await askForRepair(entry)
         case .skip(.replaced):
             if let cover = issues.cover(of: entry.key) { issues.count(entry, under: cover) }
             ItemReports(context: context, ledger: ledger).skipReplaced(entry)
@@ -156,6 +151,24 @@ struct ItemExecutor: ItemWorker {
                 + "\(days == 1 ? "1 day" : "\(days) days") \(request), and a later run downloads "
                 + "it"
         )
+    }
+
+    /// The same of a damaged file's object, for the repair; the file was reported.
+    private func askForRepair(_ entry: JoinedEntry) async {
+        guard let days = context.options.restoreDays, !context.options.isDryRun,
+            let object = entry.remote, object.needsRestore, object.restoreState != .ongoing
+        else { return }
+        do throws(StorageError) {
+            let key = context.objectKey(entry.key)
+            try await context.store.restore(key, days: days, tier: nil)
+        } catch {
+            context.emit(
+                .warning(
+                    message: "'\(entry.key.display)' was not requested from the archive: "
+                        + error.message
+                )
+            )
+        }
     }
 
     /// What becomes of a local version that is as recorded.

@@ -79,8 +79,8 @@ struct RunDeletions: RunStep {
             rows: rows,
             deletions: planned.local + planned.remote + ledger.vanishedFiles
         )
-        let moved = try await movedObjects()
-        check.renames = try await renames.count + moved + renamedThere()
+        let moved = try await movedObjects() + renamedThere()
+        check.renames = renames.count + moved
         if let outcome = settings.shard?.outcome {
             uploads.leave()
             // A file cannot change its name here without a deletion.

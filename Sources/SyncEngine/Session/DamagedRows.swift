@@ -110,8 +110,9 @@ final class DamagedRows: Sendable {
         if let known = touched.withLock({ $0[size] }) { return known }
         var rows = elsewhere[size] ?? []
         rows += try await manifest.rows(.damagedEntries(size: size), limit: Self.rowsAtOnce)
-        let files = try rows.compactMap { row -> TouchedFile? in
-            guard !row.isLink, case .file(let file) = try directory.identity(of: row.path),
+        let files = rows.compactMap { row -> TouchedFile? in
+            // What cannot be looked at was not touched as far as anybody knows.
+            guard !row.isLink, case .file(let file)? = try? directory.identity(of: row.path),
                 file.size == size, !row.isOf(file)
             else { return nil }
             return TouchedFile(row: row, file: file)

@@ -135,8 +135,8 @@ struct RemoteCheck {
     /// A state that knows no password yet asks the bucket: objects of two passwords in one mirror
     /// would be a loss for whoever has one of them.
     ///
-    /// - Returns: False if all is archived, for a run that sends nothing: it may ask the store to
-    ///   restore that, and takes nothing that cannot be decrypted.
+    /// - Returns: False if all that was asked for is archived, for a run that sends nothing: it may
+    ///   ask the store to restore that, and takes nothing that cannot be decrypted.
     private func provePassword(_ recorded: [String: String]) async throws -> Bool {
         let asked = [Setting.dialect] + Self.places
         let isProven = remote.allSatisfy { value in
@@ -155,7 +155,9 @@ struct RemoteCheck {
         }
         var isRefused = false
         var (isArchived, denied) = (false, StorageError?.none)
-        let objects = page.objects.filter { $0.size > 0 && $0.kind == .normal }
+        var objects = page.objects.filter { $0.size > 0 && $0.kind == .normal }
+        let readable = objects.filter { !$0.needsRestore }
+        if !readable.isEmpty { objects = readable }
         // Some may be damaged, or another writer's.
         let step = max(1, objects.count / FailureStreaks.limit)
         for index in stride(from: 0, to: objects.count, by: step).prefix(FailureStreaks.limit) {
@@ -182,7 +184,9 @@ struct RemoteCheck {
         }
         guard isRefused else {
             if let denied, !isArchived { throw SyncError(denied) }
-            guard isArchived, sends else { return !isArchived }
+            // The time of a past bucket would be recorded with the password only.
+            let isPast = RemoteIdentity.time(settings.identity.dialect) != nil
+            guard isArchived, sends || isPast else { return !isArchived }
             throw SyncError(
                 code: .refused,
                 message: "what '\(settings.displayRemote)' has is archived, and nothing shows that "

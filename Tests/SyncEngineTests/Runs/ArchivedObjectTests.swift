@@ -32,18 +32,23 @@ extension EngineRuns {
             #expect(next.deleted == 1 && next.transferred == 1 && next.isInStep, "\(next)")
         }
 
-        @Test(arguments: [SyncDirection.pull, .sync])
-        func `are asked for where the file is damaged`(direction: SyncDirection) async throws {
+        @Test func `are asked for where the file is damaged`() async throws {
             let fixture = try MirrorFixture()
             try fixture.write("a/f", MirrorFixture.ramp(50))
+            try fixture.write("a/gone", MirrorFixture.ramp(60))
             try await fixture.run("a", .push) { $0.properties.storageClass = "Archive" }
             try await fixture.damage("f")
             let engine = try fixture.engine("a")
             let reasons = try await reasons(of: engine)
             #expect(reasons.contains { $0.contains("pull --restore DIR PATH") }, "\(reasons)")
             fixture.server.clearRequestLog()
-            let run = try await fixture.run("a", direction) { $0.restoreDays = 1 }
+            try fixture.remove("a/gone")
+            let run = try await fixture.run("a", .sync) {
+                ($0.restoreDays, $0.deletesKnown) = (1, true)
+            }
+            // It holds back nothing else.
             #expect(run.damaged == 1 && run.transferred == 0, "\(run)")
+            #expect(run.deleted == 1 && run.skipped == 0, "\(run)")
             #expect(fixture.operations.contains("RestoreObject"))
         }
 

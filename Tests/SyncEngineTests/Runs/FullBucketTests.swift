@@ -45,5 +45,20 @@ extension EngineRuns {
             #expect(run.isInStep && run.isComplete, "\(run)")
             #expect(try await fixture.objects().count == 38 + count)
         }
+
+        @Test func `is no reason to delete here what cannot be fetched`() async throws {
+            let fixture = try MirrorFixture()
+            for number in 1...30 { try fixture.write("a/f\(number)", Data("\(number)".utf8)) }
+            try await fixture.run("a", .push)
+            try await fixture.run("b", .pull)
+            try await fixture.deleteObject("f1")
+            for number in 1...3 { try await fixture.put("n\(number)", Data("new".utf8)) }
+            try fixture.setFaults(
+                #"[{"match": {"operation": "GetObject"}, "effect": {"fail": {"status": 403, "#
+                    + #""code": "DownloadQuotaExceeded"}}}]"#
+            )
+            let run = try await fixture.run("b", .pull) { $0.deletesKnown = true }
+            #expect(run.failed == 3 && run.deleted == 0 && fixture.exists("b/f1"), "\(run)")
+        }
     }
 }
