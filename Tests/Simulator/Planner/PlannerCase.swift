@@ -165,6 +165,24 @@ struct PlannerCase {
         return !keys.contains { $0.hasPrefix(beneath) } && !above.contains(where: keys.contains)
     }
 
+    /// What a push names at a key: a file that only one side has, in the place of a directory that
+    /// only the other one has, of which neither was recorded.
+    func clash(at key: ObjectKey) -> SkipReason? {
+        guard policy.direction == .push, !policy.deletesExtra, base[key] == nil else { return nil }
+        let beneath = ObjectKey(key.bytes + [UInt8(ascii: "/")])
+        switch (localFiles[key], remote[key]) {
+        case (.some, nil):
+            let isTheirs = remote.keys.contains {
+                $0.hasPrefix(beneath) && base[$0] == nil && local[$0] == nil
+            }
+            return isTheirs && policy.conflict != .local ? .blocksDirectory(isNew: true) : nil
+        case (nil, .some):
+            let isHere = local.keys.contains { $0.hasPrefix(beneath) }
+            return isHere ? .besideDirectory : nil
+        default: return nil
+        }
+    }
+
     // MARK: - The truth
 
     func isSame(_ comparison: Comparison, _ key: ObjectKey) -> Bool {

@@ -80,6 +80,11 @@ struct PlannerCases {
             return
         }
         judged += 1
+        if let clash = world.clash(at: key) {
+            guard item.decision != .skip(clash) else { return }
+            fail(seed, world, "'\(key.display)' comes to \(item.decision), and not to \(clash)")
+            return
+        }
         let expected = world.expected(key)
         guard found != expected else { return }
         fail(seed, world, "'\(key.display)' comes to \(item.decision), the table says \(expected)")
