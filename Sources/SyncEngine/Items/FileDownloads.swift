@@ -65,7 +65,8 @@ struct FileDownloads: ItemWorker {
             return
         }
         guard let failure = await transfer(entry, object, path, backup, fetched) else {
-            return ledger.noteNew(entry, below: context.limits.smallestSearchable)
+            if deletes { ledger.noteNew(entry, below: context.limits.smallestSearchable) }
+            return
         }
         if case .diskFull = failure {
             let short = RunLedger.ShortOfRoom(
