@@ -83,8 +83,7 @@ package struct PrefixConflicts: Sendable {
     private mutating func addToPush(_ entry: JoinedEntry, _ decision: Decision) {
         let isTheirs = decision == .nothing(.onlyRemote) && entry.base == nil
         for index in held.indices where isBeneath(entry, index) {
-            let isOther =
-                held[index].entry.local == nil ? entry.local != nil : isTheirs
+            let isOther = held[index].entry.local == nil ? entry.local != nil : isTheirs
             if isOther { held[index].keepsEntries = true }
         }
         // An empty object may be the marker of a directory, from which a store took the slash.

@@ -222,8 +222,8 @@ enum EventText {
         if item.state == ItemState.skipped.rawValue {
             return item.action == ItemAction.conflict.rawValue ? item.action : item.state
         }
-        let past = ItemAction(rawValue: item.action)?.past ?? "\(item.state) \(item.action)"
-        return item.state == ItemState.done.rawValue ? past : "\(item.state) \(item.action)"
+        let action = item.state == ItemState.done.rawValue ? ItemAction(rawValue: item.action) : nil
+        return action?.past ?? "\(item.state) \(item.action)"
     }
 
     /// What was asked for and is not done, each with its number.

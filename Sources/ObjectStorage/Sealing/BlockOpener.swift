@@ -18,8 +18,8 @@ package enum SealedFailure: Sendable, Hashable {
 /// 3. The content of a batch is handed on when the next one is full, or the exchange ends.
 ///
 /// Unchecked, because it is used by the one thread that feeds a sink, from the beginning of an
-/// exchange to its end; exchanges of one sink follow each other with a lock in between, and go on
-/// in the middle of a block.
+/// exchange to its end; exchanges of one sink follow each other with a lock in between, and
+/// continue in the middle of a block.
 package final class BlockOpener: @unchecked Sendable {
     let sink: FileSink
     private let cipher: ContentCipher
@@ -39,7 +39,9 @@ package final class BlockOpener: @unchecked Sendable {
     private var earlier: BlockBatch?
     /// One thread for all: it opens more than a line brings.
     private static let start = BlockingThreads.system.makeQueue("osssync.opening", .serial)
-    /// True once the sink took no more, or there is no more for it.
+    /// EIO, as what the disk refused.
+    private static let errno: Int32 = 5
+    /// True once the sink takes no more, or a block was damaged.
     private var isOver = false
     private let found = Mutex<(nonce: SealedNonce?, failure: SealedFailure?)>((nil, nil))
 
@@ -68,8 +70,7 @@ package final class BlockOpener: @unchecked Sendable {
 
     /// Takes all of `buffer`, unless it is not what was sealed.
     func take(_ buffer: UnsafeRawBufferPointer) -> FileSink.Outcome {
-        // What the disk refused between two exchanges leaves a gap.
-        guard !isOver else { return .failed(errno: 5) }
+        guard !isOver else { return .failed(errno: Self.errno) }
         var rest = unsafe buffer
         if nonce == nil {
             let missing = Int(SealedFormat.headerLength) - header.count
@@ -119,7 +120,7 @@ package final class BlockOpener: @unchecked Sendable {
         batch.shorten()
         batch.handOver()
         let outcome = deliver(batch, nonce)
-        if case .written = outcome { batch.goOn(endBlock) }
+        if case .written = outcome { batch.keepPiece(endBlock) }
         return outcome
     }
 
@@ -132,11 +133,12 @@ package final class BlockOpener: @unchecked Sendable {
             let bytes = unsafe content[skipped..<(skipped + count)]
             (skipped, wanted) = (0, wanted - Int64(count))
             guard count > 0 else { continue }
+            // What the disk refused between two exchanges leaves a gap.
             let hasGap = sink.taken != delivered
             delivered += Int64(count)
             let outcome =
                 unsafe hasGap
-                ? .failed(errno: 5) : sink.accept(UnsafeRawBufferPointer(rebasing: bytes))
+                ? .failed(errno: Self.errno) : sink.accept(UnsafeRawBufferPointer(rebasing: bytes))
             guard case .written = outcome else {
                 isOver = true
                 return outcome
@@ -169,7 +171,7 @@ package final class BlockOpener: @unchecked Sendable {
     private(set) var damaged: Int64?
     /// How often it was handed over, so that one who comes late finds another number.
     private(set) var round = 0
-    /// The round that may be opened; negative once somebody does.
+    /// The round that may be opened; negative once a thread has begun to.
     private let turn = Atomic(0)
     private let isOpen = DispatchSemaphore(value: 0)
 
@@ -205,8 +207,8 @@ package final class BlockOpener: @unchecked Sendable {
         if !isFull { end = first + Int64(filled) / SealedFormat.sealedBlockSize }
     }
 
-    /// Goes on with the piece of a block that is behind the whole ones.
-    func goOn(_ endBlock: Int64) {
+    /// Keeps the piece of a block that is behind the whole ones, and continues with it.
+    func keepPiece(_ endBlock: Int64) {
         let (next, start) = (end, offset(of: end))
         let rest = unsafe memory[start..<filled]
         unsafe memory.copyMemory(from: UnsafeRawBufferPointer(rebasing: rest))

@@ -69,9 +69,9 @@ struct ItemReports: Sendable {
     private func countStreak(_ failure: ItemFailure) {
         guard let cause = failure.sharedCause, context.store.failures.failed(cause) else { return }
         let end = SyncError(failure, repeated: cause)
-        let deletes = context.options.deletesKnown || context.options.deletesExtra
         // In a cut mirror, another process deletes. Copies in the bucket's trash need room, too.
-        let makesRoom = deletes && context.shard == nil && context.options.trash != .remote
+        let makesRoom =
+            context.policy.deletes && context.shard == nil && context.options.trash != .remote
         if failure.isBucketFull, makesRoom, ledger.fullBucket == nil {
             ledger.noteFullBucket(end)
         } else {

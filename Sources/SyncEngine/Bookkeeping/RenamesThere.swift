@@ -2,7 +2,7 @@ internal import SyncModel
 internal import SyncPlanner
 
 /// Small files that were renamed in the bucket, as far as tags show it: they are fetched anew, and
-/// their old names are no deletions for the limit.
+/// the limit does not count their old names as deletions.
 struct RenamesThere {
     /// Of contents; what is beyond counts as deleted.
     private static let limit = 100_000

@@ -152,7 +152,8 @@ final class RunLedger: Sendable {
 
     /// The first reason to end the run, nil while there is none.
     var stop: SyncError? { state.withLock { $0.stop } }
-    /// Why nothing more is sent in this run, which goes on for its deletions, and how it ends then.
+    /// Why nothing more is sent in this run, which continues for its deletions, and how it then
+    /// ends.
     var fullBucket: SyncError? { state.withLock { $0.fullBucket } }
     var failedItems: Int { state.withLock { $0.failed } }
     var skippedItems: Int { state.withLock { $0.skippedItems } }

@@ -60,7 +60,7 @@ struct DamagedFiles: ItemWorker {
     /// content must not pass for that of a file that was never looked at.
     ///
     /// 1. A file of the size and the time or inode of a damaged one is compared, as recorded or as
-    ///    they are since somebody touched it; but not one that only got the inode of one that was
+    ///    they are since it was touched; but not one that only got the inode of one that was
     ///    removed.
     /// 2. What some row records with that size and time is sound, under any name: a rename or copy
     ///    of a file that only has them in common with the damaged one.

@@ -107,8 +107,7 @@ struct FileDownloads: ItemWorker {
 
     /// True if this run may delete files.
     var deletes: Bool {
-        context.tracker.direction != .push
-            && (context.options.deletesKnown || context.options.deletesExtra)
+        context.tracker.direction != .push && context.policy.deletes
     }
 
     /// Why the object's content could not be fetched; nil if it waits for its place.

@@ -137,8 +137,7 @@ struct ItemExecutor: ItemWorker {
         }
         if !context.options.isDryRun {
             do throws(StorageError) {
-                let key = context.objectKey(entry.key)
-                try await context.store.restore(key, days: days, tier: nil)
+                try await requestCopy(of: entry.key, days)
             } catch {
                 return fail(.download, entry.key, size: object.size, ItemFailure(error))
             }
@@ -159,8 +158,7 @@ struct ItemExecutor: ItemWorker {
             let object = entry.remote, object.needsRestore, object.restoreState != .ongoing
         else { return }
         do throws(StorageError) {
-            let key = context.objectKey(entry.key)
-            try await context.store.restore(key, days: days, tier: nil)
+            try await requestCopy(of: entry.key, days)
         } catch {
             context.emit(
                 .warning(
@@ -169,6 +167,10 @@ struct ItemExecutor: ItemWorker {
                 )
             )
         }
+    }
+
+    private func requestCopy(of key: ObjectKey, _ days: Int) async throws(StorageError) {
+        try await context.store.restore(context.objectKey(key), days: days, tier: nil)
     }
 
     /// What becomes of a local version that is as recorded.

@@ -186,8 +186,8 @@ extension ItemWorker {
     /// True for an upload that waits for the deletions: an object above or beneath it may be in its
     /// way, at a store that is a directory beneath, and this run may delete that.
     func waitsForDeletions(_ entry: JoinedEntry, _ failure: ItemFailure) -> Bool {
-        let deletes = context.options.deletesKnown || context.options.deletesExtra
-        guard deletes, context.tracker.direction != .pull, entry.remote == nil else { return false }
+        guard context.policy.deletes, context.tracker.direction != .pull, entry.remote == nil
+        else { return false }
         guard let status = failure.answer?.status, [400, 405, 409, 500].contains(status) else {
             return false
         }

@@ -110,6 +110,8 @@ final class DamagedRows: Sendable {
         if let known = touched.withLock({ $0[size] }) { return known }
         var rows = elsewhere[size] ?? []
         rows += try await manifest.rows(.damagedEntries(size: size), limit: Self.rowsAtOnce)
+        // Nothing is remembered of the sizes that no damaged file has: those are many.
+        guard !rows.isEmpty else { return [] }
         let files = rows.compactMap { row -> TouchedFile? in
             // What cannot be looked at was not touched as far as anybody knows.
             guard !row.isLink, case .file(let file)? = try? directory.identity(of: row.path),

@@ -246,26 +246,32 @@ final class FreedScope: Sendable {
         in manifest: ManifestStore
     ) async throws(ManifestError) -> WalkIssue? {
         guard !bringsBack, !paths.isEmpty else { return nil }
-        let isLink = entry.local?.isLink == true && entry.key.isOfLink
-        let name = isLink ? entry.key.withoutLinkSuffix : entry.key
-        let beneath = ObjectKey(name.bytes + [UInt8(ascii: "/")])
-        if holds(entry), !entry.key.isDirectoryMarker { last.withLock { $0 = beneath } }
+        if holds(entry), !entry.key.isDirectoryMarker {
+            last.withLock { $0 = Self.beneath(entry.key) }
+        }
         guard let local = entry.local else { return nil }
         if let directory = freedObject(above: entry.key) {
             return WalkIssue(path: [UInt8](directory.bytes.dropLast()), reason: .freedPlace)
         }
         guard case .file = local.kind else { return nil }
         // A link has the place of a file, and a file that of a link.
+        let isLink = local.isLink && entry.key.isOfLink
+        let name = isLink ? entry.key.withoutLinkSuffix : entry.key
         let other = isLink ? name : name.ofLink
         if entry.base == nil, paths.contains(other), let row = try await manifest.entry(other),
             row.isLink != isLink
         {
             return WalkIssue(path: [UInt8](entry.key.bytes), reason: .freedPlace)
         }
+        let beneath = Self.beneath(name)
         guard paths.concerns(beneath),
             try await manifest.first(.entries(in: KeyRange(prefix: beneath))) != nil
         else { return nil }
         return WalkIssue(path: [UInt8](entry.key.bytes), reason: .freedPlace)
+    }
+
+    private static func beneath(_ name: ObjectKey) -> ObjectKey {
+        ObjectKey(name.bytes + [UInt8(ascii: "/")])
     }
 
     /// The name of a freed object that is a directory here by now; nil if it was told before.
