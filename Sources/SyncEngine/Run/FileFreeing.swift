@@ -33,6 +33,8 @@ struct FileFreeing {
 
     private struct Found {
         var candidates: [Candidate] = []
+        /// The paths that the user gave and that were not met yet.
+        var missing: Set<ObjectKey>
         var report = FreeReport()
     }
 
@@ -72,7 +74,7 @@ struct FileFreeing {
         let manifest = setup.session.manifest
         let rows = try await RecordedRows(setup.paths, in: manifest)
         let oldest = options.minimumAge.map { context.environment.now() - $0 }
-        var found = Found()
+        var found = Found(missing: Set(setup.paths.paths.map(\.key)))
         let source = PlanSource(setup)
         let loop = try await source.join(
             rows: rows,
@@ -84,14 +86,36 @@ struct FileFreeing {
             onUnchanged: { _, _ in },
             onEntry: { entry in
                 guard case .file(let file)? = entry.local?.kind, entry.local?.isLink == false,
-                    entry.key != IgnoreFile.key, oldest.map({ file.modified <= $0 }) ?? true
+                    entry.key != IgnoreFile.key
                 else { return }
+                found.missing.remove(entry.key)
+                guard oldest.map({ file.modified <= $0 }) ?? true else { return }
                 add(entry, file, to: &found)
             }
         )
         if let failure = loop.listingFailure { throw failure }
+        try await keepOthers(&found)
         keepMounts(&found)
         return found
+    }
+
+    /// Names what the user gave and no run mirrors as a file.
+    private func keepOthers(_ found: inout Found) async throws {
+        let directory = context.directory
+        for path in setup.paths.paths where found.missing.contains(path.key) {
+            let state = try await context.disk.run { () throws(LocalError) in
+                try directory.identity(of: path)
+            }
+            switch state {
+            case .file(let file):
+                let reason =
+                    "no run with these options mirrors it; 'osssync explain DIR PATH' tells why"
+                keep(path.key, file.size, reason, &found.report)
+            case .other(let kind):
+                keep(path.key, 0, "it is \(kind.description)", &found.report)
+            case .absent, .directory: break
+            }
+        }
     }
 
     /// Leaves what lies on other mounts, where no pull can put anything.
@@ -102,7 +126,7 @@ struct FileFreeing {
         found.candidates = all.filter { candidate in
             guard mounts.contains(where: { candidate.row.key.hasPrefix($0) }) else { return true }
             let reason = "it is on a different disk or mount, where no pull could bring it back"
-            keep(candidate.row.key, candidate.file, reason, &found.report)
+            keep(candidate.row.key, candidate.file.size, reason, &found.report)
             return false
         }
     }
@@ -124,7 +148,7 @@ struct FileFreeing {
         let all = found.candidates
         found.candidates = all.filter { candidate in
             guard let doubt = unproven[candidate.row.key] else { return true }
-            keep(candidate.row.key, candidate.file, doubt, &found.report)
+            keep(candidate.row.key, candidate.file.size, doubt, &found.report)
             return false
         }
     }
@@ -167,7 +191,7 @@ struct FileFreeing {
             let reason =
                 entry.remote == nil
                 ? "it is not in the bucket" : "it was never compared with its object"
-            return keep(entry.key, file, reason, &found.report)
+            return keep(entry.key, file.size, reason, &found.report)
         }
         let change = LocalChange(
             of: entry.local,
@@ -175,13 +199,13 @@ struct FileFreeing {
             judgesInodes: context.policy.judgesInodes
         )
         if row.isDamaged {
-            keep(entry.key, file, "it was found damaged", &found.report)
+            keep(entry.key, file.size, "it was found damaged", &found.report)
         } else if change == .changed {
-            keep(entry.key, file, "it was changed here since the last run", &found.report)
+            keep(entry.key, file.size, "it was changed here since the last run", &found.report)
         } else if row.isThroughLink || RemoteChange(of: object, since: row) != .same {
-            keep(entry.key, file, Self.otherObject, &found.report)
+            keep(entry.key, file.size, Self.otherObject, &found.report)
         } else if let local = entry.local, carriedMode(row, local, object, context.policy) != nil {
-            keep(entry.key, file, "its permissions were not sent yet", &found.report)
+            keep(entry.key, file.size, "its permissions were not sent yet", &found.report)
         } else {
             let isSeen = change == .same && context.policy.judgesInodes && row.changed != nil
             found.candidates.append(Candidate(row: row, file: file, isToBeRead: !isSeen))
@@ -299,7 +323,7 @@ struct FileFreeing {
 
     private func keep(
         _ key: ObjectKey,
-        _ file: FileIdentity,
+        _ size: Int64,
         _ reason: String,
         _ report: inout FreeReport
     ) {
@@ -308,7 +332,7 @@ struct FileFreeing {
             FreedFile(
                 key: key.text,
                 displayKey: key.display,
-                size: file.size,
+                size: size,
                 reasonKept: reason
             )
         )
@@ -316,7 +340,7 @@ struct FileFreeing {
 
     private func tell(_ candidate: Candidate, _ reason: String?, _ report: inout FreeReport) {
         let (key, file) = (candidate.row.key, candidate.file)
-        if let reason { return keep(key, file, reason, &report) }
+        if let reason { return keep(key, file.size, reason, &report) }
         report.files += 1
         if candidate.row.storageClass.isArchived { report.archived += 1 }
         report.bytes = report.bytes.addingClamped(file.size)

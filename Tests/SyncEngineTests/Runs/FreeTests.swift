@@ -211,6 +211,25 @@ extension EngineRuns {
             #expect(summary.transferred == 2)
         }
 
+        @Test func `named ones that no run mirrors are kept with the reason`() async throws {
+            let fixture = try await mirror()
+            let link = fixture.directory("a/films/link")
+            try FileManager.default.createSymbolicLink(atPath: link, withDestinationPath: "a")
+            try fixture.write("a/films/new", MirrorFixture.ramp(100))
+            var filter = FileFilter()
+            for name in ["/films/new", "/films/a"] { try filter.exclude(name) }
+            let paths = ["films/a", "films/link", "films/new", "other/c"]
+            let selected = filter
+            let (report, kept) = try await free(fixture, paths) { $0.run.filter = selected }
+            #expect(report.files == 1 && report.kept == 3)
+            #expect(kept["films/link"] == "it is a symbolic link")
+            #expect(kept["films/new"]?.hasPrefix("no run with these options") == true)
+            #expect(kept["films/a"]?.hasPrefix("no run with these options") == true)
+            // Within a directory, they are nobody's wish.
+            let (rest, others) = try await free(fixture, ["films"]) { $0.run.filter = selected }
+            #expect(rest.files == 1 && others.isEmpty)
+        }
+
         @Test func `of which only the time moved are read`() async throws {
             let fixture = try await mirror()
             try fixture.setModified("a/films/a", Date(timeIntervalSince1970: 1_000_000_000))
