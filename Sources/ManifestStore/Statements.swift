@@ -133,6 +133,7 @@ enum Query: String, CaseIterable, Sendable {
     case selectRun = "SELECT * FROM run WHERE run_id = ? LIMIT ?"
     case selectRuns = "SELECT * FROM run ORDER BY run_id DESC LIMIT ?"
     case deleteRunsThrough = "DELETE FROM run WHERE run_id <= ?"
+    case selectLastRunWithItems = "SELECT max(run_id) FROM run_item WHERE run_id < ?"
     case deleteItemsThrough = """
         DELETE FROM run_item WHERE (run_id, item_number) IN (
             SELECT run_id, item_number FROM run_item

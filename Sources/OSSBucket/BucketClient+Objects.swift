@@ -10,13 +10,13 @@ extension BucketClient {
     ///   - key: The whole key.
     ///   - conditions: Which version is wanted.
     /// - Returns: The headers, or which condition did not hold.
-    /// - Throws: `SyncError`: `notFound` if there is no such object, `forbidden` if it may not be
-    ///   read, `credentials`, `expired`, `remoteUnreachable` if there was no answer after all
+    /// - Throws: `TransferError`: `notFound` if there is no such object, `forbidden` if it may not
+    ///   be read, `credentials`, `expired`, `remoteUnreachable` if there was no answer after all
     ///   repetitions, `cancelled`.
     public func head(
         _ key: String,
         conditions: ObjectConditions = .none
-    ) async throws(SyncError) -> ReadOutcome<ObjectInfo> {
+    ) async throws(TransferError) -> ReadOutcome<ObjectInfo> {
         let request = HeadRequest(key: ObjectKey(key), conditions: conditions.wire)
         return try await outcome { () throws(StorageError) in
             ObjectInfo(key, try await store.head(request))
@@ -35,14 +35,14 @@ extension BucketClient {
     ///   - maxBytes: The largest number of bytes to read: 64 MiB. More is an error of code
     ///     `configuration`, found before the bytes are fetched.
     /// - Returns: The bytes, or which condition did not hold.
-    /// - Throws: `SyncError`, as ``head(_:conditions:)``; `remoteUnreachable` also if what came is
-    ///   not what was asked for, after all repetitions.
+    /// - Throws: `TransferError`, as ``head(_:conditions:)``; `remoteUnreachable` also if what came
+    ///   is not what was asked for, after all repetitions.
     public func get(
         _ key: String,
         range: ObjectRange? = nil,
         conditions: ObjectConditions = .none,
         maxBytes: Int = 64 << 20
-    ) async throws(SyncError) -> ReadOutcome<ObjectContent> {
+    ) async throws(TransferError) -> ReadOutcome<ObjectContent> {
         try SettingBounds.check(maxBytes, "maxBytes", 0...Int.max)
         let request = GetRequest(
             key: ObjectKey(key),
@@ -63,12 +63,12 @@ extension BucketClient {
     ///   - maxBytes: The largest number of bytes that each range may have: 64 MiB.
     /// - Returns: The ranges in the order in which they were asked for; `preconditionFailed` if the
     ///   object was replaced in between, `rangeNotSatisfiable` if it has no byte of one of them.
-    /// - Throws: `SyncError`, as ``get(_:range:conditions:maxBytes:)``.
+    /// - Throws: `TransferError`, as ``get(_:range:conditions:maxBytes:)``.
     public func get(
         _ key: String,
         ranges: [ObjectRange],
         maxBytes: Int = 64 << 20
-    ) async throws(SyncError) -> ReadOutcome<[ObjectContent]> {
+    ) async throws(TransferError) -> ReadOutcome<[ObjectContent]> {
         var contents: [ObjectContent] = []
         var conditions = ObjectConditions.none
         for range in ranges {
@@ -94,7 +94,7 @@ extension BucketClient {
     ///   - key: The whole key.
     ///   - options: What is written with it.
     /// - Returns: What the store says of the new version.
-    /// - Throws: `SyncError`: `alreadyExists` if it must not be replaced, `credentials`,
+    /// - Throws: `TransferError`: `alreadyExists` if it must not be replaced, `credentials`,
     ///   `remoteUnreachable`, `cancelled`, `configuration` for a key or metadata that no store
     ///   takes.
     @discardableResult
@@ -102,7 +102,7 @@ extension BucketClient {
         _ bytes: [UInt8],
         to key: String,
         options: PutOptions = .none
-    ) async throws(SyncError) -> PutReceipt {
+    ) async throws(TransferError) -> PutReceipt {
         try options.properties.checkMetadata(for: dialect)
         return try await call { () throws(StorageError) in
             PutReceipt(try await store.put(options.request(key), body: .bytes(bytes)) { _ in })
@@ -111,8 +111,8 @@ extension BucketClient {
 
     /// Deletes one object; one that does not exist is deleted already.
     ///
-    /// - Throws: `SyncError`: `credentials`, `remoteUnreachable`, `cancelled`.
-    public func delete(_ key: String) async throws(SyncError) {
+    /// - Throws: `TransferError`: `credentials`, `remoteUnreachable`, `cancelled`.
+    public func delete(_ key: String) async throws(TransferError) {
         try await call { () throws(StorageError) in
             try await store.delete(ObjectKey(key), versionID: nil)
         }
@@ -121,16 +121,17 @@ extension BucketClient {
     /// Deletes many objects, a thousand with each request.
     ///
     /// - Returns: The keys that are not known to be deleted, each with the reason.
-    /// - Throws: `SyncError` if a whole request failed; requests before it have been carried out.
-    public func delete(_ keys: [String]) async throws(SyncError) -> [String: SyncError] {
+    /// - Throws: `TransferError` if a whole request failed; requests before it have been carried
+    ///   out.
+    public func delete(_ keys: [String]) async throws(TransferError) -> [String: TransferError] {
         try await call { () throws(StorageError) in
-            var failures: [String: SyncError] = [:]
+            var failures: [String: TransferError] = [:]
             var rest = keys[...]
             while !rest.isEmpty {
                 let page = rest.prefix(1_000)
                 rest = rest.dropFirst(1_000)
                 for (key, error) in try await store.delete(page.map { ObjectKey($0) }) {
-                    failures[String(decoding: key.bytes, as: UTF8.self)] = SyncError(error)
+                    failures[String(decoding: key.bytes, as: UTF8.self)] = TransferError(error)
                 }
             }
             return failures
@@ -146,7 +147,7 @@ extension BucketClient {
     ///   - destination: The whole key of the copy.
     ///   - ifExists: What happens if there is already an object with the destination's key.
     /// - Returns: What the store says of the copy.
-    /// - Throws: `SyncError`: besides those, `notFound`, `credentials`, `remoteUnreachable`,
+    /// - Throws: `TransferError`: besides those, `notFound`, `credentials`, `remoteUnreachable`,
     ///   `cancelled`.
     @discardableResult
     public func copy(
@@ -154,7 +155,7 @@ extension BucketClient {
         etag: String? = nil,
         to destination: String,
         ifExists: ExistingTarget = .replace
-    ) async throws(SyncError) -> PutReceipt {
+    ) async throws(TransferError) -> PutReceipt {
         var request = CopyRequest(
             source: ObjectKey(source),
             sourceETag: etag.map { ETag(wire: $0) },
@@ -169,7 +170,7 @@ extension BucketClient {
 
     private func outcome<Value: Sendable & Hashable>(
         _ read: () async throws(StorageError) -> Value
-    ) async throws(SyncError) -> ReadOutcome<Value> {
+    ) async throws(TransferError) -> ReadOutcome<Value> {
         do throws(StorageError) {
             return .found(try await read())
         } catch {
@@ -177,7 +178,7 @@ extension BucketClient {
             case 304: return .notModified
             case 412: return .preconditionFailed
             case 416: return .rangeNotSatisfiable
-            default: throw SyncError(error)
+            default: throw TransferError(error)
             }
         }
     }

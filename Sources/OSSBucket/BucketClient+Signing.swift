@@ -37,15 +37,15 @@ extension BucketClient {
     ///   - query: More query parameters by name, such as `response-content-type`; they are signed.
     ///   - headers: Headers by name that the request must then have, with exactly these values.
     /// - Returns: The whole URL; it grants the permission to anyone who has it.
-    /// - Throws: `SyncError`: `configuration` for a lifetime out of bounds, `credentials` if there
-    ///   are none.
+    /// - Throws: `TransferError`: `configuration` for a lifetime out of bounds, `credentials` if
+    ///   there are none.
     public func presignedURL(
         _ method: Method,
         key: String,
         lifetime: Duration,
         query: [String: String] = [:],
         headers: [String: String] = [:]
-    ) async throws(SyncError) -> String {
+    ) async throws(TransferError) -> String {
         try await call { () throws(StorageError) in
             try await store.presignedURL(
                 method: method.wire,
@@ -69,12 +69,12 @@ extension BucketClient {
     ///   - lifetime: 1 s to 7 days; with temporary keys at most 12 hours, and never longer than the
     ///     keys live. A few minutes are enough: it counts when the request begins.
     /// - Returns: What the device sends, with the headers of the request.
-    /// - Throws: `SyncError`: `configuration` for a lifetime out of bounds and for a request that
-    ///   lacks what its operation needs; `credentials` if there are none.
+    /// - Throws: `TransferError`: `configuration` for a lifetime out of bounds and for a request
+    ///   that lacks what its operation needs; `credentials` if there are none.
     public func sign(
         _ request: UploadRequest,
         lifetime: Duration
-    ) async throws(SyncError) -> SignedRequest {
+    ) async throws(TransferError) -> SignedRequest {
         let query = try request.query(store.documentEncoding)
         let url = try await call { () throws(StorageError) in
             try await store.presignedURL(
@@ -110,11 +110,13 @@ extension UploadRequest.Operation {
 
 extension UploadRequest {
     /// What the URL says beside the key; `encoding` asks for encoded keys in answers.
-    fileprivate func query(_ encoding: [(String, String)]) throws(SyncError) -> [(String, String)] {
+    fileprivate func query(_ encoding: [(String, String)]) throws(TransferError) -> [(
+        String, String
+    )] {
         guard operation.needsUpload == (uploadID?.isEmpty == false),
             (operation == .uploadPart) == (partNumber != nil)
         else {
-            throw SyncError(
+            throw TransferError(
                 code: .configuration,
                 message: "a request for \(operation.rawValue) must have the id of its upload and "
                     + "the number of its part if the operation needs them, and otherwise neither"

@@ -16,7 +16,7 @@ internal import SyncModel
 public struct BucketListing<Element: Sendable>: AsyncSequence, Sendable {
     /// Requests a page; and what requests the one after it, nil after the last.
     struct Page: Sendable {
-        let request: @Sendable () async throws(SyncError) -> (elements: [Element], next: Page?)
+        let request: @Sendable () async throws(TransferError) -> (elements: [Element], next: Page?)
     }
 
     private let first: Page
@@ -41,16 +41,16 @@ public struct BucketListing<Element: Sendable>: AsyncSequence, Sendable {
 
         /// The next element; nil after the last.
         ///
-        /// - Throws: `SyncError`: `cancelled` if the task is cancelled; an error also if pages do
-        ///   not follow each other in the order of keys. Nothing follows an error.
-        public mutating func next() async throws(SyncError) -> Element? {
+        /// - Throws: `TransferError`: `cancelled` if the task is cancelled; an error also if pages
+        ///   do not follow each other in the order of keys. Nothing follows an error.
+        public mutating func next() async throws(TransferError) -> Element? {
             try await next(isolation: nil)
         }
 
         /// The same, for a caller that stays where it is.
         public mutating func next(
             isolation actor: isolated (any Actor)?
-        ) async throws(SyncError) -> Element? {
+        ) async throws(TransferError) -> Element? {
             while elements.isEmpty, let current = page {
                 page = nil
                 let (found, next) = try await current.request()
@@ -118,7 +118,7 @@ extension BucketClient {
         _ validator: ListingValidator,
         _ elements: @escaping @Sendable (ListPage) -> [Element]
     ) -> BucketListing<Element>.Page {
-        BucketListing.Page { () async throws(SyncError) in
+        BucketListing.Page { () async throws(TransferError) in
             var (validator, next) = (validator, request)
             let page = try await call { () throws(StorageError) in
                 let page = try await store.list(request)
@@ -137,7 +137,7 @@ extension BucketClient {
         _ prefix: ObjectKey,
         after marker: ListingMarker<VersionID>?
     ) -> BucketListing<ListedVersion>.Page {
-        BucketListing.Page { () async throws(SyncError) in
+        BucketListing.Page { () async throws(TransferError) in
             try await call { () throws(StorageError) in
                 let page = try await store.listVersions(
                     ListVersionsRequest(prefix: prefix, marker: marker)
@@ -160,7 +160,7 @@ extension BucketClient {
 
 extension BucketClient {
     /// True if something was beneath the prefix at a time.
-    package func hadObjects(beneath prefix: String, at time: StoreTime) async throws(SyncError)
+    package func hadObjects(beneath prefix: String, at time: StoreTime) async throws(TransferError)
         -> Bool
     {
         let past = PastStore(store, .at(time.timestamp))
@@ -180,7 +180,7 @@ extension BucketClient {
 
     /// Nil if there is nothing beneath the prefix; false if its first 1,000 objects have no
     /// versions, as in a bucket that never kept any.
-    package func keepsVersions(beneath prefix: String) async throws(SyncError) -> Bool? {
+    package func keepsVersions(beneath prefix: String) async throws(TransferError) -> Bool? {
         var count = 0
         for try await version in versions(prefix: prefix) {
             if version.versionID != "null" { return true }

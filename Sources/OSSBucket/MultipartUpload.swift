@@ -79,8 +79,8 @@ public struct MultipartUpload: Sendable {
     ///   - bytes: With OSS 100 KiB to 5 GiB, with S3 5 MiB to 5 GiB; the last one may be smaller.
     ///   - number: From 1 to 10,000; a number that was sent already is replaced.
     /// - Returns: The part, as ``complete(_:)`` takes it.
-    /// - Throws: `SyncError`: `cannotResume` if there is no such upload any more.
-    public func send(_ bytes: [UInt8], number: Int) async throws(SyncError) -> ObjectPart {
+    /// - Throws: `TransferError`: `cannotResume` if there is no such upload any more.
+    public func send(_ bytes: [UInt8], number: Int) async throws(TransferError) -> ObjectPart {
         let number = try Self.partNumber(number)
         return try await client.call { () throws(StorageError) in
             ObjectPart(
@@ -91,8 +91,8 @@ public struct MultipartUpload: Sendable {
 
     /// The parts that the store has, by ascending number.
     ///
-    /// - Throws: `SyncError`: `cannotResume` if there is no such upload any more.
-    public func parts() async throws(SyncError) -> [ObjectPart] {
+    /// - Throws: `TransferError`: `cannotResume` if there is no such upload any more.
+    public func parts() async throws(TransferError) -> [ObjectPart] {
         try await client.call { () throws(StorageError) in
             var parts: [ObjectPart] = []
             var last: PartNumber?
@@ -112,10 +112,10 @@ public struct MultipartUpload: Sendable {
     ///
     /// - Parameter parts: By ascending number.
     /// - Returns: What the store says of the object.
-    /// - Throws: `SyncError`: `cannotResume` if there is no such upload any more, `alreadyExists`
-    ///   if the upload's options forbid to replace an object.
+    /// - Throws: `TransferError`: `cannotResume` if there is no such upload any more,
+    ///   `alreadyExists` if the upload's options forbid to replace an object.
     @discardableResult
-    public func complete(_ parts: [ObjectPart]) async throws(SyncError) -> PutReceipt {
+    public func complete(_ parts: [ObjectPart]) async throws(TransferError) -> PutReceipt {
         var uploaded: [UploadedPart] = []
         for part in parts {
             uploaded.append(
@@ -145,16 +145,16 @@ public struct MultipartUpload: Sendable {
 
     /// Gives the upload up and deletes its parts; one that does not exist is given up already.
     ///
-    /// - Throws: `SyncError`.
-    public func abort() async throws(SyncError) {
+    /// - Throws: `TransferError`.
+    public func abort() async throws(TransferError) {
         try await client.call { () throws(StorageError) in
             try await client.store.abortMultipartUpload(name, id)
         }
     }
 
-    private static func partNumber(_ number: Int) throws(SyncError) -> PartNumber {
+    private static func partNumber(_ number: Int) throws(TransferError) -> PartNumber {
         guard let known = PartNumber(number) else {
-            throw SyncError(
+            throw TransferError(
                 code: .configuration,
                 message: "\(number) is not a part number: these are from 1 to 10,000"
             )
@@ -170,12 +170,12 @@ extension BucketClient {
     ///   - key: The object's whole key.
     ///   - options: What is written with the object.
     /// - Returns: The upload, which has no parts yet.
-    /// - Throws: `SyncError`. If the answer was lost, an upload may have been begun:
+    /// - Throws: `TransferError`. If the answer was lost, an upload may have been begun:
     ///   ``incompleteUploads(prefix:)`` has it.
     public func multipartUpload(
         of key: String,
         options: PutOptions = .none
-    ) async throws(SyncError) -> MultipartUpload {
+    ) async throws(TransferError) -> MultipartUpload {
         try options.properties.checkMetadata(for: dialect)
         let id = try await call { () throws(StorageError) in
             try await store.initiateMultipartUpload(options.request(key)).text
@@ -204,10 +204,10 @@ extension BucketClient {
     ///
     /// All of them are returned at once; a bucket seldom has many.
     ///
-    /// - Throws: `SyncError`.
+    /// - Throws: `TransferError`.
     public func incompleteUploads(
         prefix: String = ""
-    ) async throws(SyncError) -> [IncompleteUpload] {
+    ) async throws(TransferError) -> [IncompleteUpload] {
         try await call { () throws(StorageError) in
             var uploads: [IncompleteUpload] = []
             var request = ListUploadsRequest(prefix: ObjectKey(prefix))
@@ -231,8 +231,8 @@ extension BucketClient {
     /// Its key is one of osssync's own, which no mirror has, and no object is made.
     ///
     /// - Parameter prefix: How the upload's key is to begin, for keys that may write no others.
-    /// - Throws: `SyncError`.
-    package func checkWriteAccess(prefix: String = "") async throws(SyncError) {
+    /// - Throws: `TransferError`.
+    package func checkWriteAccess(prefix: String = "") async throws(TransferError) {
         try await multipartUpload(of: prefix + ".osssync/check-write").abort()
     }
 }

@@ -15,7 +15,7 @@ public struct ObjectRange: Sendable, Hashable {
     /// The bytes from position `range.lowerBound` to `range.upperBound - 1`, counted from 0.
     ///
     /// What lies beyond the object's end is left out. Reading an empty range, or one that begins
-    /// before 0, throws a `SyncError` of code `configuration`.
+    /// before 0, throws a `TransferError` of code `configuration`.
     public static func bytes(_ range: Range<Int64>) -> ObjectRange {
         guard range.lowerBound >= 0, !range.isEmpty else {
             let last = range.upperBound.subtractingReportingOverflow(1).partialValue
@@ -27,14 +27,14 @@ public struct ObjectRange: Sendable, Hashable {
 
     /// The bytes from position `offset`, counted from 0, to the object's end.
     ///
-    /// Reading a range with a negative offset throws a `SyncError` of code `configuration`.
+    /// Reading a range with a negative offset throws a `TransferError` of code `configuration`.
     public static func from(_ offset: Int64) -> ObjectRange {
         ObjectRange(value: offset < 0 ? .impossible("\(offset)-") : .range(.from(offset)))
     }
 
     /// The last `count` bytes; all of them if the object has fewer.
     ///
-    /// Reading a range with a negative count throws a `SyncError` of code `configuration`.
+    /// Reading a range with a negative count throws a `TransferError` of code `configuration`.
     public static func last(_ count: Int64) -> ObjectRange {
         ObjectRange(value: count < 0 ? .impossible("-\(count)") : .range(.last(count)))
     }
@@ -43,12 +43,12 @@ public struct ObjectRange: Sendable, Hashable {
         self.value = value
     }
 
-    /// - Throws: `SyncError` of code `configuration` if the range can hold no byte.
-    package func form() throws(SyncError) -> RangeForm {
+    /// - Throws: `TransferError` of code `configuration` if the range can hold no byte.
+    package func form() throws(TransferError) -> RangeForm {
         switch value {
         case .range(let form): return form
         case .impossible(let text):
-            throw SyncError(
+            throw TransferError(
                 code: .configuration,
                 message: "the range '\(text)' has no byte: it must not be empty, and counts "
                     + "from 0"
@@ -58,14 +58,14 @@ public struct ObjectRange: Sendable, Hashable {
 
     /// Reads `a-b` (inclusive, as on the wire), `a-` or `-n`, with or without `bytes=` before it.
     ///
-    /// - Throws: `SyncError` of code `configuration`: for several ranges, which the services do not
-    ///   serve alike in one request (`BucketClient.get(_:ranges:maxBytes:)` asks for each by
+    /// - Throws: `TransferError` of code `configuration`: for several ranges, which the services do
+    ///   not serve alike in one request (`BucketClient.get(_:ranges:maxBytes:)` asks for each by
     ///   itself), and for what is no range.
-    public init(parsing text: String) throws(SyncError) {
+    public init(parsing text: String) throws(TransferError) {
         let prefix = "bytes="
         let bytes = text.hasPrefix(prefix) ? text.utf8.dropFirst(prefix.utf8.count) : text.utf8[...]
-        func failure(_ reason: String) -> SyncError {
-            SyncError(
+        func failure(_ reason: String) -> TransferError {
+            TransferError(
                 code: .configuration,
                 message: "'\(displayText(text))' \(reason)"
             )

@@ -43,13 +43,13 @@ enum ExitCode: Int32, CaseIterable, Sendable {
         switch error {
         case UsageError.interrupted: self.init(.cancelled, signal: StopSignals.received)
         case is UsageError: self = .usage
-        case let error as SyncError: self.init(error.code, signal: StopSignals.received)
+        case let error as TransferError: self.init(error.code, signal: StopSignals.received)
         default: self = .localState
         }
     }
 
     /// `signal` is what ended the run, for an error that says it was cancelled.
-    init(_ code: SyncError.Code, signal: StopSignal?) {
+    init(_ code: TransferError.Code, signal: StopSignal?) {
         switch code {
         case .configuration: self = .usage
         case .refused, .alreadyExists: self = .refused

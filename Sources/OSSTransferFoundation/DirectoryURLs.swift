@@ -16,7 +16,7 @@ extension TransferManager {
     ///   - providerLimit: How long the provider may take, at most a day.
     ///   - reconnects: How often the provider is asked again whose server can't be reached.
     ///   - provider: Says what a transfer moves.
-    /// - Throws: `SyncError` as that, and of code `configuration` for what is no file URL.
+    /// - Throws: `TransferError` as that, and of code `configuration` for what is no file URL.
     public init(
         directory: URL,
         limit: Int = 3,
@@ -24,7 +24,7 @@ extension TransferManager {
         providerLimit: Duration = .seconds(60),
         reconnects: ReconnectPolicy? = .standard,
         provider: @escaping Provider
-    ) async throws(SyncError) {
+    ) async throws(TransferError) {
         try await self.init(
             directory: try localPath(of: directory),
             limit: limit,
@@ -38,7 +38,7 @@ extension TransferManager {
     /// Adds a transfer of which only the kind and the file are known yet; the same as
     /// `TransferManager.add` with its path.
     ///
-    /// - Throws: `SyncError` as that, and of code `configuration` for what is no file URL.
+    /// - Throws: `TransferError` as that, and of code `configuration` for what is no file URL.
     public func add(
         _ id: String,
         kind: TransferJob.Kind,
@@ -48,7 +48,7 @@ extension TransferManager {
         allowsExpensiveNetwork: Bool = true,
         allowsConstrainedNetwork: Bool = true,
         listener: (any TransferListener)? = nil
-    ) async throws(SyncError) {
+    ) async throws(TransferError) {
         try await add(
             id,
             kind: kind,
@@ -68,8 +68,8 @@ extension DownloadOptions {
     /// - Parameters:
     ///   - recordDirectory: A file URL; see `DownloadOptions.recordDirectory`.
     ///   - base: A file URL; see `DownloadOptions.base`.
-    /// - Throws: `SyncError` of code `configuration` for what is no file URL.
-    public init(recordDirectory: URL, base: URL? = nil) throws(SyncError) {
+    /// - Throws: `TransferError` of code `configuration` for what is no file URL.
+    public init(recordDirectory: URL, base: URL? = nil) throws(TransferError) {
         self.init()
         self.recordDirectory = try localPath(of: recordDirectory)
         self.base = try optionalPath(of: base)
@@ -82,8 +82,8 @@ extension UploadOptions {
     /// - Parameters:
     ///   - recordDirectory: A file URL; see `UploadOptions.recordDirectory`.
     ///   - base: A file URL; see `UploadOptions.base`.
-    /// - Throws: `SyncError` of code `configuration` for what is no file URL.
-    public init(recordDirectory: URL, base: URL? = nil) throws(SyncError) {
+    /// - Throws: `TransferError` of code `configuration` for what is no file URL.
+    public init(recordDirectory: URL, base: URL? = nil) throws(TransferError) {
         self.init()
         self.recordDirectory = try localPath(of: recordDirectory)
         self.base = try optionalPath(of: base)
@@ -93,13 +93,13 @@ extension UploadOptions {
 extension TransferRecords {
     /// Names the records in the directory of a URL; nothing is read.
     ///
-    /// - Throws: `SyncError` of code `configuration` for what is no file URL.
-    public init(directory: URL, base: URL? = nil) throws(SyncError) {
+    /// - Throws: `TransferError` of code `configuration` for what is no file URL.
+    public init(directory: URL, base: URL? = nil) throws(TransferError) {
         self.init(directory: try localPath(of: directory), base: try optionalPath(of: base))
     }
 }
 
-private func optionalPath(of directory: URL?) throws(SyncError) -> String? {
+private func optionalPath(of directory: URL?) throws(TransferError) -> String? {
     guard let directory else { return nil }
     return try localPath(of: directory)
 }

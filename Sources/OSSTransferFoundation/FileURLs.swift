@@ -11,14 +11,14 @@ extension ResumableDownload {
     ///   - checkpoint: What an earlier process got from a pause, in place of a record.
     ///   - options: The choices.
     ///   - onNotice: Called from any thread for notices, which are not failures.
-    /// - Throws: `SyncError` of code `configuration`, also if the URL is not a file URL.
+    /// - Throws: `TransferError` of code `configuration`, also if the URL is not a file URL.
     public convenience init(
         from source: DownloadSource,
         to file: URL,
         checkpoint: Checkpoint? = nil,
         options: DownloadOptions = DownloadOptions(),
         onNotice: @escaping @Sendable (TransferNotice) -> Void = { _ in }
-    ) throws(SyncError) {
+    ) throws(TransferError) {
         try self.init(
             from: source,
             to: try localPath(of: file),
@@ -41,13 +41,13 @@ extension ResumableUpload {
     ///   - target: The object, and by which right it is written.
     ///   - options: The choices.
     ///   - onNotice: Called from any thread for notices, which are not failures.
-    /// - Throws: `SyncError` of code `configuration`, also if the URL is not a file URL.
+    /// - Throws: `TransferError` of code `configuration`, also if the URL is not a file URL.
     public convenience init(
         of file: URL,
         to target: UploadTarget,
         options: UploadOptions = UploadOptions(),
         onNotice: @escaping @Sendable (TransferNotice) -> Void = { _ in }
-    ) throws(SyncError) {
+    ) throws(TransferError) {
         try self.init(
             of: try localPath(of: file),
             to: target,
@@ -65,14 +65,14 @@ extension ResumableUpload {
     ///   - key: The object's whole key.
     ///   - options: The choices.
     ///   - onNotice: Called from any thread for notices, which are not failures.
-    /// - Throws: `SyncError` of code `configuration`, also if the URL is not a file URL.
+    /// - Throws: `TransferError` of code `configuration`, also if the URL is not a file URL.
     public convenience init(
         of file: URL,
         to client: BucketClient,
         key: String,
         options: UploadOptions = UploadOptions(),
         onNotice: @escaping @Sendable (TransferNotice) -> Void = { _ in }
-    ) throws(SyncError) {
+    ) throws(TransferError) {
         try self.init(
             of: try localPath(of: file),
             to: client,
@@ -89,35 +89,35 @@ extension ResumableUpload {
 extension TransferJob {
     /// An object on its way to the file of a URL.
     ///
-    /// - Throws: `SyncError` of code `configuration` for what is no file URL.
+    /// - Throws: `TransferError` of code `configuration` for what is no file URL.
     public static func download(
         _ source: DownloadSource,
         to file: URL,
         options: DownloadOptions = DownloadOptions()
-    ) throws(SyncError) -> TransferJob {
+    ) throws(TransferError) -> TransferJob {
         download(source, to: try localPath(of: file), options: options)
     }
 
     /// The file of a URL on its way to a target, such as an object by signed requests.
     ///
-    /// - Throws: `SyncError` of code `configuration` for what is no file URL.
+    /// - Throws: `TransferError` of code `configuration` for what is no file URL.
     public static func upload(
         of file: URL,
         to target: UploadTarget,
         options: UploadOptions = UploadOptions()
-    ) throws(SyncError) -> TransferJob {
+    ) throws(TransferError) -> TransferJob {
         upload(of: try localPath(of: file), to: target, options: options)
     }
 
     /// The file of a URL on its way to an object of a bucket.
     ///
-    /// - Throws: `SyncError` of code `configuration` for what is no file URL.
+    /// - Throws: `TransferError` of code `configuration` for what is no file URL.
     public static func upload(
         of file: URL,
         to client: BucketClient,
         key: String,
         options: UploadOptions = UploadOptions()
-    ) throws(SyncError) -> TransferJob {
+    ) throws(TransferError) -> TransferJob {
         upload(of: try localPath(of: file), to: client, key: key, options: options)
     }
 }
@@ -130,9 +130,9 @@ extension PresignedURLs {
 }
 
 /// The path of a file URL: its bytes, whatever they are.
-func localPath(of file: URL) throws(SyncError) -> String {
+func localPath(of file: URL) throws(TransferError) -> String {
     guard file.isFileURL else {
-        throw SyncError(code: .configuration, message: "a file is named by a file URL only")
+        throw TransferError(code: .configuration, message: "a file is named by a file URL only")
     }
     return unsafe file.withUnsafeFileSystemRepresentation { bytes in
         unsafe bytes.map { unsafe String(cString: $0) } ?? file.path

@@ -33,10 +33,10 @@ public struct ObjectBytes: AsyncSequence, Sendable {
 
         /// The next byte; nil after the last.
         ///
-        /// - Throws: `SyncError`, as `BucketClient.get(_:range:conditions:maxBytes:)`; also of code
-        ///   `objectChanged` if the object was replaced meanwhile, and `corrupt` if what came is
-        ///   not what the store's checksum is of.
-        public mutating func next() async throws(SyncError) -> UInt8? {
+        /// - Throws: `TransferError`, as `BucketClient.get(_:range:conditions:maxBytes:)`; also of
+        ///   code `objectChanged` if the object was replaced meanwhile, and `corrupt` if what came
+        ///   is not what the store's checksum is of.
+        public mutating func next() async throws(TransferError) -> UInt8? {
             if place == piece.count {
                 guard try await fetch() else { return nil }
             }
@@ -47,12 +47,12 @@ public struct ObjectBytes: AsyncSequence, Sendable {
         /// The same, for a caller that stays where it is.
         public mutating func next(
             isolation actor: isolated (any Actor)?
-        ) async throws(SyncError) -> UInt8? {
+        ) async throws(TransferError) -> UInt8? {
             try await next()
         }
 
         /// False if there is no more.
-        private mutating func fetch() async throws(SyncError) -> Bool {
+        private mutating func fetch() async throws(TransferError) -> Bool {
             if let info, offset >= info.size { return false }
             var conditions = ObjectConditions.none
             conditions.ifMatch = info?.etag
@@ -76,7 +76,7 @@ public struct ObjectBytes: AsyncSequence, Sendable {
             if let info, offset >= info.size, let expected = info.crc64,
                 expected != checksum.value
             {
-                throw SyncError(
+                throw TransferError(
                     code: .corrupt,
                     message: "'\(displayText(bytes.key))' came with another CRC-64 than the "
                         + "store's; what was handed out must not be used"
@@ -86,8 +86,8 @@ public struct ObjectBytes: AsyncSequence, Sendable {
             return !fetched.isEmpty
         }
 
-        private var changed: SyncError {
-            SyncError(
+        private var changed: TransferError {
+            TransferError(
                 code: .objectChanged,
                 message: "'\(displayText(bytes.key))' was replaced while it was read; read it again"
             )

@@ -121,7 +121,7 @@ extension BlockingQueue {
     }
 }
 
-extension SyncError {
+extension TransferError {
     /// What an error of the store means for a run that cannot continue without the answer.
     package init(_ error: StorageError) {
         let cause = ItemFailure.cause(error)
@@ -154,8 +154,8 @@ extension SyncError {
         }
     }
 
-    package static var interrupted: SyncError {
-        SyncError(
+    package static var interrupted: TransferError {
+        TransferError(
             code: .cancelled,
             message: "interrupted; run the same command to resume"
         )
@@ -176,12 +176,12 @@ extension StorageError {
     }
 }
 
-extension SyncError.Code {
+extension TransferError.Code {
     /// What the store's failure is for the caller.
     init(_ cause: ItemFailure.StorageCause) {
         self =
             switch cause {
-            case .app(let name): SyncError.Code(ofApp: name)
+            case .app(let name): TransferError.Code(ofApp: name)
             case .permission: .credentials
             case .forbidden: .forbidden
             case .expired: .expired

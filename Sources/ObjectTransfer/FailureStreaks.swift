@@ -23,7 +23,7 @@ package final class FailureStreaks: Sendable {
         case password
 
         /// How the run ends.
-        package var code: SyncError.Code {
+        package var code: TransferError.Code {
             switch self {
             case .refused, .password: .credentials
             case .unavailable, .connection: .remoteUnreachable
@@ -115,7 +115,7 @@ extension ItemFailure {
     }
 }
 
-extension SyncError {
+extension TransferError {
     /// Ends a run after so many failures of one cause.
     package init(_ failure: ItemFailure, repeated cause: FailureStreaks.Cause) {
         var message = "\(FailureStreaks.limit) failures in a row have one cause: \(failure.message)"

@@ -31,6 +31,8 @@ package struct ManifestEntry: Sendable, Hashable {
     package let isDamaged: Bool
     /// True if a run left the key out by its filters, and none has seen it on both sides since.
     package var isLeftOut = false
+    /// True if the file was freed: one of its name is another one, and no later version.
+    package var isFreed = false
     /// True if a run put the file there, as the bucket has it.
     package var isFetched = false
 
@@ -131,10 +133,18 @@ extension ManifestEntry {
         inode == file.inode && size == file.size && mayHaveTime(of: file)
     }
 
-    /// The same row with or without the mark that a run left it out.
+    /// The same row with or without the mark that a run left it out; without it, nor was it freed.
     package func leftOut(_ isLeftOut: Bool) -> ManifestEntry {
         var row = self
         row.isLeftOut = isLeftOut
+        row.isFreed = isFreed && isLeftOut
+        return row
+    }
+
+    /// The row of a file that goes because the bucket has it.
+    package var freed: ManifestEntry {
+        var row = leftOut(true)
+        row.isFreed = true
         return row
     }
 

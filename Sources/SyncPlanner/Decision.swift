@@ -171,6 +171,9 @@ private struct FileTable {
             return .nothing(.unchanged)
         case (nil, .some):
             if writesLocal { return download(.new) }
+            if entry.likeDamaged != nil, !policy.replacesLocalChanges {
+                return .skip(.damagedAndGone)
+            }
             return policy.deletesExtra ? .deleteRemote(.extra) : .nothing(.onlyRemote)
         case (.some, nil):
             if writesRemote { return upload(.new) }

@@ -346,7 +346,7 @@ package enum SkipReason: Sendable, Hashable {
             "damaged: it has the size and the time or inode of '\(key.display)', which was found "
                 + "damaged, and not its recorded content; "
                 + Self.repair("'\(key.display)'", inShards: inShards, moving: "'\(key.display)'")
-                + ". Once that is whole, this one can be removed"
+                + ". Compare this one with it, and remove it only if it is a copy"
                 + Self.force("", "sends this one as it is", inShards: inShards)
         default: ""
         }

@@ -27,7 +27,7 @@ package final class JoinedEntry: Sendable, Hashable {
     /// A damaged file whose size and time the row has.
     ///
     /// The file of this key is gone: it may have been renamed to where it is refused as a copy of
-    /// that one.
+    /// that one. Or, without a row, that key itself: another state of the directory has found it.
     package let likeDamaged: ObjectKey?
 
     package init(
@@ -57,6 +57,11 @@ package final class JoinedEntry: Sendable, Hashable {
     package var hasVanishedUnseen: Bool {
         guard let base, base.isLeftOut, !base.isDamaged else { return false }
         return (local == nil) != (remote == nil)
+    }
+
+    /// The same entry, whose object may be the last good copy of what was found damaged.
+    package func likeDamaged(_ key: ObjectKey?) -> JoinedEntry {
+        JoinedEntry(key: self.key, base: base, local: local, remote: remote, likeDamaged: key)
     }
 
     /// The same entry as if nothing were recorded of its key.

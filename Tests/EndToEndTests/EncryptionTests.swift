@@ -188,9 +188,9 @@ struct EncryptionTests {
         try source.write("large", ramp(20 << 20))
         let file = source.path + "/large"
         let program = try workplace.start([
-            "push", "--part-size", "1M", "--bwlimit", "8M", source.path,
+            "push", "--json", "--part-size", "1M", "--bwlimit", "4M", source.path,
         ])
-        _ = program.waitForLine(seconds: 1.2) { _ in false }
+        try #require(program.waitForLine { ResumeTests.finishedBytes($0) > 2 << 20 } != nil)
         program.send(SIGKILL)
         _ = program.finish()
         let change = """

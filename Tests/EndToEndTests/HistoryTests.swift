@@ -40,8 +40,8 @@ struct HistoryTests {
         let would = try workplace.run("restore", "-n", tree.path, "d/x", environment: nowhere)
         #expect(
             would.output
-                == "would be restored d/x from the trash (run 2)\n"
-                + "would have restored 1 file (1.5 KiB)\n"
+                == "would restore d/x from the trash (run 2)\n"
+                + "would restore 1 file (1.5 KiB)\n"
         )
         #expect(!tree.exists("d/x"))
         let undo = try workplace.run("undo", "--dry-run", "--json", tree.path).events
@@ -55,7 +55,7 @@ struct HistoryTests {
         let keeps = try workplace.run("restore", "-n", tree.path, "d")
         #expect(keeps.status == 1 && keeps.diagnostics.contains("would not replace d/\\x1B[31my"))
         let replaces = try workplace.run("restore", "-n", "--force", tree.path, "d")
-        #expect(replaces.output.hasPrefix("would be replaced d/\\x1B[31my from the trash (run 2);"))
+        #expect(replaces.output.hasPrefix("would replace d/\\x1B[31my from the trash (run 2);"))
         let kept = try workplace.run("restore", "-q", tree.path, "d", "nothing")
         #expect(kept.status == 1)
         #expect(kept.output.isEmpty)

@@ -357,13 +357,13 @@ struct ScheduleTests {
 
     @Test func `verify is scheduled with its options, also for the system`() throws {
         let verify = ["--verify", "--budget", "5%", "--on-calendar", "Sat,Sun 04:00"]
-        let files = ["--metrics-file", "/m/o.prom", "--log-file", "/m/o.log"]
+        let files = ["--metrics-file", "/o.prom", "--log-file", "/o.log"]
         let units = try schedule(verify + files + ["--system=backup"])
         #expect(units.status == 0, "\(units.diagnostics)")
         #expect(units.output.hasPrefix("# /etc/systemd/system/osssync-verify-"))
         for part in [
             "User=backup\n", "\"verify\" \"--quiet\" ", "\"--budget\" \"5%%\"",
-            "\"--metrics-file\" \"/m/o.prom\"", "OnCalendar=Sun,Sat *-*-* 04:00:00\n",
+            "\"--metrics-file\" \"/o.prom\"", "OnCalendar=Sun,Sat *-*-* 04:00:00\n",
         ] {
             #expect(units.output.contains(part), "\(units.output)")
         }
@@ -378,9 +378,10 @@ struct ScheduleTests {
             (["--push"], "--every, --daily or --on-calendar is missing"),
             (["--push", "--pull", "--every", "1h"], "cannot be used together"),
             (["--push", "--every", "1h", "--daily", "02:30"], "cannot be used together"),
-            (["--push", "--every", "7m"], "expected 5m"),
             (["--push", "--daily", "2:3"], "expected a time of day"),
             (["--push", "--install", "--remove"], "cannot be used together"),
+            (["--push", "--daily", "02:30", "--html", "/nope/x"], "its directory does not exist"),
+            (["--push", "--daily", "02:30", "--notify-url", "ftp://x"], "http"),
         ] {
             let run = try workplace.start(
                 ["schedule", tree.path] + arguments,

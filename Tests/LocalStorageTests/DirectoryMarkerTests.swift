@@ -35,13 +35,13 @@ struct DirectoryMarkerTests {
 
     @Test func `forgets the states that wrote longest ago`() throws {
         var many = DirectoryMarker(name: String(repeating: "n", count: 255))
-        for number in 0..<100 {
+        for number in 0..<200 {
             many.setNumber(.max, of: String(repeating: "s", count: 61) + "\(100 + number)")
         }
         #expect(many.content.count <= DirectoryMarker.maximumLength)
         let read = try #require(DirectoryMarker(content: many.content))
         #expect(read == many)
-        #expect(read.number(of: String(repeating: "s", count: 61) + "199") == .max)
-        #expect(read.number(of: String(repeating: "s", count: 61) + "167") == nil)
+        #expect(read.number(of: String(repeating: "s", count: 61) + "299") == .max)
+        #expect(read.number(of: String(repeating: "s", count: 61) + "171") == nil)
     }
 }

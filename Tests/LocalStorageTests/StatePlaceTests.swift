@@ -136,6 +136,9 @@ struct StatePlaceTests {
         }
         #expect(throws: LocalError.self) { try mirror.requireOwn() }
         #expect(throws: LocalError.self) { try mirror.partial("x") }
+        // A push asks what the permissions in the bucket would be here.
+        #expect(try mirror.permissions(ofMarker: 0o700) == 0o700)
+        #expect(try mirror.permissions(ofObject: 0o600) == 0o600)
         #expect(try mirror.markerFile.writingRefusal(makes: true) == mirror.protection)
         #expect(unsafe access(path + "/.osssync", F_OK) != 0)
         let error = #expect(throws: LocalError.self) { try open(path, state: nil) }

@@ -13,9 +13,9 @@ struct ExitCodeTests {
             (.notFound, 1), (.objectChanged, 1), (.needsRestore, 1), (.cannotResume, 1),
             (.corrupt, 1), (.expired, 4), (.forbidden, 4), (.sourceMissing, 5),
             (.unsupportedServer, 6), (.alreadyRunning, 75),
-        ] as [(SyncError.Code, Int32)]
+        ] as [(TransferError.Code, Int32)]
     )
-    func `every kind of error has its own`(code: SyncError.Code, status: Int32) {
+    func `every kind of error has its own`(code: TransferError.Code, status: Int32) {
         #expect(ExitCode(code, signal: nil).rawValue == status)
         #expect(ExitCode(code, signal: .interrupt).rawValue == status)
     }

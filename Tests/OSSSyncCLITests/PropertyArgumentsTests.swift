@@ -75,7 +75,7 @@ struct PropertyArgumentsTests {
         if isRight {
             #expect(throws: Never.self) { try properties.check(for: dialect) }
         } else {
-            let error = #expect(throws: SyncError.self) { try properties.check(for: dialect) }
+            let error = #expect(throws: TransferError.self) { try properties.check(for: dialect) }
             #expect(error?.code == .configuration)
         }
     }
@@ -84,7 +84,7 @@ struct PropertyArgumentsTests {
         var properties = ObjectProperties()
         properties.metadata = ["a": String(repeating: "x", count: 3_000)]
         #expect(throws: Never.self) { try properties.check(for: .oss) }
-        #expect(throws: SyncError.self) { try properties.check(for: .s3) }
+        #expect(throws: TransferError.self) { try properties.check(for: .s3) }
     }
 
     @Test(arguments: [("Archive", true), ("DEEP_ARCHIVE", true), ("IA", false)])

@@ -67,7 +67,7 @@ struct BucketLocationTests {
         ]
     )
     func `that are wrong are told why`(text: String, reason: String) {
-        let error = #expect(throws: SyncError.self) { try BucketLocation(parsing: text) }
+        let error = #expect(throws: TransferError.self) { try BucketLocation(parsing: text) }
         #expect(error?.code == .configuration)
         let end = ": \(reason); use oss://BUCKET/PREFIX or s3://BUCKET/PREFIX"
         #expect(error?.message == "'\(String(terminalSafe: text))' is not a remote\(end)")

@@ -57,7 +57,7 @@ struct ConfiguredMirrorTests {
     @Test func `has no link to write`() throws {
         let fixture = try StoreFixture()
         defer { fixture.stop() }
-        let error = #expect(throws: SyncError.self) { try mirror(fixture, "a").writeLink() }
+        let error = #expect(throws: TransferError.self) { try mirror(fixture, "a").writeLink() }
         #expect(error?.code == .configuration)
     }
 
@@ -73,9 +73,9 @@ struct ConfiguredMirrorTests {
             """
         )
         let (moved, continuation) = AsyncStream<Void>.makeStream()
-        let code = await withTaskGroup(of: SyncError.Code?.self) { group in
+        let code = await withTaskGroup(of: TransferError.Code?.self) { group in
             group.addTask {
-                do throws(SyncError) {
+                do throws(TransferError) {
                     _ = try await mirror.push(.standard) { event in
                         guard case .progress = event else { return }
                         // What is sent counts, what the store has is what is spared.

@@ -81,7 +81,7 @@ struct CredentialsOrderTests {
         let error = await #expect(throws: CredentialsError.self) { try await keyID(home, half) }
         #expect(error?.message == "OSS_ACCESS_KEY_ID has credentials without an access key secret")
         let path = try home.write(".config/osssync/config", "[default]\naccess-key-id = own\n")
-        let refused = await #expect(throws: SyncError.self) { try await keyID(home) }
+        let refused = await #expect(throws: TransferError.self) { try await keyID(home) }
         #expect(refused?.code == .configuration)
         #expect(refused?.message == "\(path) has credentials without an access key secret")
     }
@@ -133,16 +133,16 @@ struct CredentialsOrderTests {
         let files = [".config/osssync/config", ".ossutilconfig", ".aliyun/config.json"]
         let message =
             "there is no profile 'typo' in " + files.map(home.path).joined(separator: ", ")
-        let asked = await #expect(throws: SyncError.self) {
+        let asked = await #expect(throws: TransferError.self) {
             try await keyID(home, Self.variables) { $0.profile = "typo" }
         }
         #expect(asked?.code == .configuration)
         #expect(asked?.message == message)
         let link = TemporaryHome.link { $0.profile = "typo" }
-        let linked = await #expect(throws: SyncError.self) { try await keyID(home, link: link) }
+        let linked = await #expect(throws: TransferError.self) { try await keyID(home, link: link) }
         #expect(linked?.message == message)
         for variable in [true, false] {
-            let error = await #expect(throws: SyncError.self) {
+            let error = await #expect(throws: TransferError.self) {
                 try await keyID(
                     home,
                     variable ? ["AWS_PROFILE": "typo"] : [:],
@@ -159,7 +159,7 @@ struct CredentialsOrderTests {
     @Test func `an unknown profile is named before what it would have said`() async throws {
         let home = try TemporaryHome()
         for remote in ["oss://bucket", "s3://bucket"] {
-            let error = #expect(throws: SyncError.self) {
+            let error = #expect(throws: TransferError.self) {
                 try home.resolve(Self.variables, remote: remote) {
                     ($0.profile, $0.endpoint, $0.region) = ("typo", nil, nil)
                 }
@@ -209,7 +209,7 @@ struct CredentialsOrderTests {
             for mode in [0o640, 0o604, 0o666] {
                 let home = try TemporaryHome()
                 let path = try home.write(name, content, mode: mode)
-                let error = #expect(throws: SyncError.self) { try home.resolve(Self.region) }
+                let error = #expect(throws: TransferError.self) { try home.resolve(Self.region) }
                 #expect(error?.code == .configuration)
                 #expect(
                     error?.message == "'\(path)' holds secrets and is open to other users; "
@@ -242,7 +242,7 @@ struct CredentialsOrderTests {
         )
         #expect(try await keyID(home, Self.variables) { $0.profile = "tool" } == "made")
         #expect(try await keyID(home) { $0.profile = "keys" } == "own")
-        let error = #expect(throws: SyncError.self) {
+        let error = #expect(throws: TransferError.self) {
             try home.resolve(Self.region) { $0.profile = "broken" }
         }
         #expect(error?.message.hasSuffix("has credentials without a credential-process") == true)

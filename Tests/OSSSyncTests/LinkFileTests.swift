@@ -6,7 +6,7 @@ import Testing
 struct LinkFileTests {
     private let remote = BucketLocation(dialect: .oss, bucket: "bucket", prefix: "p")
 
-    private func parsed(_ text: String) throws(SyncError) -> LinkFile? {
+    private func parsed(_ text: String) throws(TransferError) -> LinkFile? {
         try LinkFile([UInt8](text.utf8), path: "/d/.osssync/config")
     }
 
@@ -137,7 +137,7 @@ struct LinkFileTests {
         ]
     )
     func `that is broken is told with its line`(text: String, reason: String) {
-        let error = #expect(throws: SyncError.self) { try parsed(text) }
+        let error = #expect(throws: TransferError.self) { try parsed(text) }
         #expect(error?.code == .configuration)
         #expect(error?.message == "'/d/.osssync/config': \(reason); fix it")
     }

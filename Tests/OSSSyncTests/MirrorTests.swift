@@ -50,7 +50,7 @@ struct MirrorTests {
     @Test func `to another remote is refused unless that is meant`() throws {
         let home = try TemporaryHome()
         try mirror(home, "oss://bucket/p") { $0.region = "cn-beijing" }.writeLink()
-        let error = #expect(throws: SyncError.self) { try mirror(home, "oss://bucket/q") }
+        let error = #expect(throws: TransferError.self) { try mirror(home, "oss://bucket/q") }
         #expect(error?.code == .refused)
         #expect(
             error?.message == "'\(home.path("dir"))' is linked with 'oss://bucket/p/', not with "
@@ -71,7 +71,7 @@ struct MirrorTests {
             "is not linked with a remote; specify one as oss://BUCKET/PREFIX or s3://BUCKET/PREFIX,"
                 + " or run 'osssync init DIR REMOTE' first",
         ] {
-            let error = #expect(throws: SyncError.self) { try mirror(home) }
+            let error = #expect(throws: TransferError.self) { try mirror(home) }
             #expect(error?.message == "'\(home.path("dir"))' \(problem)")
             #expect(!FileManager.default.fileExists(atPath: home.path("dir/.osssync")))
             try FileManager.default.createDirectory(
@@ -87,7 +87,7 @@ struct MirrorTests {
         try mirror(home, "oss://bucket/p") { $0.stateDirectory = state }.writeLink()
         #expect(FileManager.default.fileExists(atPath: state + "/config"))
         #expect(try mirror(home) { $0.stateDirectory = state }.isLinked)
-        #expect(throws: SyncError.self) { try mirror(home) }
+        #expect(throws: TransferError.self) { try mirror(home) }
     }
 
     @Test func `that was edited badly is told with its path and line`() throws {
@@ -97,10 +97,10 @@ struct MirrorTests {
             [.posixPermissions: 0o700],
             ofItemAtPath: home.path("dir/.osssync")
         )
-        let error = #expect(throws: SyncError.self) { try mirror(home) }
+        let error = #expect(throws: TransferError.self) { try mirror(home) }
         #expect(error?.message.hasPrefix("'\(path)': line 2 ") == true)
         try home.write("dir/.osssync/config", "[mirror]\nremote = ftp://bucket\n")
-        let remote = #expect(throws: SyncError.self) { try mirror(home) }
+        let remote = #expect(throws: TransferError.self) { try mirror(home) }
         #expect(remote?.code == .configuration)
     }
 }

@@ -248,7 +248,7 @@ struct ResolvedConnectionTests {
             (".aliyun/config.json", "{\"canary"),
         ] {
             let path = try home.write(name, content)
-            let error = #expect(throws: SyncError.self) {
+            let error = #expect(throws: TransferError.self) {
                 try home.resolve(["OSS_REGION": "cn-hangzhou"])
             }
             #expect(error?.code == .configuration)
@@ -259,7 +259,7 @@ struct ResolvedConnectionTests {
     }
 
     private func expect(_ message: String, _ body: () throws -> ResolvedConnection) {
-        let error = #expect(throws: SyncError.self) { try body() }
+        let error = #expect(throws: TransferError.self) { try body() }
         #expect(error?.code == .configuration)
         #expect(error?.message == message)
     }

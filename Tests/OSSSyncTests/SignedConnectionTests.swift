@@ -42,6 +42,6 @@ struct SignedConnectionTests {
         #expect(settings.caFile == "ca.pem")
         #expect(settings.allowsInsecureHTTP)
         #expect(settings.connectionLimit == 3)
-        #expect(throws: SyncError.self) { try self.settings("ftp://host/k", [:]) }
+        #expect(throws: TransferError.self) { try self.settings("ftp://host/k", [:]) }
     }
 }

@@ -57,7 +57,7 @@ final class TemporaryHome {
         link: LinkFile? = nil,
         remote: String = "oss://bucket",
         _ change: (inout ConnectionOptions) -> Void = { _ in }
-    ) throws(SyncError) -> ResolvedConnection {
+    ) throws(TransferError) -> ResolvedConnection {
         try ResolvedConnection(
             BucketLocation(parsing: remote),
             link: link,

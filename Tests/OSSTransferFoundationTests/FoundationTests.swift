@@ -42,14 +42,14 @@ struct FoundationTests {
     @Test func `other URLs are no files`() throws {
         let web = try #require(URL(string: "https://example.com/file"))
         let urls = PresignedURLs(get: web)
-        let error = #expect(throws: SyncError.self) {
+        let error = #expect(throws: TransferError.self) {
             try ResumableDownload(from: .presigned(urls), to: web)
         }
         #expect(error?.code == .configuration)
         let errors = [
-            #expect(throws: SyncError.self) { try DownloadOptions(recordDirectory: web) },
-            #expect(throws: SyncError.self) { try UploadOptions(recordDirectory: web) },
-            #expect(throws: SyncError.self) { try TransferRecords(directory: web) },
+            #expect(throws: TransferError.self) { try DownloadOptions(recordDirectory: web) },
+            #expect(throws: TransferError.self) { try UploadOptions(recordDirectory: web) },
+            #expect(throws: TransferError.self) { try TransferRecords(directory: web) },
         ]
         #expect(errors.allSatisfy { $0?.code == .configuration })
     }
@@ -109,7 +109,7 @@ struct FoundationTests {
     }
 
     @Test func `errors are told by their messages`() {
-        let error: any Error = SyncError(code: .notFound, message: "there is no 'k'")
+        let error: any Error = TransferError(code: .notFound, message: "there is no 'k'")
         #expect(error.localizedDescription == "there is no 'k'")
     }
 }
@@ -142,7 +142,7 @@ struct ObjectBytesTests {
         var iterator = client.bytes(of: "k", pieceSize: 100).makeAsyncIterator()
         #expect(try await iterator.next() == 0)
         try await client.put(StoreFixture.ramp(1_000, 7), to: "k")
-        let error = await #expect(throws: SyncError.self) {
+        let error = await #expect(throws: TransferError.self) {
             while try await iterator.next() != nil {}
         }
         #expect(error?.code == .objectChanged)
@@ -159,7 +159,7 @@ struct ObjectBytesTests {
             """
         )
         var count = 0
-        let error = await #expect(throws: SyncError.self) {
+        let error = await #expect(throws: TransferError.self) {
             for try await _ in client.bytes(of: "k", pieceSize: 100) { count += 1 }
         }
         #expect(error?.code == .corrupt)

@@ -22,8 +22,8 @@ struct AppServerTests {
 
         var error: any Error {
             switch self {
-            case .retryable: SyncError(code: .remoteUnreachable, message: "my server is away")
-            case .unavailable: SyncError(code: .refused, message: "it is busy", status: 503)
+            case .retryable: TransferError(code: .remoteUnreachable, message: "my server is away")
+            case .unavailable: TransferError(code: .refused, message: "it is busy", status: 503)
             case .offline: URLError(.notConnectedToInternet)
             case .timedOut: URLError(.timedOut)
             }
@@ -50,7 +50,7 @@ struct AppServerTests {
     }
 
     /// An error of the app's own that says something else than a lost connection.
-    private static let refusal = SyncError(code: .forbidden, message: "the account is closed")
+    private static let refusal = TransferError(code: .forbidden, message: "the account is closed")
 
     private static let content = StoreFixture.ramp(3_000_000)
 

@@ -134,12 +134,12 @@ struct DownloadFaultTests {
         }
         let urls = try await fixture.presigned(Self.content)
         let others = try await elsewhere.presigned(Self.content)
-        #expect(throws: SyncError.self) {
+        #expect(throws: TransferError.self) {
             try DownloadSource.presigned(PresignedURLs(get: urls.get, head: others.head))
         }
         elsewhere.server.clearRequestLog()
         // A new URL that leads elsewhere is not taken, either.
-        let answers: [(fault: String, code: SyncError.Code)] = [
+        let answers: [(fault: String, code: TransferError.Code)] = [
             (
                 """
                 {"status": 307, "code": "TemporaryRedirect",
@@ -155,7 +155,7 @@ struct DownloadFaultTests {
                 #"[{"match": {"operation": "GetObject"}, "effect": {"fail": \#(fault)}}]"#
             )
             let download = try fixture.resumable(.presigned(urls) { others })
-            let error = await #expect(throws: SyncError.self) { try await download.run() }
+            let error = await #expect(throws: TransferError.self) { try await download.run() }
             #expect(error?.code == code)
         }
         #expect(elsewhere.server.requestLog.isEmpty)
@@ -181,7 +181,7 @@ struct DownloadFaultTests {
     func `says at once that its certificate authorities can't be read`() throws {
         var connection = ConnectionSettings()
         connection.caFile = "/nowhere/authorities.pem"
-        let error = #expect(throws: SyncError.self) {
+        let error = #expect(throws: TransferError.self) {
             try DownloadSource.presigned(
                 PresignedURLs(get: "https://example.com/key?Signature=secret"),
                 connection: connection
@@ -200,7 +200,7 @@ struct DownloadFaultTests {
         ]
     )
     func `refuses what is no address to send`(url: String) {
-        let error = #expect(throws: SyncError.self) {
+        let error = #expect(throws: TransferError.self) {
             try DownloadSource.presigned(PresignedURLs(get: url))
         }
         #expect(error?.code == .configuration)
@@ -302,7 +302,7 @@ struct DownloadFaultTests {
         await expectError(.notFound) { try await download.run() }
         let nowhere = try fixture.resumable(.object(client, key: "absent"), to: "no/where")
         await expectError(.localState) { try await nowhere.run() }
-        #expect(throws: SyncError.self) {
+        #expect(throws: TransferError.self) {
             try ResumableDownload(
                 from: .object(client, key: "k"),
                 to: fixture.path("dir") + "/",

@@ -15,7 +15,7 @@ struct ErrorTests {
         let status: Int
         let service: String
         var message = "No."
-        let code: SyncError.Code
+        let code: TransferError.Code
         var isRetryable = false
 
         var testDescription: String { "\(status) \(service)" }
@@ -56,10 +56,10 @@ struct ErrorTests {
             from: .object(client, key: "key"),
             to: fixture.path("file")
         )
-        let error = await #expect(throws: SyncError.self) { try await download.run() }
+        let error = await #expect(throws: TransferError.self) { try await download.run() }
         #expect(error?.code == answer.code)
         #expect(error?.isRetryable == answer.isRetryable)
-        let single = await #expect(throws: SyncError.self) {
+        let single = await #expect(throws: TransferError.self) {
             try await client.get("key", maxBytes: 9)
         }
         #expect(single?.code == answer.code)
@@ -81,7 +81,7 @@ struct ErrorTests {
             """
         )
         let download = try fixture.resumable(.object(client, key: "key"))
-        let error = await #expect(throws: SyncError.self) { try await download.start().value }
+        let error = await #expect(throws: TransferError.self) { try await download.start().value }
         let checkpoint = try #require(error?.checkpoint)
         #expect(checkpoint.receivedLength > 0)
         try fixture.setFaults("[]")
@@ -103,7 +103,7 @@ struct ErrorTests {
         let run = Task { try await download.run() }
         await fixture.server.untilHeld(1)
         run.cancel()
-        let error = await #expect(throws: SyncError.self) { try await run.value }
+        let error = await #expect(throws: TransferError.self) { try await run.value }
         try fixture.setFaults("[]")
         #expect(error?.code == .cancelled)
         #expect((error?.checkpoint?.receivedLength ?? 0) > 0)
@@ -114,7 +114,7 @@ struct ErrorTests {
             $0.endpoint = StoreFixture.deadEndpoint
             $0.connection.retries = 0
         }
-        let error = await #expect(throws: SyncError.self) { try await client.head("key") }
+        let error = await #expect(throws: TransferError.self) { try await client.head("key") }
         #expect(error?.code == .remoteUnreachable && error?.isRetryable == true)
         #expect(error?.status == nil && error?.serviceCode == nil)
     }

@@ -176,7 +176,7 @@ private final class EndlessWork: TransferWork {
     )
     let cancelled = 2
 
-    func attempt(_ gate: PauseGate) async throws(SyncError) -> Int {
+    func attempt(_ gate: PauseGate) async throws(TransferError) -> Int {
         attemptCounts.withLock { counts in
             counts.running += 1
             counts.most = max(counts.most, counts.running)
@@ -184,7 +184,7 @@ private final class EndlessWork: TransferWork {
         begun.raise()
         await gate.untilRaised()
         attemptCounts.withLock { $0.running -= 1 }
-        throw SyncError(code: .cancelled, message: "stopped")
+        throw TransferError(code: .cancelled, message: "stopped")
     }
 
     func paused() -> Int { 1 }

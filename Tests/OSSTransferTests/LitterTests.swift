@@ -70,7 +70,9 @@ struct LitterTests {
         }
         manager = nil
         let next = try await fixture.nextManager { _ in try job("a", "file") }
-        await #expect(throws: SyncError.self) { try await next.add("two", job: job("b", "file")) }
+        await #expect(throws: TransferError.self) {
+            try await next.add("two", job: job("b", "file"))
+        }
         try await next.start("one")
         try await next.runUntilIdle()
         // What has finished owns the file no longer.

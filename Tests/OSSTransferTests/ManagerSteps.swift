@@ -38,7 +38,7 @@ final class Listener: TransferListener {
         note(id, "finished")
     }
 
-    func transfer(_ id: String, didFailWith error: SyncError) {
+    func transfer(_ id: String, didFailWith error: TransferError) {
         note(id, error.code == .notFound ? "failed notFound" : "failed")
     }
 }
@@ -74,7 +74,7 @@ extension StoreFixture {
         provider: @escaping TransferManager.Provider
     ) async throws -> TransferManager {
         while true {
-            do throws(SyncError) {
+            do throws(TransferError) {
                 return try await TransferManager(
                     directory: path("transfers"),
                     limit: limit,

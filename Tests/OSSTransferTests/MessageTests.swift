@@ -12,7 +12,7 @@ struct MessageTests {
     init() throws { fixture = try StoreFixture() }
 
     private static func message(_ body: () async throws -> Void) async -> String? {
-        let error = await #expect(throws: SyncError.self) { try await body() }
+        let error = await #expect(throws: TransferError.self) { try await body() }
         return error.map { "\($0.code): \($0.message)" }
     }
 

@@ -16,7 +16,7 @@ struct MovedManagerTests {
         let client = try fixture.client()
         let path = fixture.path(folder + "/film")
         while true {
-            do throws(SyncError) {
+            do throws(TransferError) {
                 return try await TransferManager(
                     directory: fixture.path(folder + "/transfers"),
                     base: fixture.path(folder)

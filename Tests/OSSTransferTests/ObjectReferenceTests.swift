@@ -27,6 +27,6 @@ struct ObjectReferenceTests {
 
     @Test(arguments: ["media/a", "https://media/a", "oss://Media/a", "oss://media//a", "oss://"])
     func `are refused where there is no bucket or no key`(text: String) {
-        #expect(throws: SyncError.self) { try ObjectReference(parsing: text) }
+        #expect(throws: TransferError.self) { try ObjectReference(parsing: text) }
     }
 }

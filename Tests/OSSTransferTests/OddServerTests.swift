@@ -80,7 +80,7 @@ struct OddServerTests {
         defer { server.stop() }
         let notices = Notices()
         let download = try download(server, fixture, notices)
-        let error = await #expect(throws: SyncError.self) { try await download.run() }
+        let error = await #expect(throws: TransferError.self) { try await download.run() }
         #expect(error?.code == .remoteUnreachable && error?.isRetryable == true)
         #expect(error?.checkpoint == nil)
         #expect(fixture.names(in: ".").allSatisfy { !$0.hasPrefix(".osssync-") })
@@ -157,7 +157,7 @@ struct OddServerTests {
         }
         defer { server.stop() }
         let download = try download(server, fixture, Notices())
-        let error = await #expect(throws: SyncError.self) { try await download.run() }
+        let error = await #expect(throws: TransferError.self) { try await download.run() }
         #expect(error?.code == .unsupportedServer && error?.isRetryable == false)
         #expect(error?.message.contains("no ETag") == true)
         #expect(!fixture.exists("file"))

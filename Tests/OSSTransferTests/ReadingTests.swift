@@ -91,7 +91,7 @@ struct ReadingTests {
         ] as [(String, String)]
     )
     func `refuse what is not one range`(text: String, message: String) {
-        let error = #expect(throws: SyncError.self) { try ObjectRange(parsing: text) }
+        let error = #expect(throws: TransferError.self) { try ObjectRange(parsing: text) }
         #expect(error?.code == .configuration)
         #expect(error?.message == "'\(text)' \(message)")
     }

@@ -67,7 +67,7 @@ struct RecordIdentityTests {
         #expect(fixture.names(in: "app-2/files") == ["film", "x"])
         #expect(fixture.names(in: "app-2/records") == ["x"])
         let outside = try fixture.resumable(.presigned(urls), to: "film", options)
-        let error = await #expect(throws: SyncError.self) { try await outside.run() }
+        let error = await #expect(throws: TransferError.self) { try await outside.run() }
         #expect(error?.code == .localState && error?.message.contains("is not in") == true)
     }
 

@@ -63,7 +63,7 @@ struct ResumableDownloadTests {
         try await client.put(Self.content, to: "key")
         var options = DownloadOptions.inPieces
         options.recordDirectory = fixture.path("records")
-        func download() throws(SyncError) -> ResumableDownload {
+        func download() throws(TransferError) -> ResumableDownload {
             try fixture.resumable(.object(client, key: "key"), options)
         }
         let checkpoint = try #require(try await fixture.pause(download()))

@@ -38,14 +38,14 @@ struct SettingsTests {
 
     @Test func `that no connection can have are refused where they are used`() throws {
         for change in Self.connections {
-            let client = #expect(throws: SyncError.self) {
+            let client = #expect(throws: TransferError.self) {
                 try fixture.client { change(&$0.connection) }
             }
             #expect(client?.code == .configuration)
             var connection = ConnectionSettings()
             change(&connection)
             let chosen = connection
-            let source = #expect(throws: SyncError.self) {
+            let source = #expect(throws: TransferError.self) {
                 try DownloadSource.presigned(
                     PresignedURLs(get: "https://example.com/key"),
                     connection: chosen
@@ -96,7 +96,7 @@ struct SettingsTests {
             var options = DownloadOptions()
             change(&options)
             let chosen = options
-            let error = #expect(throws: SyncError.self) {
+            let error = #expect(throws: TransferError.self) {
                 try fixture.resumable(.object(client, key: "key"), chosen)
             }
             #expect(error?.code == .configuration)
@@ -110,7 +110,7 @@ struct SettingsTests {
             var options = UploadOptions()
             change(&options)
             let chosen = options
-            let error = #expect(throws: SyncError.self) {
+            let error = #expect(throws: TransferError.self) {
                 try ResumableUpload(
                     of: fixture.path("file"),
                     to: client,
@@ -156,7 +156,7 @@ struct SettingsTests {
         let client = try fixture.client()
         let job = TransferJob.download(.object(client, key: "key"), to: fixture.path("file"))
         let path = fixture.path("transfers")
-        func make(_ limit: Int, _ wait: Duration) async throws(SyncError) -> TransferManager {
+        func make(_ limit: Int, _ wait: Duration) async throws(TransferError) -> TransferManager {
             try await TransferManager(directory: path, limit: limit, providerLimit: wait) { _ in
                 job
             }
@@ -241,7 +241,7 @@ struct SettingsTests {
         try await client.put([1], to: "key")
         #expect(try await client.get("key", maxBytes: 1).value?.bytes == [1])
         for lifetime in [.seconds(Int64.max), .seconds(Int64.min), .zero] as [Duration] {
-            await #expect(throws: SyncError.self) {
+            await #expect(throws: TransferError.self) {
                 try await client.presignedURL(.get, key: "key", lifetime: lifetime)
             }
         }

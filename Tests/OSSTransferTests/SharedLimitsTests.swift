@@ -75,7 +75,7 @@ struct SharedLimitsTests {
             },
         ]
         for attempt in wrong {
-            let error = #expect(throws: SyncError.self) { try attempt() }
+            let error = #expect(throws: TransferError.self) { try attempt() }
             #expect(error?.code == .configuration)
         }
     }

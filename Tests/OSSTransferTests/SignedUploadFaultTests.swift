@@ -16,9 +16,9 @@ struct SignedUploadFaultTests {
 
     @Test func `that is not signed ends with what the signer said`() async throws {
         try fixture.write("file", Self.content)
-        let own = SyncError(code: .refused, message: "Refusal()")
+        let own = TransferError(code: .refused, message: "Refusal()")
         for (error, code) in [(Refusal(), .credentials), (own, .refused)]
-            as [(any Error, SyncError.Code)]
+            as [(any Error, TransferError.Code)]
         {
             let signer = try SigningServer(fixture)
             signer.setAnswer { request, signed in
@@ -43,7 +43,7 @@ struct SignedUploadFaultTests {
                 return failures > 3
             }
             guard !isFound else { return signed }
-            throw SyncError(
+            throw TransferError(
                 code: .remoteUnreachable,
                 message: "no network",
                 isRetryable: true
@@ -57,7 +57,7 @@ struct SignedUploadFaultTests {
     @Test func `whose signer was never reached leaves nothing to warn of`() async throws {
         try fixture.write("file", Self.content)
         let signer = try SigningServer(fixture)
-        let unreachable = SyncError(
+        let unreachable = TransferError(
             code: .remoteUnreachable,
             message: "no network",
             isRetryable: true
@@ -71,14 +71,14 @@ struct SignedUploadFaultTests {
                 onNotice: notices.add
             )
         }
-        let error = await #expect(throws: SyncError.self) { try await upload().run() }
+        let error = await #expect(throws: TransferError.self) { try await upload().run() }
         #expect(error?.isRetryable == true)
         let second = try upload()
         signer.setAnswer { $1 }
         _ = await #expect(throws: Never.self) { try await second.run() }
         signer.setAnswer { _, _ in throw unreachable }
         let third = try upload()
-        _ = await #expect(throws: SyncError.self) { try await third.run() }
+        _ = await #expect(throws: TransferError.self) { try await third.run() }
         try await third.discard()
         #expect(notices.warnings == [])
     }
@@ -188,7 +188,7 @@ struct SignedUploadFaultTests {
         var options = UploadOptions.inParts()
         options.ifExists = .fail
         let target = try signer.target(dialect)
-        func run() async throws(SyncError) -> ResumableUpload.Outcome {
+        func run() async throws(TransferError) -> ResumableUpload.Outcome {
             try await ResumableUpload(of: fixture.path("file"), to: target, options: options).run()
         }
         #expect(try await run().object?.size == Int64(size))

@@ -64,7 +64,7 @@ final class SigningServer: Sendable {
     func target(
         _ dialect: StoreDialect = .oss,
         key: String = "k"
-    ) throws(SyncError) -> UploadTarget {
+    ) throws(TransferError) -> UploadTarget {
         var connection = ConnectionSettings()
         connection.longestRetryPause = .milliseconds(10)
         return try .signed(

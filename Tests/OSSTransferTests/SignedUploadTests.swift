@@ -199,7 +199,7 @@ struct SignedUploadTests {
         let (broken, end) = AsyncThrowingStream.makeStream(of: [UInt8].self)
         end.yield(Self.content)
         end.finish(throwing: CocoaError(.fileReadUnknown))
-        let error = await #expect(throws: SyncError.self) {
+        let error = await #expect(throws: TransferError.self) {
             try await target.write(broken, options: .inParts())
         }
         #expect(error?.underlying is CocoaError)

@@ -88,7 +88,7 @@ struct StoreConfigurationTests {
             endpoint: endpoint,
             credentials: .fixed(AccessKey(id: "id", secret: "secret"))
         )
-        let error = #expect(throws: SyncError.self) {
+        let error = #expect(throws: TransferError.self) {
             try BucketClient(
                 "bucket",
                 configuration: configuration
@@ -101,7 +101,7 @@ struct StoreConfigurationTests {
     @Test func `with a file of authorities that is not there is refused`() throws {
         let fixture = try StoreFixture()
         defer { fixture.stop() }
-        let error = #expect(throws: SyncError.self) {
+        let error = #expect(throws: TransferError.self) {
             try fixture.client { $0.connection.caFile = "/nowhere/ca.pem" }
         }
         #expect(error?.code == .configuration)

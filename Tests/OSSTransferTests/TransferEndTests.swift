@@ -51,14 +51,14 @@ struct TransferEndTests {
         // Of one that was never started, too.
         let early = Task { try await download.transfer.value }
         early.cancel()
-        let refusal = await #expect(throws: SyncError.self) { _ = try await early.value }
+        let refusal = await #expect(throws: TransferError.self) { _ = try await early.value }
         #expect(refusal?.code == .cancelled)
         try fixture.hold("GetObject")
         download.start()
         await fixture.server.untilHeld(1)
         let waiting = Task { try await download.transfer.value }
         waiting.cancel()
-        let error = await #expect(throws: SyncError.self) { _ = try await waiting.value }
+        let error = await #expect(throws: TransferError.self) { _ = try await waiting.value }
         #expect(error?.code == .cancelled)
         #expect(download.transfer.state == .running)
         try fixture.setFaults("[]")
@@ -66,17 +66,17 @@ struct TransferEndTests {
     }
 
     @Test func `whose store cannot be made ends its progress, and is a failure`() async throws {
-        let refusal = SyncError(code: .configuration, message: "no store")
+        let refusal = TransferError(code: .configuration, message: "no store")
         let download = try ResumableDownload(
             from: DownloadSource(
                 key: ObjectKey("k"),
                 subject: "s",
-                makeStore: { () throws(SyncError) in throw refusal }
+                makeStore: { () throws(TransferError) in throw refusal }
             ),
             to: fixture.path("file")
         )
         let listening = Task { for await _ in download.transfer.progress {} }
-        let error = await #expect(throws: SyncError.self) { try await download.run() }
+        let error = await #expect(throws: TransferError.self) { try await download.run() }
         await listening.value
         #expect(error?.code == .configuration)
         #expect(download.transfer.state == .failed)

@@ -68,7 +68,7 @@ struct TransferManagerFaultTests {
         let isGivingUp = Atomic(true)
         let manager = try await fixture.nextManager { name in
             if isGivingUp.load(ordering: .relaxed) {
-                throw SyncError(code: .cancelled, message: "the login was left")
+                throw TransferError(code: .cancelled, message: "the login was left")
             }
             return try await fixture.download(name)
         }
@@ -133,7 +133,7 @@ struct TransferManagerFaultTests {
             for await _ in answering { break }
             return job
         }
-        let error = await #expect(throws: SyncError.self) { try await manager.add("a") }
+        let error = await #expect(throws: TransferError.self) { try await manager.add("a") }
         #expect(error?.code == .remoteUnreachable && error?.isRetryable == true)
         #expect(error?.message.contains("within 0.02 seconds") == true)
         answers.finish()

@@ -85,7 +85,7 @@ struct TransferManagerOrderTests {
                 do {
                     try await removed
                 } catch {
-                    #expect((error as? SyncError)?.code == .refused)
+                    #expect((error as? TransferError)?.code == .refused)
                 }
                 #expect(await manager[name]?.state == .ready)
             }

@@ -110,10 +110,10 @@ struct TransferQueueTests {
         try await client.put(Self.content, to: "object")
         let isOnline = Atomic(false)
         let manager = try await fixture.nextManager { id in
-            guard id != "gone" else { throw SyncError(code: .notFound, message: "no such job") }
+            guard id != "gone" else { throw TransferError(code: .notFound, message: "no such job") }
             guard isOnline.load(ordering: .relaxed) else {
                 let text = "the app's server was not reached"
-                throw SyncError(code: .remoteUnreachable, message: text)
+                throw TransferError(code: .remoteUnreachable, message: text)
             }
             return .download(.object(client, key: "object"), to: path)
         }
@@ -135,7 +135,7 @@ struct TransferQueueTests {
         for name in ["a", "b"] { try await fixture.client().put(Self.content, to: name) }
         func firstProcess() async throws {
             let manager = try await fixture.nextManager { id in
-                throw SyncError(code: .remoteUnreachable, message: "no", isRetryable: id == "a")
+                throw TransferError(code: .remoteUnreachable, message: "no", isRetryable: id == "a")
             }
             for name in ["a", "b"] {
                 try await manager.add(name, kind: .download, path: fixture.path(name))
@@ -156,7 +156,7 @@ struct TransferQueueTests {
         let isReleased = DispatchSemaphore(value: 0)
         let hasBegun = Atomic(false)
 
-        func transfer(_ id: String, didFailWith error: SyncError) {
+        func transfer(_ id: String, didFailWith error: TransferError) {
             hasBegun.store(true, ordering: .relaxed)
             isReleased.wait()
         }
@@ -186,7 +186,7 @@ struct TransferQueueTests {
                 from: DownloadSource(
                     key: source.key,
                     subject: source.subject,
-                    makeStore: { () throws(SyncError) in stores.noting(try source.makeStore()) }
+                    makeStore: { () throws(TransferError) in stores.noting(try source.makeStore()) }
                 ),
                 to: fixture.path("file\(number)")
             )

@@ -59,11 +59,11 @@ extension ResumableUpload {
 /// Expects that `body` throws an error of this code, and returns it.
 @discardableResult
 func expectError<Value>(
-    _ code: SyncError.Code,
+    _ code: TransferError.Code,
     at place: SourceLocation = #_sourceLocation,
     _ body: () async throws -> Value
-) async -> SyncError? {
-    let error = await #expect(throws: SyncError.self, sourceLocation: place) {
+) async -> TransferError? {
+    let error = await #expect(throws: TransferError.self, sourceLocation: place) {
         _ = try await body()
     }
     #expect(error?.code == code, sourceLocation: place)
@@ -87,7 +87,7 @@ extension StoreFixture {
         checkpoint: Checkpoint? = nil,
         _ options: DownloadOptions = .inPieces,
         notices: Notices = Notices()
-    ) throws(SyncError) -> ResumableDownload {
+    ) throws(TransferError) -> ResumableDownload {
         try ResumableDownload(
             from: source,
             to: path(name),

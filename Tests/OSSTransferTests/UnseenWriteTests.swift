@@ -81,12 +81,12 @@ struct UnseenWriteTests {
                     """
                 ], "there", .alreadyExists
             ),
-        ] as [([String], String, SyncError.Code?)] {
+        ] as [([String], String, TransferError.Code?)] {
             let isSmall = size < 10_000
             let rules = isSmall && key == "there" ? [] : rules
             let script = (rules + [Self.unconditional(operation)]).joined(separator: ",")
             try fixture.setFaults("[\(script)]")
-            do throws(SyncError) {
+            do throws(TransferError) {
                 let outcome = try await resume(fixture, size, key)
                 #expect(code == nil && outcome.object?.size == Int64(size))
             } catch {
@@ -104,11 +104,11 @@ struct UnseenWriteTests {
         _ fixture: StoreFixture,
         _ size: Int,
         _ key: String
-    ) async throws(SyncError) -> ResumableUpload.Outcome {
+    ) async throws(TransferError) -> ResumableUpload.Outcome {
         do {
             return try await upload(fixture, size, to: key)
         } catch {
-            throw error as? SyncError ?? SyncError(code: .localState, message: "\(error)")
+            throw error as? TransferError ?? TransferError(code: .localState, message: "\(error)")
         }
     }
 

@@ -46,10 +46,10 @@ struct UploadHeaderTests {
         defer { server.stop() }
         let client = try client(server, dialect)
         let options = PutOptions(properties: Self.properties())
-        await #expect(throws: SyncError.self) {
+        await #expect(throws: TransferError.self) {
             try await client.put([1], to: "k", options: options)
         }
-        await #expect(throws: SyncError.self) {
+        await #expect(throws: TransferError.self) {
             try await client.multipartUpload(of: "k", options: options)
         }
         let requests = server.requests
@@ -96,13 +96,13 @@ struct UploadHeaderTests {
             change(&options.properties)
             let put = PutOptions(properties: options.properties)
             let errors = [
-                await #expect(throws: SyncError.self) {
+                await #expect(throws: TransferError.self) {
                     try await client.put([1], to: "k", options: put)
                 },
-                await #expect(throws: SyncError.self) {
+                await #expect(throws: TransferError.self) {
                     try await client.multipartUpload(of: "k", options: put)
                 },
-                #expect(throws: SyncError.self) {
+                #expect(throws: TransferError.self) {
                     try ResumableUpload(of: "file", to: client, key: "k", options: options)
                 },
             ]

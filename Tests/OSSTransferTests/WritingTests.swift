@@ -122,7 +122,7 @@ struct WritingTests {
                                      "remove": ["x-oss-hash-crc64ecma"]}}}]
             """
         )
-        let error = await #expect(throws: SyncError.self) {
+        let error = await #expect(throws: TransferError.self) {
             try await upload.send([1, 2], number: 1)
         }
         #expect(

@@ -48,7 +48,7 @@ package final class StoreFixture: Sendable {
 
     package func client(
         _ change: (inout StoreConfiguration) -> Void = { _ in }
-    ) throws(SyncError) -> BucketClient {
+    ) throws(TransferError) -> BucketClient {
         var configuration = configuration
         change(&configuration)
         return try BucketClient(

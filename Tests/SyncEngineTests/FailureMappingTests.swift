@@ -13,8 +13,8 @@ struct FailureMappingTests {
             .manifest(message: "full"), .local(message: "bad", stops: true),
         ]
         for failure in failures {
-            let error = SyncError(any: failure)
-            #expect(error.code == SyncError(failure, of: "k").code)
+            let error = TransferError(any: failure)
+            #expect(error.code == TransferError(failure, of: "k").code)
             #expect(error.message == failure.message)
             #expect(error.requestID == failure.requestID)
             #expect(error.isRetryable == failure.isPassing)
@@ -22,8 +22,8 @@ struct FailureMappingTests {
     }
 
     @Test func `an item that was interrupted is a run that was`() {
-        let error = SyncError(any: ItemFailure.cancelled)
+        let error = TransferError(any: ItemFailure.cancelled)
         #expect(error.code == .cancelled)
-        #expect(error.message == SyncError.interrupted.message)
+        #expect(error.message == TransferError.interrupted.message)
     }
 }

@@ -307,7 +307,7 @@ extension EngineRuns {
             let fixture = try MirrorFixture()
             try fixture.write("a/.osssyncignore", text)
             try fixture.write("a/secret", Data("1".utf8))
-            let error = await #expect(throws: SyncError.self) {
+            let error = await #expect(throws: TransferError.self) {
                 try await fixture.run("a", .push)
             }
             #expect(error?.code == .configuration)

@@ -101,6 +101,22 @@ final class MirrorFixture: Sendable {
         server.setFaults(try FaultScript(json: [UInt8](json.utf8)))
     }
 
+    /// Of another state of the directory, which may mirror another prefix.
+    func engine(_ name: String, state: String, prefix: String? = nil) throws -> MirrorEngine {
+        var engine = try engine(name)
+        engine.settings.stateDirectory = directory(state)
+        guard let prefix else { return engine }
+        let identity = engine.settings.identity
+        engine.settings.prefix = ObjectKey(prefix)
+        engine.settings.identity = RemoteIdentity(
+            dialect: identity.dialect,
+            endpointHost: identity.endpointHost,
+            bucket: identity.bucket,
+            prefix: prefix
+        )
+        return engine
+    }
+
     /// Runs without faults of the store; an error is the run's.
     @discardableResult
     func run(

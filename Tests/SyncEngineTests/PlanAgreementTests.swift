@@ -171,9 +171,9 @@ extension EngineRuns {
         }
 
         private func refusal(
-            _ run: () async throws(SyncError) -> RunSummary
-        ) async -> SyncError.Code? {
-            do throws(SyncError) {
+            _ run: () async throws(TransferError) -> RunSummary
+        ) async -> TransferError.Code? {
+            do throws(TransferError) {
                 _ = try await run()
                 return nil
             } catch {
@@ -199,7 +199,7 @@ extension EngineRuns {
                 // A path that leads nowhere does so for all three.
                 try #require(error.code == .configuration && !options.paths.isEmpty)
                 for options in [look, options] {
-                    let refusal = await refusal { () throws(SyncError) in
+                    let refusal = await refusal { () throws(TransferError) in
                         try await engine.run(direction, options: options, onEvent: did.add)
                     }
                     #expect(refusal == .configuration, "seed \(seed)")
@@ -210,7 +210,7 @@ extension EngineRuns {
             let isSaved = seed % 2 == 0
             let path = world.fixture.directory("plan")
             if isSaved { look.plan = .save(path: path, command: []) }
-            let expected = await refusal { () throws(SyncError) in
+            let expected = await refusal { () throws(TransferError) in
                 try await engine.run(direction, options: look, onEvent: said.add)
             }
             var carryingOut = options
@@ -218,7 +218,7 @@ extension EngineRuns {
                 carryingOut.plan = .apply(try SavedPlan(reading: path))
             }
             let run = carryingOut
-            let refusal = await refusal { () throws(SyncError) in
+            let refusal = await refusal { () throws(TransferError) in
                 try await engine.run(direction, options: run, onEvent: did.add)
             }
             #expect(did.summary?.notInPlan == 0, "seed \(seed), \(direction)")

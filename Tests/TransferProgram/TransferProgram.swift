@@ -4,9 +4,9 @@ import OSSTransfer
 
 /// Tells why a transfer of a manager failed, on a thread of the manager's own.
 private final class Failures: TransferListener {
-    let (errors, told) = AsyncStream.makeStream(of: SyncError.self)
+    let (errors, told) = AsyncStream.makeStream(of: TransferError.self)
 
-    func transfer(_ id: String, didFailWith error: SyncError) {
+    func transfer(_ id: String, didFailWith error: TransferError) {
         told.yield(error)
     }
 }
@@ -39,7 +39,7 @@ struct TransferProgram {
             // Tests that want lines of JSON from other programs ask all of them.
             if name != "--json" { values[name] = arguments.popFirst() }
         }
-        do throws(SyncError) {
+        do throws(TransferError) {
             try await TransferProgram(values: values).run(command)
             fflush(nil)
             _exit(0)
@@ -55,7 +55,7 @@ struct TransferProgram {
 
     private init(values: [String: String]) { self.values = values }
 
-    private func run(_ command: String) async throws(SyncError) {
+    private func run(_ command: String) async throws(TransferError) {
         switch command {
         case "download": try await download()
         case "upload": try await upload()
@@ -70,7 +70,7 @@ struct TransferProgram {
         }
     }
 
-    private func download() async throws(SyncError) {
+    private func download() async throws(TransferError) {
         var options = downloadOptions()
         options.recordDirectory = values["--records"]
         options.base = values["--base"]
@@ -84,7 +84,7 @@ struct TransferProgram {
     }
 
     /// One download of a manager, until it is forgotten.
-    private func manage() async throws(SyncError) {
+    private func manage() async throws(TransferError) {
         let (client, key, path) = (try client(), try value("--key"), try value("--path"))
         let options = downloadOptions()
         let manager = try await TransferManager(
@@ -105,7 +105,7 @@ struct TransferProgram {
         try await manager.remove("one")
     }
 
-    private func many() async throws(SyncError) {
+    private func many() async throws(TransferError) {
         let (client, key, path) = (try client(), try value("--key"), try value("--path"))
         let count = number("--count") ?? 4_000
         let manager = try await TransferManager(directory: try value("--records")) { name in
@@ -125,7 +125,7 @@ struct TransferProgram {
         print("run \(clock.now - started); \(Self.usage())")
     }
 
-    private func kept() async throws(SyncError) {
+    private func kept() async throws(TransferError) {
         let (client, key, path) = (try client(), try value("--key"), try value("--path"))
         let url = try await client.presignedURL(.get, key: key, lifetime: .seconds(600))
         var downloads: [ResumableDownload] = []
@@ -142,7 +142,7 @@ struct TransferProgram {
         withExtendedLifetime(downloads) {}
     }
 
-    private func fetch() async throws(SyncError) {
+    private func fetch() async throws(TransferError) {
         let urls = PresignedURLs(get: try value("--url"))
         let (clock, path) = (ContinuousClock(), try value("--path"))
         let start = clock.now
@@ -171,7 +171,7 @@ struct TransferProgram {
         return options
     }
 
-    private func upload() async throws(SyncError) {
+    private func upload() async throws(TransferError) {
         var options = UploadOptions()
         options.recordDirectory = values["--records"]
         options.base = values["--base"]
@@ -187,7 +187,7 @@ struct TransferProgram {
         _ = try await upload.run()
     }
 
-    private func client() throws(SyncError) -> BucketClient {
+    private func client() throws(TransferError) -> BucketClient {
         try BucketClient(
             try value("--bucket"),
             configuration: StoreConfiguration(
@@ -203,14 +203,14 @@ struct TransferProgram {
         )
     }
 
-    private func value(_ name: String) throws(SyncError) -> String {
+    private func value(_ name: String) throws(TransferError) -> String {
         guard let value = values[name] else { throw missing(name) }
         return value
     }
 
     private func number(_ name: String) -> Int? { values[name].flatMap { Int($0) } }
 
-    private func missing(_ name: String) -> SyncError {
-        SyncError(code: .configuration, message: "\(name) is missing")
+    private func missing(_ name: String) -> TransferError {
+        TransferError(code: .configuration, message: "\(name) is missing")
     }
 }

@@ -12,11 +12,11 @@ package struct DirectoryMarker: Sendable, Hashable {
     }
 
     /// More states than anyone gives one directory; the one that wrote longest ago goes first.
-    package static let maximumStates = 32
+    package static let maximumStates = 128
     private static let maximumNameLength = 255
     private static let maximumStateLength = 64
     /// What a marker can have at most, with room for longer names.
-    static let maximumLength = 8_192
+    static let maximumLength = 16_384
 
     /// The directory's own name, made once.
     package let name: String

@@ -353,8 +353,12 @@ package final class PartialFiles: Sendable {
     }
 
     /// The permissions that new files get from this process, found by making one: asking for the
-    /// umask would mean to change it for a moment, for every thread.
+    /// umask would mean to change it for a moment, for every thread. Where nothing may be made,
+    /// nothing gets them, and they are those of the process.
     func modes() throws(LocalError) -> NewFileModes {
+        guard work.refusal == nil else {
+            return NewFileModes(allowed: MirrorDirectory.ordinaryPermissions)
+        }
         let directory = try directory
         return try opened.withLock { opened throws(LocalError) in
             if let modes = opened.modes { return modes }

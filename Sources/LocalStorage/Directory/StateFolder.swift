@@ -134,6 +134,11 @@ package struct StateFolder: Sendable {
         try calls.unlink(at: directory.descriptor, PathBytes(name.utf8))
     }
 
+    /// The inode of a file; nil if there is none.
+    package func inode(of name: String) throws(LocalError) -> UInt64? {
+        try directory.status(of: PathBytes(name.utf8))?.identity.inode
+    }
+
     /// What is in it, in any order.
     package func names() throws(LocalError) -> [String] {
         var names: [String] = []

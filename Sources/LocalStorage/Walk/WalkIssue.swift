@@ -90,6 +90,11 @@ package struct WalkIssue: Sendable, Hashable {
 
     private static func isRefusal(_ errno: Int32) -> Bool { errno == EACCES || errno == EPERM }
 
+    /// True for a directory that is left out for a tag in it.
+    package var isOfTag: Bool {
+        if case .tagged = reason { true } else { false }
+    }
+
     /// True for what no mirror takes; with anything else something of the mirror is missing.
     package var isLeftOutByDesign: Bool {
         switch reason {

@@ -31,7 +31,7 @@ extension ManifestEntry: Row {
         }
         let marks = try columns.integer(entry.map { Mark.all(of: $0) }, "its marks")
         let hasMode = marks & Mark.mode != 0
-        guard marks & ~Mark.known == 0, hasMode || marks >> Mark.modeShift == 0 else {
+        guard marks & ~Mark.known == 0, hasMode || marks & Mark.modeBits == 0 else {
             throw columns.failure("its marks are \(marks)")
         }
         var result = ManifestEntry(
@@ -46,10 +46,11 @@ extension ManifestEntry: Row {
             isThroughLink: marks & Mark.throughLink != 0,
             isLink: marks & Mark.link != 0,
             changed: changed,
-            mode: hasMode ? UInt32(marks >> Mark.modeShift) : nil,
+            mode: hasMode ? UInt32(marks & Mark.modeBits) >> Mark.modeShift : nil,
             isDamaged: marks & Mark.damaged != 0
         )
         result.isLeftOut = marks & Mark.leftOut != 0
+        result.isFreed = marks & Mark.freed != 0
         result.isFetched = marks & Mark.fetched != 0
         return result
     }
@@ -64,13 +65,16 @@ extension ManifestEntry: Row {
         /// The permissions are known, and follow in nine bits.
         static let mode: Int64 = 32
         static let modeShift: Int64 = 6
-        static let known: Int64 = 0o777 << modeShift | 63
+        static let modeBits: Int64 = 0o777 << modeShift
+        static let freed: Int64 = 1 << 15
+        static let known: Int64 = freed | modeBits | 63
 
         static func all(of entry: ManifestEntry) -> Int64 {
             var marks = entry.mode.map { Int64($0 & 0o777) << modeShift | mode } ?? 0
             if entry.isThroughLink { marks |= throughLink }
             if entry.isLink { marks |= link }
             if entry.isLeftOut { marks |= leftOut }
+            if entry.isFreed { marks |= freed }
             if entry.isFetched { marks |= fetched }
             if entry.isDamaged { marks |= damaged }
             return marks

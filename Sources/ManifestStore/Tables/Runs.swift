@@ -138,7 +138,7 @@ extension ManifestStore {
     /// Begins a run, limited to `paths` if there are any, and gives it the next number, which is
     /// never used again.
     ///
-    /// Drops runs beyond the last 1,000, and items of runs beyond the last 20.
+    /// Drops runs beyond the last 1,000, and items of runs beyond the last 20 that have any.
     package func beginRun(
         direction: String,
         started: Timestamp,
@@ -173,11 +173,17 @@ extension ManifestStore {
     }
 
     /// Drops a batch of the items that are too old; true if it was full.
+    ///
+    /// A mirror that is looked at every few minutes has many runs without one.
     private static func dropItems(
         before id: RunID,
         _ connection: Connection
     ) throws(ManifestError) -> Bool {
-        let last = id.value - Int64(ManifestLimits.runsWithItems)
+        var last = id.value
+        for _ in 0..<ManifestLimits.runsWithItems where last > 0 {
+            last = Int64(try connection.count(.selectLastRunWithItems, [.integer(last)]))
+        }
+        guard last > 0 else { return false }
         let batch = ManifestLimits.rowsPerTransaction
         try connection.run(.deleteItemsThrough, [.integer(last), .integer(Int64(batch))])
         return connection.changeCount >= batch

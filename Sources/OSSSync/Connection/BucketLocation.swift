@@ -22,8 +22,8 @@ public struct BucketLocation: Sendable, Hashable {
 
     /// Reads `oss://bucket/prefix` or `s3://bucket/prefix`; the prefix may be missing.
     ///
-    /// - Throws: `SyncError` of code `configuration` that says what is wrong with the text.
-    public init(parsing text: String) throws(SyncError) {
+    /// - Throws: `TransferError` of code `configuration` that says what is wrong with the text.
+    public init(parsing text: String) throws(TransferError) {
         let address = try StoreAddress(parsing: text)
         self.init(dialect: address.dialect, bucket: address.bucket, prefix: address.path)
     }

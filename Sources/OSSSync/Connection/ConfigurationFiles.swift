@@ -86,11 +86,11 @@ struct ConfigurationFiles: Sendable {
     }
 
     /// A setting of osssync's own file.
-    func ownSetting(_ key: String) throws(SyncError) -> String? {
+    func ownSetting(_ key: String) throws(TransferError) -> String? {
         do throws(CredentialsError) {
             return try ownDocument()?[section: ownSection]?[key]
         } catch {
-            throw SyncError(code: .configuration, message: error.message, underlying: error)
+            throw TransferError(code: .configuration, message: error.message, underlying: error)
         }
     }
 
@@ -101,7 +101,7 @@ struct ConfigurationFiles: Sendable {
     }
 
     /// What each file says of the bucket's place, the first first.
-    func locations(bucket: String) throws(SyncError) -> [LocationSettings] {
+    func locations(bucket: String) throws(TransferError) -> [LocationSettings] {
         var locations: [LocationSettings] = []
         if let link {
             locations.append(
@@ -128,7 +128,7 @@ struct ConfigurationFiles: Sendable {
             }
             locations += try toolLocations(bucket: bucket)
         } catch {
-            throw SyncError(code: .configuration, message: error.message, underlying: error)
+            throw TransferError(code: .configuration, message: error.message, underlying: error)
         }
         return locations
     }
@@ -158,8 +158,8 @@ struct ConfigurationFiles: Sendable {
     /// A profile that was asked for by name comes before the environment. The files that count are
     /// read once, so that what is wrong with them is said before anything is done.
     ///
-    /// - Throws: `SyncError` of code `configuration`.
-    func credentials() throws(SyncError) -> any CredentialsProvider {
+    /// - Throws: `TransferError` of code `configuration`.
+    func credentials() throws(TransferError) -> any CredentialsProvider {
         try requireUsedProfile()
         let environment = EnvironmentCredentials(
             environment: sources.environment,
@@ -173,7 +173,7 @@ struct ConfigurationFiles: Sendable {
                     if try file.isSetUp() { break }
                 }
             } catch {
-                throw SyncError(code: .configuration, message: error.message, underlying: error)
+                throw TransferError(code: .configuration, message: error.message, underlying: error)
             }
         }
         var chain: [any CredentialsProvider] = files
@@ -214,8 +214,8 @@ struct ConfigurationFiles: Sendable {
     ///
     /// First of all: without the profile its endpoint and region are missing, too.
     ///
-    /// - Throws: `SyncError` of code `configuration`.
-    func requireUsedProfile() throws(SyncError) {
+    /// - Throws: `TransferError` of code `configuration`.
+    func requireUsedProfile() throws(TransferError) {
         let environment = EnvironmentCredentials(
             environment: sources.environment,
             families: dialect == .s3 ? [.aws] : [.oss, .alibabaCloud]
@@ -224,7 +224,7 @@ struct ConfigurationFiles: Sendable {
         do throws(CredentialsError) {
             try requireProfile()
         } catch {
-            throw SyncError(code: .configuration, message: error.message, underlying: error)
+            throw TransferError(code: .configuration, message: error.message, underlying: error)
         }
     }
 

@@ -10,17 +10,17 @@ extension ConnectionSettings {
     ///   - url: A whole URL.
     ///   - sources: Where the connection is configured.
     ///   - connectionLimit: The largest number of requests in flight.
-    /// - Throws: `SyncError` of code `configuration` for what is no URL of a host.
+    /// - Throws: `TransferError` of code `configuration` for what is no URL of a host.
     package init(
         to url: String,
         sources: ConfigurationSources,
         connectionLimit: Int
-    ) throws(SyncError) {
+    ) throws(TransferError) {
         let endpoint: Endpoint
         do throws(EndpointError) {
             endpoint = try PresignedURL(parsing: url).endpoint
         } catch {
-            throw SyncError(code: .configuration, message: "not a signed URL: \(error.message)")
+            throw TransferError(code: .configuration, message: "not a signed URL: \(error.message)")
         }
         self.init()
         self.connectionLimit = connectionLimit

@@ -24,16 +24,16 @@ final class MirrorEncryption: Sendable {
 
     /// Nil for contents that are stored as they are.
     ///
-    /// - Throws: `SyncError` of code `configuration`.
+    /// - Throws: `TransferError` of code `configuration`.
     init?(
         _ link: LinkFile?,
         _ sources: ConfigurationSources,
         _ dialect: StoreDialect,
         directory: String
-    ) throws(SyncError) {
+    ) throws(TransferError) {
         let options = sources.options
         if let value = link?.encryption, ![Self.contents, Self.none].contains(value) {
-            throw SyncError(
+            throw TransferError(
                 code: .configuration,
                 message: "'encryption = \(displayText(value))' in the configuration of "
                     + "'\(displayText(directory))' is unknown; it is 'contents', 'none', or left "
@@ -42,7 +42,7 @@ final class MirrorEncryption: Sendable {
         }
         guard options.encryptsContents || link?.encryption == Self.contents else {
             guard !options.namesPassword else {
-                throw SyncError(
+                throw TransferError(
                     code: .configuration,
                     message: "the contents of '\(displayText(directory))' are not encrypted, so "
                         + "no password is needed; 'osssync init --encrypt DIR REMOTE' links a "
@@ -57,14 +57,14 @@ final class MirrorEncryption: Sendable {
 
     /// Refuses contents that are not encrypted, in a chosen state, for a directory whose own link
     /// encrypts them.
-    static func requireNone(of directory: String, but state: String?) throws(SyncError) {
+    static func requireNone(of directory: String, but state: String?) throws(TransferError) {
         let path = DirectoryConfiguration.path(directory: directory, stateDirectory: nil)
         // One that cannot be read is another user's, or of no concern here.
         guard state != nil,
             let content = try? MirrorLink.read(directory: directory, stateDirectory: nil),
             (try? LinkFile(content, path: path))?.encryption == contents
         else { return }
-        throw SyncError(
+        throw TransferError(
             code: .refused,
             message: "the contents of '\(displayText(directory))' are encrypted, as "
                 + "'\(displayText(path))' says; nothing was changed. Use 'osssync init --encrypt' "
@@ -75,9 +75,9 @@ final class MirrorEncryption: Sendable {
     /// Reads the passwords, if that was not done; blocks, also for who asks meanwhile: a program
     /// that prints them may ask the user.
     ///
-    /// - Throws: `SyncError` of code `configuration`.
-    func cipher() throws(SyncError) -> ContentCipher {
-        try made.withLock { (made) throws(SyncError) in
+    /// - Throws: `TransferError` of code `configuration`.
+    func cipher() throws(TransferError) -> ContentCipher {
+        try made.withLock { (made) throws(TransferError) in
             if let made { return made }
             let password = try password()
             do throws(CredentialsError) {
@@ -90,7 +90,7 @@ final class MirrorEncryption: Sendable {
         }
     }
 
-    private func password() throws(SyncError) -> EncryptionPassword {
+    private func password() throws(TransferError) -> EncryptionPassword {
         let options = files.sources.options
         do throws(CredentialsError) {
             if let command = options.encryptionPasswordCommand {
@@ -114,7 +114,7 @@ final class MirrorEncryption: Sendable {
         } catch {
             throw Self.unusable(error)
         }
-        throw SyncError(
+        throw TransferError(
             code: .configuration,
             message: "the contents of '\(displayText(directory))' are encrypted; specify the "
                 + "password with --\(Self.fileKey) or --\(Self.commandKey)"
@@ -156,8 +156,8 @@ final class MirrorEncryption: Sendable {
         )
     }
 
-    fileprivate static func unusable(_ error: CredentialsError) -> SyncError {
-        SyncError(code: .configuration, message: error.message, underlying: error)
+    fileprivate static func unusable(_ error: CredentialsError) -> TransferError {
+        TransferError(code: .configuration, message: error.message, underlying: error)
     }
 }
 
@@ -165,12 +165,12 @@ final class MirrorEncryption: Sendable {
 package enum EncryptionPasswords {
     /// Two lines, each with as much chance as the key itself.
     ///
-    /// - Throws: `SyncError` of code `localState` if the system has no random numbers.
-    package static func random() throws(SyncError) -> String {
+    /// - Throws: `TransferError` of code `localState` if the system has no random numbers.
+    package static func random() throws(TransferError) -> String {
         do throws(CredentialsError) {
             return try ContentCipher.randomPassword() + "\n" + ContentCipher.randomPassword() + "\n"
         } catch {
-            throw SyncError(code: .localState, message: error.message, underlying: error)
+            throw TransferError(code: .localState, message: error.message, underlying: error)
         }
     }
 }
@@ -186,8 +186,8 @@ extension DownloadSource {
     /// The same of an encrypted object, with the password that the caller names; nil if none is
     /// named.
     ///
-    /// - Throws: `SyncError` of code `configuration`.
-    package func opened(by sources: ConfigurationSources) throws(SyncError) -> DownloadSource? {
+    /// - Throws: `TransferError` of code `configuration`.
+    package func opened(by sources: ConfigurationSources) throws(TransferError) -> DownloadSource? {
         let options = sources.options
         do throws(CredentialsError) {
             var source = self
@@ -217,10 +217,10 @@ extension DirectoryMirror {
 
     /// Refuses what would change the bucket, to a mirror that only receives.
     ///
-    /// - Throws: `SyncError` of code `configuration`.
-    func requireSender() throws(SyncError) {
+    /// - Throws: `TransferError` of code `configuration`.
+    func requireSender() throws(TransferError) {
         guard takesEncrypted else { return }
-        throw SyncError(
+        throw TransferError(
             code: .configuration,
             message: "'encryption = none' in the configuration of '\(displayText(directory))' is "
                 + "for pulls only: what it sent would not say that it is encrypted; nothing was "
@@ -232,7 +232,7 @@ extension DirectoryMirror {
     func identity(
         asOf: StoreTime? = nil,
         _ readsPassword: Bool = true
-    ) throws(SyncError) -> RemoteIdentity {
+    ) throws(TransferError) -> RemoteIdentity {
         let check = readsPassword ? try encryption?.cipher().check : local.recordedCheck()
         return RemoteIdentity(
             dialect: remote.dialect.rawValue,
@@ -246,7 +246,7 @@ extension DirectoryMirror {
     }
 
     /// An object of this mirror, as a download is to see it.
-    package func opened(_ source: DownloadSource) throws(SyncError) -> DownloadSource {
+    package func opened(_ source: DownloadSource) throws(TransferError) -> DownloadSource {
         var source = source
         source.cipher = try encryption?.cipher()
         source.takesEncrypted = takesEncrypted
@@ -255,14 +255,14 @@ extension DirectoryMirror {
 
     /// An object of this mirror, as an upload is to make it.
     ///
-    /// - Throws: `SyncError` of code `configuration` for another store, and without a password;
+    /// - Throws: `TransferError` of code `configuration` for another store, and without a password;
     ///   `refused` unless a run has shown that it is that of what is there.
     package func uploadTarget(
         _ key: String,
         by client: BucketClient
-    ) throws(SyncError) -> UploadTarget {
+    ) throws(TransferError) -> UploadTarget {
         guard client.dialect == remote.dialect, client.host == connection.endpoint.host else {
-            throw SyncError(
+            throw TransferError(
                 code: .configuration,
                 message: "'\(remote.display)' has encrypted contents, and its mirror "
                     + "'\(displayText(directory))' has another protocol or endpoint than this "
@@ -275,7 +275,7 @@ extension DirectoryMirror {
             stateDirectory: stateDirectory
         )
         guard isProven else {
-            throw SyncError(
+            throw TransferError(
                 code: .refused,
                 message: "no run of '\(displayText(directory))' has shown that its password is the "
                     + "one of what '\(remote.display)' has; nothing was changed. Run 'osssync pull "
@@ -288,7 +288,7 @@ extension DirectoryMirror {
     }
 
     /// The bucket as the engine sees it.
-    func opened(_ store: any ObjectReader) throws(SyncError) -> any ObjectReader {
+    func opened(_ store: any ObjectReader) throws(TransferError) -> any ObjectReader {
         if let cipher = try encryption?.cipher() { return SealedStore(store, cipher) }
         return takesEncrypted ? StoredForm(store) : store
     }
@@ -296,8 +296,8 @@ extension DirectoryMirror {
     /// Refuses a remote whose objects are encrypted to a mirror that is not, unless a run has been
     /// complete, which a pull of such objects is not.
     ///
-    /// - Throws: `SyncError` of code `refused`.
-    func requirePlainObjects(_ filter: FileFilter) async throws(SyncError) {
+    /// - Throws: `TransferError` of code `refused`.
+    func requirePlainObjects(_ filter: FileFilter) async throws(TransferError) {
         guard encryption == nil else { return }
         // Beside another run, this one does not come to send anything.
         if local.isLocked { return }
@@ -313,7 +313,7 @@ extension DirectoryMirror {
                 unless: { filter.excludes($0) }
             )
         else { return }
-        throw SyncError(
+        throw TransferError(
             code: .refused,
             message: "'\(remote.display)' has encrypted contents, as '\(object.display)' shows; "
                 + "nothing was changed. Link the directory with 'osssync init --encrypt', or "
@@ -323,8 +323,8 @@ extension DirectoryMirror {
 
     /// Reads the passwords of encrypted contents, if that was not done.
     ///
-    /// - Throws: `SyncError` of code `configuration` if there are none, or they can't be read.
-    package func requirePassword() throws(SyncError) {
+    /// - Throws: `TransferError` of code `configuration` if there are none, or they can't be read.
+    package func requirePassword() throws(TransferError) {
         _ = try encryption?.cipher()
     }
 }

@@ -9,7 +9,7 @@ extension ResolvedConnection {
         _ remote: BucketLocation,
         link: LinkFile?,
         sources: ConfigurationSources
-    ) throws(SyncError) {
+    ) throws(TransferError) {
         let files = ConfigurationFiles(sources, link: link, dialect: remote.dialect)
         try files.requireUsedProfile()
         let variables = EnvironmentLocation(remote.dialect, sources.environment)
@@ -90,7 +90,7 @@ extension ResolvedConnection {
         _ locations: [LocationSettings],
         asked: String?,
         _ dialect: StoreDialect
-    ) throws(SyncError) -> StoreProvider? {
+    ) throws(TransferError) -> StoreProvider? {
         guard dialect == .s3 else {
             guard asked == nil else { throw usage("--provider is for s3:// remotes") }
             return nil
@@ -103,8 +103,8 @@ extension ResolvedConnection {
         )
     }
 
-    private static func usage(_ message: String) -> SyncError {
-        SyncError(code: .configuration, message: message)
+    private static func usage(_ message: String) -> TransferError {
+        TransferError(code: .configuration, message: message)
     }
 
     /// The proxy of the environment, which hosts of `no_proxy` and this machine do without.
@@ -193,13 +193,13 @@ extension BucketClient {
     ///   - dialect: The protocol: OSS unless specified otherwise.
     ///   - sources: Where the connection is configured.
     ///   - connectionLimit: The largest number of requests in flight.
-    /// - Throws: `SyncError` of code `configuration`.
+    /// - Throws: `TransferError` of code `configuration`.
     package init(
         _ bucket: String,
         dialect: StoreDialect = .oss,
         sources: ConfigurationSources,
         connectionLimit: Int = 4
-    ) throws(SyncError) {
+    ) throws(TransferError) {
         try self.init(
             bucket,
             dialect: dialect,

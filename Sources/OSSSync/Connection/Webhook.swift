@@ -22,8 +22,8 @@ package struct Webhook: Sendable {
     ///     its host.
     ///   - sources: Says whether plain http is allowed to other hosts, which authorities are
     ///     trusted, and has the proxy.
-    /// - Throws: `SyncError` of code `configuration`.
-    package init(_ text: String, sources: ConfigurationSources) throws(SyncError) {
+    /// - Throws: `TransferError` of code `configuration`.
+    package init(_ text: String, sources: ConfigurationSources) throws(TransferError) {
         guard let address = WebAddress(text) else {
             throw Self.unusable("expected an https URL without a user and a password")
         }
@@ -66,11 +66,11 @@ package struct Webhook: Sendable {
     ///   - sources: Where the user's configuration is.
     ///   - directory: The directory, whose link can name the profile.
     /// - Returns: The address; nil without one.
-    /// - Throws: `SyncError` of code `configuration`.
+    /// - Throws: `TransferError` of code `configuration`.
     package static func configured(
         _ sources: ConfigurationSources,
         directory: String?
-    ) throws(SyncError) -> Webhook? {
+    ) throws(TransferError) -> Webhook? {
         var link: LinkFile?
         let state = sources.options.stateDirectory
         if let directory,
@@ -114,7 +114,7 @@ package struct Webhook: Sendable {
         }
     }
 
-    private static func unusable(_ reason: String) -> SyncError {
-        SyncError(code: .configuration, message: "the notify URL cannot be used: \(reason)")
+    private static func unusable(_ reason: String) -> TransferError {
+        TransferError(code: .configuration, message: "the notify URL cannot be used: \(reason)")
     }
 }

@@ -35,16 +35,16 @@ package struct DirectoryConfiguration: Sendable, Hashable {
 
     /// Reads the file of a directory; nil if there is none.
     ///
-    /// - Throws: `SyncError`: `configuration` if it cannot be parsed, `localState` if the state of
-    ///   the directory is not its user's alone.
-    package init?(directory: String, stateDirectory: String?) throws(SyncError) {
+    /// - Throws: `TransferError`: `configuration` if it cannot be parsed, `localState` if the state
+    ///   of the directory is not its user's alone.
+    package init?(directory: String, stateDirectory: String?) throws(TransferError) {
         let path = Self.path(directory: directory, stateDirectory: stateDirectory)
         let content = try MirrorLink.read(directory: directory, stateDirectory: stateDirectory)
         guard let content else { return nil }
         try self.init(content, path: path)
     }
 
-    init(_ content: [UInt8], path: String) throws(SyncError) {
+    init(_ content: [UInt8], path: String) throws(TransferError) {
         self.path = path
         let document = try LinkFile.document(content, path: path)
         let keys = Set(LinkFile.keys.map(INIDocument.normalized))

@@ -8,8 +8,8 @@ extension DirectoryMirror {
     ///
     /// The options' paths limit it as they limit a run.
     ///
-    /// - Throws: `SyncError`; `configuration` for a path that exists nowhere.
-    public func status(options: RunOptions) async throws(SyncError) -> StatusReport {
+    /// - Throws: `TransferError`; `configuration` for a path that exists nowhere.
+    public func status(options: RunOptions) async throws(TransferError) -> StatusReport {
         try await status(options: options, of: [:])
     }
 
@@ -21,15 +21,15 @@ extension DirectoryMirror {
     ///   - onDetail: Called with each item that a direction would not leave as it is, in the order
     ///     of the keys of each direction.
     /// - Returns: The counts.
-    /// - Throws: `SyncError`.
+    /// - Throws: `TransferError`.
     package func status(
         options: RunOptions,
         of directions: [SyncDirection: RunOptions],
         onDetail: (@Sendable (StatusDetail) -> Void)? = nil
-    ) async throws(SyncError) -> StatusReport {
+    ) async throws(TransferError) -> StatusReport {
         var trash = TrashReport()
         var warnings: [String] = []
-        do throws(SyncError) {
+        do throws(TransferError) {
             if let found = try await local.trash.size() { trash = found }
         } catch {
             guard error.code != .cancelled else { throw error }
@@ -50,28 +50,29 @@ extension DirectoryMirror {
     ///   - path: The path beneath the directory; "/" at its end means a directory.
     ///   - directions: The options of each direction.
     /// - Returns: What was found.
-    /// - Throws: `SyncError`; `configuration` for a path that exists nowhere.
+    /// - Throws: `TransferError`; `configuration` for a path that exists nowhere.
     package func explain(
         path: String,
         of directions: [SyncDirection: RunOptions]
-    ) async throws(SyncError) -> Explanation {
+    ) async throws(TransferError) -> Explanation {
         try await inspecting(connectionLimit: 1).explain(path: path, of: directions)
     }
 
     /// Deletes partial files and aborts multipart uploads, of one path or of all.
     ///
-    /// - Throws: `SyncError`; `configuration` for a path that is neither here nor in the manifest.
-    package func cancelTransfers(path: String?) async throws(SyncError) -> CancelReport {
+    /// - Throws: `TransferError`; `configuration` for a path that is neither here nor in the
+    ///   manifest.
+    package func cancelTransfers(path: String?) async throws(TransferError) -> CancelReport {
         try await inspecting(connectionLimit: 1).cancelTransfers(path: path)
     }
 
     /// What the manifest recorded of earlier runs; no password is needed.
-    package func history() throws(SyncError) -> RunHistory {
+    package func history() throws(TransferError) -> RunHistory {
         try inspecting(connectionLimit: 1, readsPassword: false).history
     }
 
     /// Throws what would refuse a run: the remote is not that of the last one.
-    func checkRemote() async throws(SyncError) {
+    func checkRemote() async throws(TransferError) {
         try await inspecting(connectionLimit: 1).checkRemote()
     }
 
@@ -86,13 +87,13 @@ extension DirectoryMirror {
     ///   - onFinding: Called with each file or object that is not as recorded.
     ///   - onProgress: Called at most five times a second, after a file was read.
     /// - Returns: What was found.
-    /// - Throws: `SyncError`; `locked` while another run is active, `configuration` for a path that
-    ///   is neither here nor in the manifest.
+    /// - Throws: `TransferError`; `locked` while another run is active, `configuration` for a path
+    ///   that is neither here nor in the manifest.
     public func verify(
         _ options: VerifyOptions,
         onFinding: @escaping @Sendable (VerifyFinding) -> Void,
         onProgress: (@Sendable (RunProgress) -> Void)? = nil
-    ) async throws(SyncError) -> VerifyReport {
+    ) async throws(TransferError) -> VerifyReport {
         try await inspecting(connectionLimit: RunOptions.standard.connectionLimit)
             .verify(options, onFinding: onFinding, onProgress: onProgress)
     }
@@ -107,12 +108,12 @@ extension DirectoryMirror {
     ///   - options: What is freed.
     ///   - onFile: Called with each file that was removed, and each that stays, with the reason.
     /// - Returns: How much was freed.
-    /// - Throws: `SyncError`; `locked` while another run is active, `configuration` for a path that
-    ///   exists nowhere or a mirror that is divided into shards.
+    /// - Throws: `TransferError`; `locked` while another run is active, `configuration` for a path
+    ///   that exists nowhere or a mirror that is divided into shards.
     package func free(
         _ options: FreeOptions,
         onFile: @escaping @Sendable (FreedFile) -> Void
-    ) async throws(SyncError) -> FreeReport {
+    ) async throws(TransferError) -> FreeReport {
         try await inspecting(connectionLimit: options.run.connectionLimit)
             .free(options, onFile: onFile)
     }
@@ -120,16 +121,16 @@ extension DirectoryMirror {
     /// A round over the shards, or the newest one.
     ///
     /// - Returns: Nil if there is none.
-    /// - Throws: `SyncError` of code `localState` if what is recorded of it is damaged.
-    package func round(_ name: String?) throws(SyncError) -> RoundReport? {
+    /// - Throws: `TransferError` of code `localState` if what is recorded of it is damaged.
+    package func round(_ name: String?) throws(TransferError) -> RoundReport? {
         try engine(connectionLimit: 1, asOf: nil).round(name)
     }
 
     /// The shards in key order, and what their last runs came to.
     ///
     /// - Returns: Nil if the mirror is not cut.
-    /// - Throws: `SyncError` of code `localState` if what is recorded of them is damaged.
-    package func shards() throws(SyncError) -> [ShardState]? {
+    /// - Throws: `TransferError` of code `localState` if what is recorded of them is damaged.
+    package func shards() throws(TransferError) -> [ShardState]? {
         try engine(connectionLimit: 1, asOf: nil).shards()
     }
 }

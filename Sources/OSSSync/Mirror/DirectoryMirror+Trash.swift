@@ -6,7 +6,7 @@ internal import SyncModel
 /// What pushes and syncs keep in the bucket of objects that they delete or replace.
 extension DirectoryMirror {
     /// The trash of all machines; only what this mirror's runs put there can be emptied.
-    package func remoteTrash() throws(SyncError) -> BucketTrash {
+    package func remoteTrash() throws(TransferError) -> BucketTrash {
         try engine(connectionLimit: 1).trash
     }
 
@@ -24,13 +24,13 @@ extension DirectoryMirror {
     ///     by what this machine's runs removed.
     ///   - onFile: Called with each object from any thread.
     /// - Returns: What came back.
-    /// - Throws: `SyncError`; `locked` while another run is active.
+    /// - Throws: `TransferError`; `locked` while another run is active.
     package func restoreObjects(
         _ request: RestoreRequest,
         from origin: ObjectOrigin = .trash,
         downloading options: RunOptions?,
         onFile: @escaping @Sendable (RestoredFile) -> Void
-    ) async throws(SyncError) -> RestoreReport {
+    ) async throws(TransferError) -> RestoreReport {
         let limit = RunOptions.standard.connectionLimit
         var request = request
         request.isUndo = options == nil
@@ -69,7 +69,7 @@ extension DirectoryMirror {
     }
 
     /// True if the bucket keeps versions of its objects, by the first 1,000 beneath the remote.
-    func keepsVersions() async throws(SyncError) -> Bool {
+    func keepsVersions() async throws(TransferError) -> Bool {
         try await bucketClient().keepsVersions(beneath: remote.prefix) == true
     }
 
@@ -79,13 +79,13 @@ extension DirectoryMirror {
         _ choice: PastStore.Choice,
         downloading options: RunOptions,
         onFile: @escaping @Sendable (RestoredFile) -> Void
-    ) async throws(SyncError) -> RestoreReport {
+    ) async throws(TransferError) -> RestoreReport {
         let origin = ObjectOrigin.versions(PastStore(try bucketClient().store, choice))
         return try await restoreObjects(request, from: origin, downloading: options, onFile: onFile)
     }
 
     /// What downloads an object to a path.
-    private func fetching(_ request: RestoreRequest) throws(SyncError) -> ObjectFetch {
+    private func fetching(_ request: RestoreRequest) throws(TransferError) -> ObjectFetch {
         let client = try bucketClient()
         try requirePassword()
         return { key, past, path in

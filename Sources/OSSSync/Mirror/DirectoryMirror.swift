@@ -49,14 +49,14 @@ public struct DirectoryMirror: Sendable {
     ///     and hyphens.
     ///   - stateDirectory: Where the manifest and unfinished transfers are; nil for `.osssync`
     ///     beneath the directory.
-    /// - Throws: `SyncError` of code `configuration`.
+    /// - Throws: `TransferError` of code `configuration`.
     public init(
         directory: String,
         remote: BucketLocation,
         configuration: StoreConfiguration,
         deviceName: String,
         stateDirectory: String? = nil
-    ) throws(SyncError) {
+    ) throws(TransferError) {
         self.directory = directory
         self.remote = remote
         self.deviceName = deviceName
@@ -78,14 +78,14 @@ public struct DirectoryMirror: Sendable {
     ///   - remote: The remote, for a directory that is not linked or is to be linked anew.
     ///   - allowsRebinding: Accepts a `remote` that is not the linked one.
     ///   - sources: Where the connection is configured.
-    /// - Throws: `SyncError`: `configuration` if there is no link and no remote, or something in
-    ///   the configuration is unusable; `refused` if `remote` is another one than the linked.
+    /// - Throws: `TransferError`: `configuration` if there is no link and no remote, or something
+    ///   in the configuration is unusable; `refused` if `remote` is another one than the linked.
     package init(
         directory: String,
         remote: BucketLocation?,
         allowsRebinding: Bool,
         sources: ConfigurationSources
-    ) throws(SyncError) {
+    ) throws(TransferError) {
         let state = sources.options.stateDirectory
         let shown = displayText(directory)
         var link: LinkFile?
@@ -103,7 +103,7 @@ public struct DirectoryMirror: Sendable {
                 throw MirrorLink.refusal(of: directory, state, ownedBy: owner)
             }
             guard allowsRebinding else {
-                throw SyncError(
+                throw TransferError(
                     code: .refused,
                     message: "'\(shown)' is linked with '\(linked.display)', not with "
                         + "'\(remote.display)'; nothing was changed. If the remote changed on "
@@ -111,7 +111,7 @@ public struct DirectoryMirror: Sendable {
                 )
             }
             if link?.encryption == MirrorEncryption.contents, !sources.options.encryptsContents {
-                throw SyncError(
+                throw TransferError(
                     code: .refused,
                     message: "the contents of '\(shown)' are encrypted, and would not be in "
                         + "'\(remote.display)'; nothing was changed. Use 'osssync init --rebind "
@@ -123,7 +123,7 @@ public struct DirectoryMirror: Sendable {
         guard let chosen = remote ?? linked else {
             // Most likely its name is mistyped, and a link would create it.
             try MirrorLink.require(directory: directory)
-            throw SyncError(
+            throw TransferError(
                 code: .configuration,
                 message:
                     "'\(shown)' is not linked with a remote; specify one as oss://BUCKET/PREFIX "
@@ -151,7 +151,7 @@ public struct DirectoryMirror: Sendable {
     public func pull(
         _ options: RunOptions,
         onEvent: @escaping @Sendable (SyncEvent) -> Void = { _ in }
-    ) async throws(SyncError) -> RunSummary {
+    ) async throws(TransferError) -> RunSummary {
         try await run(.pull, options: options, onEvent: onEvent)
     }
 
@@ -160,7 +160,7 @@ public struct DirectoryMirror: Sendable {
     public func push(
         _ options: RunOptions,
         onEvent: @escaping @Sendable (SyncEvent) -> Void = { _ in }
-    ) async throws(SyncError) -> RunSummary {
+    ) async throws(TransferError) -> RunSummary {
         try await run(.push, options: options, onEvent: onEvent)
     }
 
@@ -173,7 +173,7 @@ public struct DirectoryMirror: Sendable {
     public func sync(
         _ options: RunOptions,
         onEvent: @escaping @Sendable (SyncEvent) -> Void = { _ in }
-    ) async throws(SyncError) -> RunSummary {
+    ) async throws(TransferError) -> RunSummary {
         try await run(.sync, options: options, onEvent: onEvent)
     }
 
@@ -187,12 +187,12 @@ public struct DirectoryMirror: Sendable {
     ///   - options: The choices of this run.
     ///   - onEvent: Called from any thread during the run; the last event is the summary.
     /// - Returns: What was done, also where items failed.
-    /// - Throws: `SyncError` if the run could not be done or ended early.
+    /// - Throws: `TransferError` if the run could not be done or ended early.
     public func run(
         _ direction: SyncDirection,
         options: RunOptions,
         onEvent: @escaping @Sendable (SyncEvent) -> Void
-    ) async throws(SyncError) -> RunSummary {
+    ) async throws(TransferError) -> RunSummary {
         if direction != .pull {
             try requireSender()
             // A first sync makes the directory, as a pull does.
@@ -222,7 +222,7 @@ public struct DirectoryMirror: Sendable {
             try writeLink()
         }
         if options.restoreDays != nil, try !bucketClient().listsRestoredObjects {
-            throw SyncError(
+            throw TransferError(
                 code: .configuration,
                 message: "the listings of this store do not tell which objects are restored, so "
                     + "that --restore would ask again and again; use --provider aws if it is "
@@ -246,8 +246,8 @@ public struct DirectoryMirror: Sendable {
     /// not mounted, nothing is to be written into the mount point.
     ///
     /// - Parameter directory: Its path.
-    /// - Throws: `SyncError` of code `refused` if nothing was mirrored into the directory yet.
-    package static func requireMirror(in directory: String) throws(SyncError) {
+    /// - Throws: `TransferError` of code `refused` if nothing was mirrored into the directory yet.
+    package static func requireMirror(in directory: String) throws(TransferError) {
         try MirrorEngine.requireMirror(in: directory)
     }
 
@@ -260,11 +260,11 @@ public struct DirectoryMirror: Sendable {
     ///   - options: How many shards, or where they begin.
     ///   - onWarning: Called with what a user should know.
     /// - Returns: The shards in key order.
-    /// - Throws: `SyncError`: `locked` while a run is at work; the mirror is as it was then.
+    /// - Throws: `TransferError`: `locked` while a run is at work; the mirror is as it was then.
     package func cut(
         _ options: CutOptions,
         onWarning: @escaping @Sendable (String) -> Void
-    ) async throws(SyncError) -> [ShardReport] {
+    ) async throws(TransferError) -> [ShardReport] {
         if !options.isDryRun { try linkIfConfigured() }
         return try await engine(connectionLimit: options.connectionLimit, asOf: nil)
             .cut(options, onWarning: onWarning)
@@ -279,33 +279,33 @@ public struct DirectoryMirror: Sendable {
     ///   - options: Those of the runs; the limits of deletions can be others.
     ///   - onEvent: Called from any thread; the last event is the summary.
     /// - Returns: What was done.
-    /// - Throws: `SyncError`: `locked` while a run of a shard is at work, `configuration` if the
-    ///   options differ from those of the runs.
+    /// - Throws: `TransferError`: `locked` while a run of a shard is at work, `configuration` if
+    ///   the options differ from those of the runs.
     package func finish(
         round: String,
         _ direction: SyncDirection,
         options: RunOptions,
         onEvent: @escaping @Sendable (SyncEvent) -> Void
-    ) async throws(SyncError) -> RunSummary {
+    ) async throws(TransferError) -> RunSummary {
         try await engine(connectionLimit: options.connectionLimit, asOf: nil)
             .finish(round: round, direction, options: options, onEvent: onEvent)
     }
 
     /// Refuses a time of which the bucket has nothing, unless the directory is of one already.
-    private func checkPast(_ time: StoreTime) async throws(SyncError) {
+    private func checkPast(_ time: StoreTime) async throws(TransferError) {
         guard local.recordedTime() == nil else { return }
         let client = try bucketClient()
         switch try await client.keepsVersions(beneath: remote.prefix) {
         case nil: return
         case false?:
-            throw SyncError(
+            throw TransferError(
                 code: .refused,
                 message: "the bucket '\(remote.bucket)' keeps no versions, so what it had before "
                     + "is not there; nothing was changed"
             )
         case true?:
             guard try await !client.hadObjects(beneath: remote.prefix, at: time) else { return }
-            throw SyncError(
+            throw TransferError(
                 code: .notFound,
                 message: "'\(remote.display)' had nothing at that time; nothing was changed"
             )
@@ -316,7 +316,7 @@ public struct DirectoryMirror: Sendable {
         "objects of this storage class must be restored before a pull can read them"
 
     /// True if the directory has something that a run could send.
-    private func hasFiles() throws(SyncError) -> Bool {
+    private func hasFiles() throws(TransferError) -> Bool {
         try MirrorLink.hasFiles(
             directory: directory,
             stateDirectory: stateDirectory,
@@ -325,7 +325,7 @@ public struct DirectoryMirror: Sendable {
     }
 
     /// The bucket, for single calls; its keys are whole, with the remote's prefix.
-    public func bucketClient() throws(SyncError) -> BucketClient {
+    public func bucketClient() throws(TransferError) -> BucketClient {
         try BucketClient(remote.bucket, dialect: remote.dialect, connection: connection)
     }
 
@@ -337,7 +337,7 @@ public struct DirectoryMirror: Sendable {
     func inspecting(
         connectionLimit: Int,
         readsPassword: Bool = true
-    ) throws(SyncError) -> MirrorEngine {
+    ) throws(TransferError) -> MirrorEngine {
         let time = local.recordedTime()
         return try engine(connectionLimit: connectionLimit, asOf: time, readsPassword)
     }
@@ -355,7 +355,7 @@ public struct DirectoryMirror: Sendable {
         connectionLimit: Int,
         asOf: StoreTime? = nil,
         _ readsPassword: Bool = true
-    ) throws(SyncError) -> MirrorEngine {
+    ) throws(TransferError) -> MirrorEngine {
         let (connection, prefix) = (connection, remote.prefixKey)
         let failures = sources?.failures.streaks ?? FailureStreaks()
         let storeObserver = StoreObserver(failures: failures) {

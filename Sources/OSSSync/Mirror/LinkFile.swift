@@ -51,7 +51,7 @@ struct LinkFile: Sendable, Hashable {
     }
 
     /// Nil if the file has no `[mirror]` section.
-    init?(_ content: [UInt8], path: String) throws(SyncError) {
+    init?(_ content: [UInt8], path: String) throws(TransferError) {
         let document = try Self.document(content, path: path)
         guard let section = document[section: Self.section], let remote = section["remote"] else {
             return nil
@@ -67,11 +67,11 @@ struct LinkFile: Sendable, Hashable {
         encryptionPasswordFile = section["encryption-password-file"]
     }
 
-    static func document(_ content: [UInt8], path: String) throws(SyncError) -> INIDocument {
+    static func document(_ content: [UInt8], path: String) throws(TransferError) -> INIDocument {
         do throws(INIError) {
             return try INIDocument(parsing: content, duplicates: .refused(except: repeatable))
         } catch {
-            throw SyncError(
+            throw TransferError(
                 code: .configuration,
                 message: "'\(displayText(path))': \(error.message); fix it"
             )
@@ -116,11 +116,11 @@ extension DirectoryMirror {
     ///
     /// - Parameter confirms: The user says that this is the remote, whichever it was before: the
     ///   next run compares everything with it and deletes nothing.
-    /// - Throws: `SyncError` of code `localState`; of code `configuration` if the mirror was made
-    ///   of a `StoreConfiguration`, whose keys and choices no file holds.
-    package func writeLink(confirms: Bool = false) throws(SyncError) {
+    /// - Throws: `TransferError` of code `localState`; of code `configuration` if the mirror was
+    ///   made of a `StoreConfiguration`, whose keys and choices no file holds.
+    package func writeLink(confirms: Bool = false) throws(TransferError) {
         guard let sources else {
-            throw SyncError(
+            throw TransferError(
                 code: .configuration,
                 message: "'\(displayText(directory))' is reached by what the app spells, and that "
                     + "cannot be written into a link"
@@ -146,7 +146,7 @@ extension DirectoryMirror {
     }
 
     /// Links a directory that belongs to a user's configuration, if it is not.
-    func linkIfConfigured() throws(SyncError) {
+    func linkIfConfigured() throws(TransferError) {
         if sources != nil, !isLinked { try writeLink() }
     }
 
@@ -154,19 +154,19 @@ extension DirectoryMirror {
     /// in its configuration.
     ///
     /// - Returns: The remote that the directory was linked with.
-    /// - Throws: `SyncError`: `configuration` if the directory is not linked, `locked` while a run
-    ///   holds it.
+    /// - Throws: `TransferError`: `configuration` if the directory is not linked, `locked` while a
+    ///   run holds it.
     package static func unlink(
         directory: String,
         stateDirectory: String?
-    ) throws(SyncError) -> BucketLocation {
+    ) throws(TransferError) -> BucketLocation {
         let content = try MirrorLink.read(directory: directory, stateDirectory: stateDirectory)
         let path = DirectoryConfiguration.path(
             directory: directory,
             stateDirectory: stateDirectory
         )
         guard let content, let link = try LinkFile(content, path: path) else {
-            throw SyncError(
+            throw TransferError(
                 code: .configuration,
                 message: "'\(displayText(directory))' is not linked with a remote"
             )
@@ -183,8 +183,8 @@ extension DirectoryMirror {
 /// What is not linked, because its name is most likely mistyped.
 extension DirectoryMirror {
     /// Why an empty directory is not linked with a prefix that holds something.
-    var nothingHere: SyncError {
-        SyncError(
+    var nothingHere: TransferError {
+        TransferError(
             code: .notFound,
             message: "'\(displayText(directory))' is empty and '\(remote.display)' is not; nothing "
                 + "was linked. Check that its disk is mounted; 'osssync pull' downloads what is "
@@ -193,9 +193,9 @@ extension DirectoryMirror {
     }
 
     /// Why nothing is linked with a prefix that holds nothing.
-    func nothingThere(_ client: BucketClient) async -> SyncError {
+    func nothingThere(_ client: BucketClient) async -> TransferError {
         if let refusal = await objectInsteadOfPrefix(client) { return refusal }
-        return SyncError(
+        return TransferError(
             code: .notFound,
             message: "there is nothing below '\(remote.display)'; nothing was linked. Check its "
                 + "name; 'osssync init' links with a prefix that is empty on purpose"
@@ -204,8 +204,8 @@ extension DirectoryMirror {
 
     /// Refuses a remote that is an object, with nothing below its name.
     ///
-    /// - Throws: `SyncError` of code `notFound`, or why that could not be found out.
-    package func requirePrefix() async throws(SyncError) {
+    /// - Throws: `TransferError` of code `notFound`, or why that could not be found out.
+    package func requirePrefix() async throws(TransferError) {
         let client = try bucketClient()
         guard !remote.prefix.isEmpty, try await !client.hasObjects(beneath: remote.prefix),
             let refusal = await objectInsteadOfPrefix(client)
@@ -213,12 +213,12 @@ extension DirectoryMirror {
         throw refusal
     }
 
-    private func objectInsteadOfPrefix(_ client: BucketClient) async -> SyncError? {
+    private func objectInsteadOfPrefix(_ client: BucketClient) async -> TransferError? {
         guard !remote.prefix.isEmpty, await client.isObject(remote.prefixKey.bytes.dropLast())
         else { return nil }
         var object = remote.display[...]
         if object.last == "/" { object = object.dropLast() }
-        return SyncError(
+        return TransferError(
             code: .notFound,
             message: "'\(object)' is an object, not a prefix; nothing was linked. "
                 + "Download it with: osssync get \(object) FILE"

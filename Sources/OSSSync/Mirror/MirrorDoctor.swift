@@ -94,7 +94,7 @@ package struct MirrorDoctor: Sendable {
     /// What keeps a run of the directory from beginning that has only these sources, without asking
     /// the bucket; none if it would begin.
     package func problems() async -> [DoctorFinding] {
-        do throws(SyncError) {
+        do throws(TransferError) {
             let mirror = try DirectoryMirror(
                 directory: directory ?? ".",
                 remote: nil,
@@ -110,7 +110,7 @@ package struct MirrorDoctor: Sendable {
 
     /// What refuses every run: another remote than that of the last one, or another directory.
     private func remote(_ mirror: DirectoryMirror) async -> [DoctorFinding] {
-        do throws(SyncError) {
+        do throws(TransferError) {
             try await mirror.checkRemote()
             return []
         } catch {
@@ -124,7 +124,7 @@ package struct MirrorDoctor: Sendable {
         func finding(_ state: DoctorFinding.State, _ message: String) -> DoctorFinding {
             DoctorFinding(subject: "last success", state: state, message: message)
         }
-        do throws(SyncError) {
+        do throws(TransferError) {
             let history = try await mirror.history().latest()
             var active: [DoctorFinding] = []
             if let run = history.running {
@@ -136,13 +136,19 @@ package struct MirrorDoctor: Sendable {
                     )
                 ]
             }
+            let last = try await mirror.history().runs(limit: 1).first
+            if let last, let end = last.end, end.outcome != "complete" {
+                let what =
+                    "\(last.direction) of \(Self.text(last.started)): \(end.outcome)"
+                    + (end.message.map { ": " + $0 } ?? "; 'osssync log DIR' shows why")
+                active.append(DoctorFinding(subject: "last run", state: .warning, message: what))
+            }
             let texts = SyncDirection.allCases.compactMap { direction in
                 history.lastSuccess[direction].map { "\(direction.rawValue) \(Self.text($0))" }
             }
             guard !texts.isEmpty else {
-                let none =
-                    "no complete run of the whole mirror yet; 'osssync log DIR' shows why runs "
-                    + "failed"
+                let why = last == nil ? "" : "; 'osssync log DIR' shows why runs failed"
+                let none = "no complete run of the whole mirror yet" + why
                 return active + [finding(.warning, none)]
             }
             let isAhead = history.lastSuccess.values.max()?.isInFuture == true
@@ -179,7 +185,7 @@ package struct MirrorDoctor: Sendable {
         for dialect: StoreDialect
     ) async -> (finding: DoctorFinding, isAbsence: Bool) {
         let provider: any CredentialsProvider
-        do throws(SyncError) {
+        do throws(TransferError) {
             provider = try ConfigurationFiles(sources, link: nil, dialect: dialect).credentials()
         } catch {
             return (
@@ -248,7 +254,7 @@ package struct MirrorDoctor: Sendable {
     }
 
     private static func writing(_ client: BucketClient, _ prefix: String) async -> DoctorFinding {
-        do throws(SyncError) {
+        do throws(TransferError) {
             try await client.checkWriteAccess(prefix: prefix)
             return DoctorFinding(
                 subject: "writing",
@@ -260,7 +266,7 @@ package struct MirrorDoctor: Sendable {
         }
     }
 
-    private static func failure(_ subject: String, _ error: SyncError) -> DoctorFinding {
+    private static func failure(_ subject: String, _ error: TransferError) -> DoctorFinding {
         let request = error.requestID.map { " (request \($0))" } ?? ""
         return DoctorFinding(subject: subject, state: .bad, message: error.message + request)
     }
@@ -295,7 +301,7 @@ extension DirectoryMirror {
     /// Whether the password of encrypted contents can be read; nil where there is none.
     fileprivate var password: DoctorFinding? {
         guard let encryption else { return nil }
-        do throws(SyncError) {
+        do throws(TransferError) {
             _ = try encryption.cipher()
             return DoctorFinding(
                 subject: "encryption",

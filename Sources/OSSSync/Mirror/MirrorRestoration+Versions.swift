@@ -29,11 +29,11 @@ extension MirrorRestoration {
     ///   - paths: Files and directories beneath the directory; "." means all.
     ///   - onVersion: Called with each: those of the bucket, then of both trashes; false
     ///     ends it.
-    /// - Throws: `SyncError`.
+    /// - Throws: `TransferError`.
     package func versions(
         of paths: [String],
         onVersion: @escaping @Sendable (FileVersion) -> Bool
-    ) async throws(SyncError) {
+    ) async throws(TransferError) {
         let all = paths.contains(where: RestoreRequest.isAll)
         let wanted = try all ? nil : paths.map(LocalMirror.key)
         let isWanted: @Sendable (String) -> Bool = { key in
@@ -44,7 +44,7 @@ extension MirrorRestoration {
             } ?? true
         }
         if let mirror {
-            do throws(SyncError) {
+            do throws(TransferError) {
                 for prefix in wanted ?? [""] {
                     try await mirror.versions(prefix, isWanted, onVersion)
                 }
@@ -79,7 +79,7 @@ extension DirectoryMirror {
         _ path: String,
         _ isWanted: (String) -> Bool,
         _ onVersion: (FileVersion) -> Bool
-    ) async throws(SyncError) {
+    ) async throws(TransferError) {
         let (client, skipped) = (try bucketClient(), remote.prefix.utf8.count)
         let isEncrypted = isEncrypted
         /// False if that is enough.
@@ -106,7 +106,7 @@ extension DirectoryMirror {
             return onVersion(version)
         }
         var hasVersions = false
-        do throws(SyncError) { hasVersions = try await keepsVersions() } catch {
+        do throws(TransferError) { hasVersions = try await keepsVersions() } catch {
             // A key that may not list versions finds none.
             guard error.code == .forbidden else { throw error }
         }

@@ -44,11 +44,11 @@ package struct MirrorRestoration: Sendable {
     ///   - request: What comes back, and where.
     ///   - onFile: Called with each file from any thread.
     /// - Returns: What came back.
-    /// - Throws: `SyncError`; `locked` while another run is active.
+    /// - Throws: `TransferError`; `locked` while another run is active.
     package func restore(
         _ request: RestoreRequest,
         onFile: @escaping @Sendable (RestoredFile) -> Void
-    ) async throws(SyncError) -> RestoreReport {
+    ) async throws(TransferError) -> RestoreReport {
         var report = RestoreReport()
         var asking = self
         for path in request.paths {
@@ -70,7 +70,7 @@ package struct MirrorRestoration: Sendable {
         _ request: RestoreRequest,
         _ path: String,
         _ onFile: @escaping @Sendable (RestoredFile) -> Void
-    ) async throws(SyncError) -> RestoreReport {
+    ) async throws(TransferError) -> RestoreReport {
         var one = request
         one.paths = [path]
         guard request.version == .latest else {
@@ -78,7 +78,7 @@ package struct MirrorRestoration: Sendable {
             return try await restoreThen(one, path, onFile)
         }
         var found: Found?
-        do throws(SyncError) {
+        do throws(TransferError) {
             found = try await look(at: path)
         } catch {
             guard Self.isOutage(error) else { throw error }
@@ -96,7 +96,7 @@ package struct MirrorRestoration: Sendable {
         _ request: RestoreRequest,
         _ path: String,
         _ onFile: @escaping @Sendable (RestoredFile) -> Void
-    ) async throws(SyncError) -> RestoreReport {
+    ) async throws(TransferError) -> RestoreReport {
         guard case .at(let time) = request.version, let mirror, try mirror.shards() == nil else {
             return try await restoreFromTrash(request, onFile)
         }
@@ -125,8 +125,8 @@ package struct MirrorRestoration: Sendable {
     }
 
     /// True if the trash here is all that is left to look at.
-    static func isOutage(_ error: SyncError) -> Bool {
-        [SyncError.Code.remoteUnreachable, .credentials, .forbidden].contains(error.code)
+    static func isOutage(_ error: TransferError) -> Bool {
+        [TransferError.Code.remoteUnreachable, .credentials, .forbidden].contains(error.code)
     }
 
     private func restore(
@@ -134,7 +134,7 @@ package struct MirrorRestoration: Sendable {
         _ path: String,
         _ found: Found?,
         _ onFile: @escaping @Sendable (RestoredFile) -> Void
-    ) async throws(SyncError) -> RestoreReport {
+    ) async throws(TransferError) -> RestoreReport {
         var request = request
         let isFile = found.map { !$0.isDirectory } ?? false
         let isCopy = request.isCopy
@@ -189,7 +189,7 @@ package struct MirrorRestoration: Sendable {
         _ request: RestoreRequest,
         _ found: Found,
         isFile: Bool
-    ) async throws(SyncError) -> Bool {
+    ) async throws(TransferError) -> Bool {
         guard found.bringsSomething, request.isCopy, isFile, found.explanation?.local != nil
         else { return found.bringsSomething }
         var request = request
@@ -225,7 +225,7 @@ package struct MirrorRestoration: Sendable {
     }
 
     /// Nil if the path is in neither, or the bucket is not asked.
-    private func look(at path: String) async throws(SyncError) -> Found? {
+    private func look(at path: String) async throws(TransferError) -> Found? {
         guard let mirror, !RestoreRequest.isAll(path), try mirror.shards() == nil else {
             return nil
         }
@@ -234,7 +234,7 @@ package struct MirrorRestoration: Sendable {
         // As the pull of it, which brings back what was freed.
         pull.paths = [path]
         if LocalMirror.isEscaped(path) { pull.names = .escape }
-        do throws(SyncError) {
+        do throws(TransferError) {
             return Found(explanation: try await mirror.explain(path: path, of: [.pull: pull]))
         } catch {
             guard error.code == .configuration else { throw error }
@@ -253,7 +253,7 @@ package struct MirrorRestoration: Sendable {
         isFile: Bool,
         reads: Bool = false,
         _ onFile: @escaping @Sendable (RestoredFile) -> Void
-    ) async throws(SyncError) -> RestoreReport {
+    ) async throws(TransferError) -> RestoreReport {
         guard let mirror else { return RestoreReport() }
         var options = options
         options.paths = request.paths
@@ -297,7 +297,7 @@ package struct MirrorRestoration: Sendable {
         _ request: RestoreRequest,
         _ path: String,
         _ onFile: @escaping @Sendable (RestoredFile) -> Void
-    ) async throws(SyncError) -> RestoreReport {
+    ) async throws(TransferError) -> RestoreReport {
         guard let mirror else { return RestoreReport() }
         guard request.outside != nil || request.target != nil else { return RestoreReport() }
         let collected = RestoredItems()
@@ -318,7 +318,7 @@ package struct MirrorRestoration: Sendable {
     private func restoreFromTrash(
         _ request: RestoreRequest,
         _ onFile: @escaping @Sendable (RestoredFile) -> Void
-    ) async throws(SyncError) -> RestoreReport {
+    ) async throws(TransferError) -> RestoreReport {
         guard let mirror, try local.trash.hasRemote() else {
             return try await local.trash.restore(request, onFile: onFile)
         }
@@ -331,11 +331,11 @@ package struct MirrorRestoration: Sendable {
         _ request: RestoreRequest,
         _ found: Found?,
         _ onFile: @escaping @Sendable (RestoredFile) -> Void
-    ) async throws(SyncError) -> RestoreReport? {
+    ) async throws(TransferError) -> RestoreReport? {
         guard let mirror, let path = request.paths.first, !RestoreRequest.isAll(path),
             try mirror.shards() == nil
         else { return nil }
-        do throws(SyncError) {
+        do throws(TransferError) {
             guard try await mirror.keepsVersions() else { return nil }
         } catch {
             // A key that may not list versions finds none.
@@ -356,7 +356,7 @@ package struct MirrorRestoration: Sendable {
         _ request: RestoreRequest,
         _ choice: PastStore.Choice,
         _ onFile: @escaping @Sendable (RestoredFile) -> Void
-    ) async throws(SyncError) -> RestoreReport {
+    ) async throws(TransferError) -> RestoreReport {
         guard let mirror else { return RestoreReport() }
         return try await mirror.restoreVersions(request, choice, downloading: options) { file in
             var file = file
@@ -373,7 +373,7 @@ extension DirectoryMirror {
         _ local: LocalMirror,
         downloading options: RunOptions,
         _ onFile: @escaping @Sendable (RestoredFile) -> Void
-    ) async throws(SyncError) -> RestoreReport {
+    ) async throws(TransferError) -> RestoreReport {
         var report = try await restoreObjects(request, downloading: options) { file in
             var file = file
             file.place = .bucketTrash

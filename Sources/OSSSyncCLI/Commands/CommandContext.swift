@@ -70,7 +70,7 @@ final class CommandContext: Sendable {
         _ skipsErrors: Bool
     ) throws -> DirectoryDefaults? {
         let configuration: DirectoryConfiguration?
-        do throws(SyncError) {
+        do throws(TransferError) {
             configuration = try DirectoryConfiguration(
                 directory: place.directory,
                 stateDirectory: typed.values[.stateDirectory]
@@ -116,16 +116,16 @@ final class CommandContext: Sendable {
         return place.directory
     }
 
-    func remote(at index: Int) throws(SyncError) -> BucketLocation? {
+    func remote(at index: Int) throws(TransferError) -> BucketLocation? {
         guard let text = positional(index) else { return nil }
         return try BucketLocation(parsing: text)
     }
 
     /// One object, not a directory of them.
-    func object(_ text: String) throws(SyncError) -> ObjectReference {
+    func object(_ text: String) throws(TransferError) -> ObjectReference {
         let object = try ObjectReference(parsing: text)
         guard !object.isDirectory else {
-            throw SyncError(
+            throw TransferError(
                 code: .configuration,
                 message: "'\(object.display)' is not an object: use oss://BUCKET/KEY or "
                     + "s3://BUCKET/KEY"
@@ -137,7 +137,7 @@ final class CommandContext: Sendable {
     func mirror() throws -> DirectoryMirror {
         let directory = try directory()
         let remote = try arguments.mirror.remote.map(BucketLocation.init(parsing:))
-        do throws(SyncError) {
+        do throws(TransferError) {
             return try DirectoryMirror(
                 directory: directory,
                 remote: remote,
@@ -145,29 +145,27 @@ final class CommandContext: Sendable {
                 sources: sources
             )
         } catch {
-            guard remote == nil, error.code == .configuration, hasLostLink(directory) else {
+            guard remote == nil, error.code == .configuration, let lost = lostLink(directory) else {
                 throw error
             }
-            let shown = String(terminalSafe: directory)
-            throw error.with(
-                message: "'\(shown)' was linked with a remote, and has no link now; if its disk is "
-                    + "not mounted, mount it, and do not link '\(shown)' again. If the link was "
-                    + "removed on purpose, specify the remote"
-            )
+            throw error.with(message: lost)
         }
     }
 
-    /// True for a directory that was a mirror of this account and has no link any more: most likely
-    /// its disk is not mounted.
-    private func hasLostLink(_ directory: String) -> Bool {
+    /// What is said of a directory that was a mirror of this account and has no link any more: most
+    /// likely its disk is not mounted. Nil for any other.
+    func lostLink(_ directory: String) -> String? {
         let state = sources.options.stateDirectory
-        guard isDirectory(directory), Self.linkedRemote(directory, state) == nil else {
-            return false
-        }
+        guard isDirectory(directory), Self.linkedRemote(directory, state) == nil else { return nil }
         let path = MirrorPlace.realPath(directory)
-        return mirrorList?.entries().contains { entry in
+        let isListed = mirrorList?.entries().contains { entry in
             entry.directory == path && entry.stateDirectory == state.map(absolutePath)
-        } ?? false
+        }
+        guard isListed == true else { return nil }
+        let shown = String(terminalSafe: directory)
+        return "'\(shown)' was linked with a remote, and has no link now; if its disk is not "
+            + "mounted, mount it, and do not link '\(shown)' again. If the link was removed on "
+            + "purpose, specify the remote"
     }
 
     /// True if something that should be on stdout is not there.

@@ -94,7 +94,7 @@ enum CommandRunner {
 
     private static func report(_ error: any Error, isJSON: Bool) -> ExitCode {
         let code = ExitCode(ending: error)
-        if isJSON, let error = error as? SyncError {
+        if isJSON, let error = error as? TransferError {
             let line = EventJSON.failure(error, exit: code)
             _ = OutputStream.standardOutput.write(line.line(at: WallClock.text()))
         }

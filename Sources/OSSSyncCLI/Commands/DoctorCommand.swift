@@ -11,6 +11,11 @@ struct DoctorCommand: Sendable {
             context.complain("--check-write needs DIR; nothing was written")
         }
         var findings = await doctor.examine(checksWrite: checksWrite)
+        if let directory = context.place?.directory, let lost = context.lostLink(directory) {
+            findings.removeAll { $0.subject == "configuration" }
+            let unmounted = DoctorFinding(subject: "configuration", state: .bad, message: lost)
+            findings.insert(unmounted, at: 0)
+        }
         let age = try context.arguments.value(of: .maximumAge, .time("26h or 2d"))
         if let age, let old = await tooOld(age) {
             findings.removeAll { $0.subject == old.subject }
@@ -111,7 +116,7 @@ struct DoctorCommand: Sendable {
         }
         for format in ScheduleFormat.allCases {
             let installer = ScheduleInstaller(format, context)
-            do throws(SyncError) {
+            do throws(TransferError) {
                 for timer in try installer.timers(of: schedules) {
                     let what = "\(timer.direction.rawValue) by \(timer.name)"
                     add(

@@ -17,7 +17,8 @@ struct FreeCommand: Sendable {
         else {
             throw UsageError.missingChoice("a PATH, --older-than or --until", command: .free)
         }
-        let report = try await context.mirror().free(options) { say($0) }
+        let isDryRun = options.run.isDryRun
+        let report = try await context.mirror().free(options) { say($0, isDryRun) }
         if context.output.isJSON {
             context.say([
                 "event": "free",
@@ -50,12 +51,13 @@ struct FreeCommand: Sendable {
             + archived + kept
     }
 
-    private func say(_ file: FreedFile) {
+    private func say(_ file: FreedFile, _ isDryRun: Bool) {
         guard context.output.isJSON else {
             if let reason = file.reasonKept {
                 context.complain("kept \(file.displayKey): \(reason)")
-            } else if context.output.verbosity > 0 {
-                context.say("freed \(file.displayKey) (\(sizeText(file.size)))")
+            } else if context.output.verbosity > 0 || isDryRun && !context.output.isQuiet {
+                let verb = isDryRun ? "would free" : "freed"
+                context.say("\(verb) \(file.displayKey) (\(sizeText(file.size)))")
             }
             return
         }

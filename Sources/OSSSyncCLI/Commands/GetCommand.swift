@@ -35,9 +35,9 @@ struct GetCommand: Sendable {
             onNotice: report.note
         )
         let outcome: ResumableDownload.Outcome
-        do throws(SyncError) {
+        do throws(TransferError) {
             let progress = download.transfer.progress
-            outcome = try await report.following(progress) { () throws(SyncError) in
+            outcome = try await report.following(progress) { () throws(TransferError) in
                 try await download.run()
             }
         } catch {
@@ -63,8 +63,8 @@ struct GetCommand: Sendable {
         }
         let report = TransferReport(context, .download, of: subject)
         let object: StreamedObject?
-        do throws(SyncError) {
-            object = try await report.streaming(showsItem: false) { () throws(SyncError) in
+        do throws(TransferError) {
+            object = try await report.streaming(showsItem: false) { () throws(TransferError) in
                 try await source.write(
                     to: OutputStream.standardOutput.descriptor,
                     name: "standard output",
@@ -147,14 +147,14 @@ struct GetCommand: Sendable {
         )
     }
 
-    private static func advising(_ error: SyncError, _ subject: String) -> SyncError {
+    private static func advising(_ error: TransferError, _ subject: String) -> TransferError {
         let message =
             switch error.code {
             case .alreadyExists: error.message + "; use --force to replace it"
             case .notFound: "there is no object '\(String(terminalSafe: subject))'"
             default: error.message
             }
-        return SyncError(
+        return TransferError(
             code: error.code,
             message: message,
             underlying: error,

@@ -35,11 +35,11 @@ struct InitCommand: Sendable {
             throw UsageError.contradiction("--unlink", "--check-write")
         }
         let directory = try context.directory()
-        context.unlistMirror()
         let remote = try DirectoryMirror.unlink(
             directory: directory,
             stateDirectory: context.arguments.values[.stateDirectory]
         )
+        context.unlistMirror()
         tell("unlinked", directory, remote)
         return .success
     }

@@ -15,7 +15,7 @@ struct KeygenCommand: Sendable {
         let descriptor = unsafe open(path, flags, mode_t(0o600))
         guard descriptor >= 0 else {
             if errno == EEXIST {
-                throw SyncError(
+                throw TransferError(
                     code: .refused,
                     message: "'\(shown)' exists, and what it opens could not be read without it; "
                         + "nothing was changed"
@@ -54,8 +54,8 @@ struct KeygenCommand: Sendable {
         return fsync(descriptor) == 0
     }
 
-    private func failure(_ shown: String) -> SyncError {
-        SyncError(
+    private func failure(_ shown: String) -> TransferError {
+        TransferError(
             code: .localState,
             message: "'\(shown)' could not be written: \(systemErrorText())"
         )

@@ -107,7 +107,7 @@ struct ListCommand: Sendable {
         guard isAddress else {
             guard isDirectory(text) else {
                 let shown = String(terminalSafe: text)
-                throw SyncError(
+                throw TransferError(
                     code: .configuration,
                     message:
                         "there is no directory '\(shown)'; to list a bucket, use oss://\(shown) "

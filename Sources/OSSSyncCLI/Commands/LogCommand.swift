@@ -37,19 +37,25 @@ struct LogCommand: Sendable {
         let actions: [ItemAction] = [.download, .upload, .copyLocal, .copyRemote]
         let transfers = Set(actions.map(\.rawValue))
         var shown: Int64 = 0
+        var hasItems = false
         let found = try await mirror.history().items(ofRun: Int64(number)) { item in
+            hasItems = true
             if item.state == ItemState.done.rawValue, transfers.contains(item.action) { shown += 1 }
             return say(item)
         }
         guard let run = found else {
-            throw SyncError(
+            throw TransferError(
                 code: .notFound,
                 message: "there is no record of run \(number); 'osssync log DIR' lists them"
             )
         }
         if let end = run.end, !context.output.isJSON {
             let more = end.transferred + end.renamed - shown
-            if more > 0 { context.say("and \(more) more; --log-file has all of a run") }
+            if !hasItems, run.mayHaveItems {
+                context.say("its items are not kept any more; --log-file has all of a run")
+            } else if more > 0 {
+                context.say("and \(more) more; --log-file has all of a run")
+            }
         }
         sayHeading()
         say(run)
@@ -72,7 +78,7 @@ struct LogCommand: Sendable {
     ) async throws -> ExitCode {
         let key = String(path.utf8.last == UInt8(ascii: "/") ? path.dropLast() : path[...])
         var isFound = false
-        for run in runs.prefix(Self.runsWithItems).reversed() {
+        for run in runs.lazy.filter(\.mayHaveItems).prefix(Self.runsWithItems).reversed() {
             _ = try await mirror.history().items(ofRun: run.number) { item in
                 let rest = item.key.utf8.dropFirst(key.utf8.count)
                 guard item.key.utf8.starts(with: key.utf8),
@@ -88,7 +94,7 @@ struct LogCommand: Sendable {
             context.arguments.has(.since)
             ? "the runs since then"
             : "the last \(Self.runsWithItems) runs, of which the items are kept,"
-        throw SyncError(
+        throw TransferError(
             code: .notFound,
             message: "\(span) did nothing with '\(String(terminalSafe: path))'"
         )

@@ -16,6 +16,8 @@ struct MirrorsCommand: Sendable {
         }
         let isOld = { (row: Row) in
             limit.map { limit in
+                // What has the bucket as of a time does not change.
+                guard row.time == nil else { return false }
                 guard let age = row.age, !row.isInFuture else { return true }
                 return age > limit.components.seconds
             } ?? false
@@ -40,7 +42,7 @@ struct MirrorsCommand: Sendable {
         let entries = (context.mirrorList?.entries() ?? []).filter { paths.contains($0.directory) }
         let shown = String(terminalSafe: directory)
         guard !entries.isEmpty else {
-            throw SyncError(
+            throw TransferError(
                 code: .notFound,
                 message: "'\(shown)' is not in the list; 'osssync mirrors' shows it"
             )
@@ -125,14 +127,13 @@ struct MirrorsCommand: Sendable {
     }
 
     private func row(_ entry: MirrorList.Entry, _ now: Int64) async -> Row {
-        var row = Row(entry: entry, state: "gone")
+        var row = Row(entry: entry, state: "gone", timers: timers(entry))
         guard isDirectory(entry.directory) else { return row }
         row.remote = CommandContext.linkedRemote(entry.directory, entry.stateDirectory)
         guard row.remote != nil else {
             row.state = "not linked"
             return row
         }
-        row.timers = timers(entry)
         var sources = context.sources
         sources.options.stateDirectory = entry.stateDirectory
         do {
@@ -194,7 +195,7 @@ struct AllMirrors: Sendable {
             }
             do {
                 guard isDirectory(entry.directory) else {
-                    throw SyncError(
+                    throw TransferError(
                         code: .localState,
                         message: "'\(shown)' is gone; 'osssync mirrors --forget DIR' forgets it"
                     )

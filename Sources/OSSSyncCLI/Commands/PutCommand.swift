@@ -45,8 +45,9 @@ struct PutCommand: Sendable {
             onNotice: report.note
         )
         let outcome: ResumableUpload.Outcome
-        do throws(SyncError) {
-            outcome = try await report.following(upload.transfer.progress) { () throws(SyncError) in
+        do throws(TransferError) {
+            outcome = try await report.following(upload.transfer.progress) {
+                () throws(TransferError) in
                 try await upload.run()
             }
         } catch {
@@ -70,8 +71,8 @@ struct PutCommand: Sendable {
         options.partSize = partSize ?? RunOptions.standard.partSize
         let chosen = options
         let made: UploadedObject
-        do throws(SyncError) {
-            made = try await report.streaming(showsItem: true) { () throws(SyncError) in
+        do throws(TransferError) {
+            made = try await report.streaming(showsItem: true) { () throws(TransferError) in
                 try await target.write(
                     from: STDIN_FILENO,
                     name: "standard input",
@@ -121,9 +122,10 @@ struct PutCommand: Sendable {
         return UploadCallback(url: url, body: body ?? Self.callbackBody)
     }
 
-    private static func advising(_ error: SyncError, _ object: ObjectReference) -> SyncError {
+    private static func advising(_ error: TransferError, _ object: ObjectReference) -> TransferError
+    {
         guard error.code == .alreadyExists else { return error }
-        return SyncError(
+        return TransferError(
             code: error.code,
             message: "'\(object.display)' already exists and was not replaced; "
                 + "use --force to replace it",

@@ -18,7 +18,7 @@ struct RestoreCommand: Sendable {
         }
         var request = RestoreRequest(
             paths: paths,
-            version: isUndo ? try runToUndo() : try version(),
+            version: isUndo ? try await runToUndo() : try await version(),
             target: target,
             replaces: context.arguments.has(.force)
         )
@@ -44,7 +44,7 @@ struct RestoreCommand: Sendable {
             ])
         } else if !context.output.isQuiet {
             if report.missing.isEmpty || report.restored > 0 {
-                context.say((request.isDryRun ? "would have " : "") + Self.text(report))
+                context.say(Self.text(report, isDryRun: request.isDryRun))
             }
             if isUndo, report.missing.isEmpty, let number = request.version.number,
                 let text = Self.nothing(in: report, ofRun: number)
@@ -126,7 +126,7 @@ struct RestoreCommand: Sendable {
     private func restore(_ request: RestoreRequest, isUndo: Bool) async throws -> RestoreReport {
         guard isUndo else {
             let restoration = try restoration(request)
-            do throws(SyncError) {
+            do throws(TransferError) {
                 return try await restoration.restore(request) { say($0) }
             } catch {
                 if case .at = request.version, error.code != .cancelled {
@@ -212,7 +212,9 @@ struct RestoreCommand: Sendable {
     private func mirrorIfConnected() throws -> DirectoryMirror? {
         do {
             return try context.mirror()
-        } catch let error as SyncError where [.configuration, .credentials].contains(error.code) {
+        } catch let error as TransferError
+            where [.configuration, .credentials].contains(error.code)
+        {
             if try context.localMirror().trash.hasRemote() { throw error }
             return nil
         }
@@ -238,7 +240,7 @@ struct RestoreCommand: Sendable {
         var remote: (time: StoreTime, number: Int64)?
         if try local.hasRemote() {
             let mirror = try context.mirror()
-            do throws(SyncError) {
+            do throws(TransferError) {
                 remote = try await mirror.remoteTrash().lastRun()
             } catch {
                 // The manifest knows what its own runs did there.
@@ -264,7 +266,14 @@ struct RestoreCommand: Sendable {
             ? "run \(number) did nothing that undo brings back" : nil
     }
 
-    private func runToUndo() throws -> TrashVersion {
+    /// The run of a number, as the manifest has it.
+    private func run(_ number: Int) async throws -> TrashVersion {
+        let runs = try await context.localMirror().overview(.runs)?.runs ?? []
+        let began = runs.first { $0.number == Int64(number) }?.started
+        return .run(Int64(number), since: began)
+    }
+
+    private func runToUndo() async throws -> TrashVersion {
         guard let text = context.arguments.run else { return .lastRun }
         guard let number = parseCount(text, in: 1...Int.max) else {
             throw UsageError.badArgument(
@@ -272,10 +281,10 @@ struct RestoreCommand: Sendable {
                 expected: "RUN is the number of a run, as 'osssync log DIR' shows it"
             )
         }
-        return .run(Int64(number))
+        return try await run(number)
     }
 
-    private func version() throws -> TrashVersion {
+    private func version() async throws -> TrashVersion {
         let run = try context.arguments.value(
             of: .run,
             Reading("the number of a run, as 'osssync trash' shows it") {
@@ -289,20 +298,21 @@ struct RestoreCommand: Sendable {
         }
         switch (run, time) {
         case (nil, nil): return .latest
-        case (let run?, nil): return .run(Int64(run))
+        case (let run?, nil): return try await self.run(run)
         case (nil, let time?): return .at(StoreTime(secondsSince1970: time))
         case (.some, .some): throw UsageError.contradiction("--run", "--at")
         }
     }
 
-    static func text(_ report: RestoreReport) -> String {
+    static func text(_ report: RestoreReport, isDryRun: Bool) -> String {
         let files = countText(report.restored - report.directories, "file", "files")
-        var parts = ["restored \(files) (\(sizeText(report.bytes)))"]
+        let verbs = isDryRun ? ("would restore", "would remove") : ("restored", "removed")
+        var parts = ["\(verbs.0) \(files) (\(sizeText(report.bytes)))"]
         if report.directories > 0 {
             parts.append(countText(report.directories, "directory", "directories"))
         }
         if report.removed > 0 {
-            parts.append("removed \(countText(report.removed, "directory", "directories"))")
+            parts.append("\(verbs.1) \(countText(report.removed, "directory", "directories"))")
         }
         if report.unchanged > 0 { parts.append("\(report.unchanged) unchanged") }
         if report.kept > 0 { parts.append("\(report.kept) kept") }
@@ -320,6 +330,17 @@ struct RestoreCommand: Sendable {
         case .bucketTrash: return " from the trash in the bucket" + run
         case .versions: return " from the versions in the bucket"
         default: return ""
+        }
+    }
+
+    /// What is or would be done with a file that does not stay as it is.
+    private func verb(_ state: RestoredFile.State) -> String {
+        guard context.arguments.has(.dryRun) else { return state.rawValue }
+        return switch state {
+        case .restored: "would restore"
+        case .replaced: "would replace"
+        case .removed: "would remove"
+        default: state.rawValue
         }
     }
 
@@ -347,12 +368,12 @@ struct RestoreCommand: Sendable {
                 ? file.displayKey : "\(file.displayKey) to \(file.displayTarget)"
             let place = context.arguments.command == .undo ? "" : Self.origin(of: file)
             let mark = file.isRemote && place.isEmpty ? " (in the bucket)" : ""
-            let verb = isDryRun ? "would go to" : "is in"
+            let fate = isDryRun ? "would go to" : "is in"
             // Outside of DIR there is none.
             let isKept = file.state == .replaced && file.target.utf8.first != UInt8(ascii: "/")
-            let kept = isKept ? "; the version that was there \(verb) the trash" : ""
+            let kept = isKept ? "; the version that was there \(fate) the trash" : ""
             context.say(
-                "\(isDryRun ? "would be " : "")\(file.state.rawValue) \(name)\(place)\(mark)"
+                "\(verb(file.state)) \(name)\(place)\(mark)"
                     + (context.arguments.command == .undo ? "" : kept)
             )
         case .later:
@@ -361,7 +382,7 @@ struct RestoreCommand: Sendable {
             context.complain("would not replace \(file.displayTarget): \(file.message ?? "")")
         case .removed:
             guard !context.output.isQuiet else { return }
-            context.say("\(isDryRun ? "would be " : "")removed \(file.displayKey)")
+            context.say("\(verb(file.state)) \(file.displayKey)")
         case .kept, .failed:
             context.complain("\(file.state.rawValue) \(file.displayTarget): \(file.message ?? "")")
         }
@@ -372,7 +393,7 @@ extension TrashVersion {
     /// Nil if no run is meant.
     fileprivate var number: Int64? {
         switch self {
-        case .run(let number), .runOf(let number, _): number
+        case .run(let number, _), .runOf(let number, _): number
         default: nil
         }
     }

@@ -58,7 +58,7 @@ struct RunCommand: Sendable {
             let code = ExitCode(try await run(options, record, notification))
             if case .save(let path, _)? = options.plan { say(saved: path) }
             return (await record.finish(code), false)
-        } catch let error as SyncError where error.code == .locked && context.skipsIfLocked {
+        } catch let error as TransferError where error.code == .locked && context.skipsIfLocked {
             record.note(skipped: error)
             context.say(skipped: error, direction)
             return (.success, true)
@@ -103,7 +103,7 @@ extension CommandContext {
     }
 
     /// Says that another run has the directory, and this one was skipped.
-    func say(skipped error: SyncError, _ direction: SyncDirection) {
+    func say(skipped error: TransferError, _ direction: SyncDirection) {
         if output.isJSON {
             say([
                 "event": "skipped",

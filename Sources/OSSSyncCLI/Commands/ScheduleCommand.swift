@@ -33,16 +33,20 @@ struct ScheduleCommand: Sendable {
             let time = try time()
             let (message, warnings) = try installer.install(checked(schedule, format), time)
             say(message + "; it starts \(time.text) (\(zone))")
-            for warning in warnings + absence(schedule) + (await problems()) {
-                context.complain("warning: " + warning)
-            }
+            await warn(warnings, schedule)
         default:
             let time = try time()
             show(try checked(schedule, format), time, format, user)
             if !context.output.isQuiet { context.complain("it starts \(time.text) (\(zone))") }
-            for warning in absence(schedule) { context.complain("warning: " + warning) }
+            await warn([], schedule)
         }
         return .success
+    }
+
+    private func warn(_ warnings: [String], _ schedule: Schedule) async {
+        for warning in warnings + absence(schedule) + (await problems()) {
+            context.complain("warning: " + warning)
+        }
     }
 
     /// A directory that is not there may be on a disk that is mounted later, or misspelled.
@@ -153,19 +157,31 @@ struct ScheduleCommand: Sendable {
         return given.first
     }
 
-    private func schedule() throws(UsageError) -> Schedule {
+    private func schedule() throws -> Schedule {
         let option = try onlyOne(of: Self.directions)
         if let time = context.typed.values[.sync], !time.isEmpty {
-            throw .badValue(.sync, time, "use --every TIME")
+            throw UsageError.badValue(.sync, time, "use --every TIME")
         }
         guard let direction = option.flatMap({ CommandName(rawValue: $0.word) }) else {
-            throw .missingChoice("--pull, --push, --sync or --verify", command: .schedule)
+            throw UsageError.missingChoice(
+                "--pull, --push, --sync or --verify",
+                command: .schedule
+            )
         }
         // What the run would refuse.
         _ = try RunOptions(context.typed)
         try RunRecording.check(context.typed, context)
+        for option in Option.all where option.traits.contains(.writes) {
+            guard option != .backupDirectory, let path = context.typed.values[option],
+                !isDirectory(ReplacedFile.folder(of: path))
+            else { continue }
+            throw UsageError.badValue(option, path, "its directory does not exist")
+        }
+        if let address = context.typed.values[.notifyURL] {
+            _ = try Webhook(address, sources: context.sources)
+        }
         if context.typed.values[.filesFrom] == "-" {
-            throw .badValue(.filesFrom, "-", "expected a file")
+            throw UsageError.badValue(.filesFrom, "-", "expected a file")
         }
         let words = context.typed.words(\.isPassedOn)
         // Some options are of pushes only.

@@ -174,14 +174,14 @@ struct FinishCommand: Sendable {
         let mirror = try context.mirror()
         let name = context.arguments.values[.round]
         guard let round = try mirror.round(name) else {
-            throw SyncError(
+            throw TransferError(
                 code: .configuration,
                 message: name.map { "there is no round '\(String(terminalSafe: $0))'" }
                     ?? "no round has begun; 'osssync pull DIR --shard K/M --round NAME' begins one"
             )
         }
         guard let arguments = ParsedArguments(ofRun: round.command, and: context.typed) else {
-            throw SyncError(
+            throw TransferError(
                 code: .configuration,
                 message: "round '\(round.name)' was not begun by a task with --shard"
             )

@@ -26,7 +26,7 @@ struct UploadsCommand: Sendable {
         }
         var failures = 0
         for upload in chosen {
-            do throws(SyncError) {
+            do throws(TransferError) {
                 if aborts {
                     try await client.multipartUpload(of: upload.key, uploadID: upload.uploadID)
                         .abort()

@@ -158,7 +158,7 @@ enum EventJSON {
     }
 
     /// A run or command that failed or could not continue.
-    static func failure(_ error: SyncError, exit: ExitCode) -> JSONLine {
+    static func failure(_ error: TransferError, exit: ExitCode) -> JSONLine {
         [
             "event": "error", "message": error.message, "exit": exit.rawValue,
             "request_id": error.requestID,

@@ -59,14 +59,14 @@ enum EventText {
     static func failure(_ error: any Error) -> String {
         switch error {
         case let error as UsageError: error.message
-        case let error as SyncError:
+        case let error as TransferError:
             error.message + (error.requestID.map { " (request \($0))" } ?? "")
         default: String(terminalSafe: String(describing: error))
         }
     }
 
     /// A run that did nothing because another one holds its directory.
-    static func skipped(_ direction: SyncDirection, _ error: SyncError) -> String {
+    static func skipped(_ direction: SyncDirection, _ error: TransferError) -> String {
         "\(direction.rawValue) skipped: \(error.message)"
     }
 

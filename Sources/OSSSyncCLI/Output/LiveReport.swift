@@ -97,7 +97,7 @@ final class LiveReport: Sendable {
     func writePage(_ depth: MirrorOverview.Depth, _ error: (any Error)?) async -> Bool {
         guard let pageFile else { return true }
         // The page is that of the run which works.
-        if (error as? SyncError)?.code == .locked { return true }
+        if (error as? TransferError)?.code == .locked { return true }
         var page = context.page()
         // What cannot be read is left out.
         let mirror = try? context.localMirror()

@@ -77,7 +77,7 @@ struct ReplacedFile: Sendable {
     /// As messages show it.
     var shown: String { "'\(String(terminalSafe: path))'" }
 
-    private static func folder(of path: String) -> String {
+    static func folder(of path: String) -> String {
         guard let slash = path.utf8.lastIndex(of: UInt8(ascii: "/")) else { return "." }
         return slash == path.startIndex ? "/" : String(path[..<slash])
     }

@@ -19,7 +19,7 @@ final class RunNotification: Sendable {
     /// Nil if there is no address.
     ///
     /// - Throws: For an address that cannot be used, before the run.
-    init?(_ context: CommandContext, _ direction: SyncDirection) throws(SyncError) {
+    init?(_ context: CommandContext, _ direction: SyncDirection) throws(TransferError) {
         guard !context.arguments.has(.dryRun) else { return nil }
         let webhook: Webhook?
         if let typed = context.arguments.values[.notifyURL] {

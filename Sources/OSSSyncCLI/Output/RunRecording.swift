@@ -111,7 +111,7 @@ final class RunRecording: Sendable {
     }
 
     /// Another run has the directory, and writes the figures.
-    func note(skipped error: SyncError) {
+    func note(skipped error: TransferError) {
         note(EventText.skipped(direction, error))
     }
 

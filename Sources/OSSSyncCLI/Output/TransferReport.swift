@@ -52,12 +52,12 @@ final class TransferReport: Sendable {
     /// Shows the progress while `transfer` does its work.
     func following<Outcome: Sendable>(
         _ progress: TransferProgress.Updates,
-        _ transfer: @Sendable () async throws(SyncError) -> Outcome
-    ) async throws(SyncError) -> Outcome {
+        _ transfer: @Sendable () async throws(TransferError) -> Outcome
+    ) async throws(TransferError) -> Outcome {
         reporter.startTicking()
         defer { reporter.finish() }
         async let listening: Void = listen(to: progress)
-        do throws(SyncError) {
+        do throws(TransferError) {
             let outcome = try await transfer()
             await listening
             item(.done)
@@ -72,12 +72,12 @@ final class TransferReport: Sendable {
     /// Shows a stream, which reports by ``note(moved:of:)``, while `transfer` does its work.
     func streaming<Outcome: Sendable>(
         showsItem: Bool,
-        _ transfer: () async throws(SyncError) -> Outcome
-    ) async throws(SyncError) -> Outcome {
+        _ transfer: () async throws(TransferError) -> Outcome
+    ) async throws(TransferError) -> Outcome {
         reporter.startTicking()
         defer { reporter.finish() }
         if showsItem { item(.started) }
-        do throws(SyncError) {
+        do throws(TransferError) {
             let outcome = try await transfer()
             if showsItem { item(.done) }
             return outcome
@@ -153,7 +153,7 @@ final class TransferReport: Sendable {
         )
     }
 
-    private func item(_ state: ItemState, _ error: SyncError? = nil) {
+    private func item(_ state: ItemState, _ error: TransferError? = nil) {
         let amounts = amounts.withLock { $0 }
         reporter.handle(
             .item(

@@ -5,7 +5,7 @@ internal import OSSSync
 extension CommandContext {
     /// Refuses a prefix that is beneath or above such a one, by whatever protocol, unless the
     /// mirror takes what is there as it is stored.
-    func requirePlain(_ mirror: DirectoryMirror) throws(SyncError) {
+    func requirePlain(_ mirror: DirectoryMirror) throws(TransferError) {
         guard !mirror.isEncrypted, !mirror.takesEncrypted,
             let place = encryptedPlace(mirror.remote.bucket, mirror.remote.prefix)
         else { return }
@@ -13,7 +13,7 @@ extension CommandContext {
     }
 
     /// Refuses to sign an upload to such a prefix: another program makes its content.
-    func requirePlain(_ object: ObjectReference) throws(SyncError) {
+    func requirePlain(_ object: ObjectReference) throws(TransferError) {
         guard let place = encryptedPlace(object.bucket, object.key) else { return }
         throw Self.refusal(
             place,
@@ -26,7 +26,7 @@ extension CommandContext {
     func opened(
         _ source: DownloadSource,
         of object: ObjectReference
-    ) throws(SyncError) -> DownloadSource {
+    ) throws(TransferError) -> DownloadSource {
         guard !sources.options.namesPassword, let mirror = try encryptedMirror(of: object) else {
             return source
         }
@@ -37,14 +37,14 @@ extension CommandContext {
     func uploadTarget(
         _ object: ObjectReference,
         by client: BucketClient
-    ) throws(SyncError) -> UploadTarget {
+    ) throws(TransferError) -> UploadTarget {
         try encryptedMirror(of: object)?.uploadTarget(object.key, by: client)
             ?? .object(client, key: object.key)
     }
 
     private func encryptedMirror(
         of object: ObjectReference
-    ) throws(SyncError) -> DirectoryMirror? {
+    ) throws(TransferError) -> DirectoryMirror? {
         guard let place = encryptedPlace(object.bucket, object.key) else { return nil }
         var sources = sources
         sources.options.stateDirectory = place.entry.stateDirectory
@@ -79,8 +79,8 @@ extension CommandContext {
     private static func refusal(
         _ place: EncryptedPlace,
         advice: String = "Use that directory, or link this one with 'osssync init --encrypt'"
-    ) -> SyncError {
-        SyncError(
+    ) -> TransferError {
+        TransferError(
             code: .configuration,
             message: "'\(place.remote.display)' has encrypted contents, as the mirror "
                 + "'\(String(terminalSafe: place.entry.directory))' says; nothing was changed. "

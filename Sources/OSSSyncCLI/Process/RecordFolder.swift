@@ -5,8 +5,8 @@ internal import OSSSync
 enum RecordFolder {
     /// The folder, with those above it made; nil if there is no home to have it in.
     ///
-    /// - Throws: `SyncError` of code `localState`.
-    static func path(_ sources: ConfigurationSources) throws(SyncError) -> String? {
+    /// - Throws: `TransferError` of code `localState`.
+    static func path(_ sources: ConfigurationSources) throws(TransferError) -> String? {
         // What is given is the user's own word: only its last part is made.
         if let given = sources.options.stateDirectory { return given }
         guard let base = base(sources) else { return nil }
@@ -33,13 +33,13 @@ enum RecordFolder {
         #endif
     }
 
-    private static func make(_ path: String) throws(SyncError) {
+    private static func make(_ path: String) throws(TransferError) {
         guard unsafe mkdir(path, 0o700) != 0, errno != EEXIST else { return }
         let reason = unsafe String(cString: strerror(errno))
         // One above all may be neither ours nor missing.
         var status = stat()
         if unsafe stat(path, &status) == 0 { return }
-        throw SyncError(
+        throw TransferError(
             code: .localState,
             message:
                 "the folder '\(String(terminalSafe: path))' for records of transfers cannot be "

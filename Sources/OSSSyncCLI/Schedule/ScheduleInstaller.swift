@@ -3,7 +3,7 @@ internal import OSSSync
 
 /// Puts schedules where they are started from, and takes them away.
 struct ScheduleInstaller: Sendable {
-    let format: ScheduleFormat
+    private(set) var format: ScheduleFormat
     let environment: [String: String]
     let homeDirectory: String?
     /// The user as whom services of the system run; nil for the services of this user.
@@ -19,14 +19,14 @@ struct ScheduleInstaller: Sendable {
     func install(
         _ schedule: Schedule,
         _ time: ScheduleTime
-    ) throws(SyncError) -> (message: String, warnings: [String]) {
+    ) throws(TransferError) -> (message: String, warnings: [String]) {
         switch format {
         case .systemd:
             let units = SystemdUnits(schedule: schedule, time: time, user: user)
             let folder = try makeFolder()
             let files = [units.serviceName, units.timerName].map { folder + $0 }
             let new = files.filter { !isThere($0) }
-            do throws(SyncError) {
+            do throws(TransferError) {
                 try write(units.service, files[0])
                 try write(units.timer, files[1])
                 try run("\(systemctl) daemon-reload")
@@ -54,7 +54,7 @@ struct ScheduleInstaller: Sendable {
         }
     }
 
-    func remove(_ schedule: Schedule) throws(SyncError) {
+    func remove(_ schedule: Schedule) throws(TransferError) {
         switch format {
         case .systemd:
             let folder = try folder()
@@ -78,10 +78,10 @@ struct ScheduleInstaller: Sendable {
     }
 
     /// All schedules: when each starts next, and what it runs on which directory.
-    func list() throws(SyncError) -> [String] {
+    func list() throws(TransferError) -> [String] {
         switch format {
         case .systemd:
-            return try installedNames(".service").map { service throws(SyncError) in
+            return try installedNames(".service").map { service throws(TransferError) in
                 let name = String(service.dropLast(".service".count))
                 return "\(next(name))  \(try text(of: service))"
             }
@@ -108,7 +108,7 @@ struct ScheduleInstaller: Sendable {
     }
 
     /// The description of a service, which has the directory, and its command on the next line.
-    private func text(of service: String) throws(SyncError) -> String {
+    private func text(of service: String) throws(TransferError) -> String {
         let input = InputFile(limit: Self.longestUnit)
         guard let bytes = try? input.content(of: try folder() + service) else { return service }
         let lines = String(decoding: bytes, as: UTF8.self).split(separator: "\n")
@@ -126,7 +126,7 @@ struct ScheduleInstaller: Sendable {
     private var systemctl: String { user == nil ? "systemctl --user" : "systemctl" }
 
     /// The names of the files of schedules with this ending.
-    private func installedNames(_ ending: String) throws(SyncError) -> [String] {
+    private func installedNames(_ ending: String) throws(TransferError) -> [String] {
         let path = try folder()
         guard let folder = unsafe opendir(path) else {
             if errno == ENOENT { return [] }
@@ -156,7 +156,7 @@ struct ScheduleInstaller: Sendable {
     }
 
     /// What starts the runs of these schedules, with whatever options and at whatever times.
-    func timers(of schedules: [Schedule]) throws(SyncError) -> [Timer] {
+    func timers(of schedules: [Schedule]) throws(TransferError) -> [Timer] {
         switch format {
         case .systemd, .launchd:
             guard let folder = try? folder() else { return [] }
@@ -182,7 +182,7 @@ struct ScheduleInstaller: Sendable {
     }
 
     /// Starts the installed run now, as the schedule does.
-    func test(_ schedule: Schedule) throws(SyncError) {
+    func test(_ schedule: Schedule) throws(TransferError) {
         switch format {
         case .systemd: try run("\(systemctl) start --wait \(schedule.name).service")
         case .cron:
@@ -198,10 +198,10 @@ struct ScheduleInstaller: Sendable {
     // MARK: - Files and commands
 
     /// Where the files of schedules are, with a "/" at its end.
-    private func folder() throws(SyncError) -> String {
+    private func folder() throws(TransferError) -> String {
         if user != nil { return "/etc/systemd/system/" }
         guard let homeDirectory else {
-            throw SyncError(code: .configuration, message: "HOME is not set; set it")
+            throw TransferError(code: .configuration, message: "HOME is not set; set it")
         }
         var folder = homeDirectory + "/Library/LaunchAgents/"
         if format == .systemd {
@@ -211,7 +211,7 @@ struct ScheduleInstaller: Sendable {
         return folder
     }
 
-    private func makeFolder() throws(SyncError) -> String {
+    private func makeFolder() throws(TransferError) -> String {
         let folder = try folder()
         var end = folder.utf8.startIndex
         while let slash = folder.utf8[end...].dropFirst().firstIndex(of: UInt8(ascii: "/")) {
@@ -221,26 +221,28 @@ struct ScheduleInstaller: Sendable {
         return folder
     }
 
-    private func write(_ text: String, _ path: String) throws(SyncError) {
+    private func write(_ text: String, _ path: String) throws(TransferError) {
         guard let problem = replaceFile(path, with: text, mode: 0o644) else { return }
         let advice = user == nil ? "" : "; run the command with sudo"
         throw failure("'\(String(terminalSafe: path))' cannot be written: \(problem)\(advice)")
     }
 
-    private func run(_ line: String) throws(SyncError) {
+    private func run(_ line: String) throws(TransferError) {
         guard !ShellCommand(line: line).run() else { return }
         throw failed(line)
     }
 
-    private func failed(_ line: String) -> SyncError {
-        failure("'\(line)' failed; see above, or use another --format")
+    private func failed(_ line: String) -> TransferError {
+        let isRoot = user == nil && format == .systemd && getuid() == 0
+        let advice = isRoot ? "use --system=root" : "use another --format"
+        return failure("'\(line)' failed; see above, or \(advice)")
     }
 
     /// A crontab without the line of a schedule; nil if it has none.
     private func without(
         _ schedule: Schedule,
         _ table: String
-    ) throws(SyncError) -> String? {
+    ) throws(TransferError) -> String? {
         switch CronLine.removing(schedule, from: table) {
         case .removed(let rest): return rest
         case .absent: return nil
@@ -257,7 +259,7 @@ struct ScheduleInstaller: Sendable {
     /// The user's crontab; empty if there is none.
     ///
     /// - Throws: If it cannot be read: what would be installed then had only our lines.
-    private func crontab() throws(SyncError) -> String {
+    private func crontab() throws(TransferError) -> String {
         let listed = ShellCommand(line: "crontab -l 2>/dev/null").output()
         if listed.status == 0 {
             if let table = String(validating: listed.bytes, as: UTF8.self) { return table }
@@ -277,22 +279,31 @@ struct ScheduleInstaller: Sendable {
         )
     }
 
-    private func feed(_ table: String) throws(SyncError) {
+    private func feed(_ table: String) throws(TransferError) {
         guard !ShellCommand(line: "crontab -").feed(table) else { return }
         throw failure("'crontab -' failed; see above, or use another --format")
     }
 
     private func isThere(_ path: String) -> Bool { unsafe access(path, F_OK) == 0 }
 
-    private func failure(_ message: String) -> SyncError {
-        SyncError(code: .localState, message: message)
+    private func failure(_ message: String) -> TransferError {
+        TransferError(code: .localState, message: message)
     }
 
-    private func absent(_ schedule: Schedule) -> SyncError {
-        SyncError(
+    private func absent(_ schedule: Schedule) -> TransferError {
+        let others = ScheduleFormat.allCases.filter { other in
+            guard other != format else { return false }
+            var installer = self
+            installer.format = other
+            return (try? installer.timers(of: [schedule]))?.isEmpty == false
+        }
+        let advice =
+            others.first.map { "use --format \($0.rawValue)" }
+            ?? "'osssync schedule --list' shows all"
+        return TransferError(
             code: .notFound,
             message: "'\(String(terminalSafe: schedule.directory))' has no schedule for "
-                + "\(schedule.direction.rawValue); 'osssync schedule --list' shows all"
+                + "\(schedule.direction.rawValue) with \(format.rawValue); \(advice)"
         )
     }
 

@@ -28,12 +28,12 @@ public struct BucketClient: Sendable {
     ///   - bucket: The bucket's name.
     ///   - dialect: The protocol: OSS unless specified otherwise.
     ///   - configuration: How the bucket is reached, and what requests are signed with.
-    /// - Throws: `SyncError` of code `configuration`.
+    /// - Throws: `TransferError` of code `configuration`.
     public init(
         _ bucket: String,
         dialect: StoreDialect = .oss,
         configuration: StoreConfiguration
-    ) throws(SyncError) {
+    ) throws(TransferError) {
         try self.init(
             bucket,
             dialect: dialect,
@@ -51,7 +51,7 @@ public struct BucketClient: Sendable {
         connectionLimit: Int = 4,
         limits: SharedLimits? = nil,
         monitor: TransferMonitor? = nil
-    ) throws(SyncError) {
+    ) throws(TransferError) {
         let clock = ClockWatch()
         self.bucket = bucket
         self.dialect = dialect
@@ -102,13 +102,13 @@ public struct BucketClient: Sendable {
     /// Lists one object at most: shows that the bucket can be reached and read.
     ///
     /// - Parameter prefix: How the object's key is to begin, for keys that may read no others.
-    /// - Throws: `SyncError`.
-    package func checkAccess(prefix: String = "") async throws(SyncError) {
+    /// - Throws: `TransferError`.
+    package func checkAccess(prefix: String = "") async throws(TransferError) {
         _ = try await hasObjects(beneath: prefix)
     }
 
     /// True if there is an object beneath the prefix.
-    package func hasObjects(beneath prefix: String) async throws(SyncError) -> Bool {
+    package func hasObjects(beneath prefix: String) async throws(TransferError) -> Bool {
         let page = try await call { () throws(StorageError) in
             try await store.list(
                 ListRequest(prefix: ObjectKey(prefix), delimiter: nil, maximumKeys: 1)
@@ -121,20 +121,20 @@ public struct BucketClient: Sendable {
     /// exist, or may not be read, passes.
     ///
     /// - Parameter key: The whole key.
-    /// - Throws: `SyncError` of code `refused`.
-    package func requireNotEncrypted(_ key: String) async throws(SyncError) {
+    /// - Throws: `TransferError` of code `refused`.
+    package func requireNotEncrypted(_ key: String) async throws(TransferError) {
         let key = ObjectKey(key)
         let found: ObjectMetadata
         do throws(StorageError) {
             found = try await store.head(key, versionID: nil)
         } catch {
             if error.isNotFound || error.isAccessDenied { return }
-            throw SyncError(error)
+            throw TransferError(error)
         }
         guard let etag = found.etag,
             try await isEncrypted(key, etag, size: found.size)
         else { return }
-        throw SyncError(
+        throw TransferError(
             code: .refused,
             message: "'\(key.display)' is encrypted and was not replaced; delete it first if it is "
                 + "to go"
@@ -146,7 +146,7 @@ public struct BucketClient: Sendable {
     package func encryptedObject(
         beneath prefix: String,
         unless isLeftOut: (ObjectKey) -> Bool
-    ) async throws(SyncError) -> ObjectKey? {
+    ) async throws(TransferError) -> ObjectKey? {
         let prefix = ObjectKey(prefix)
         let page = try await call { () throws(StorageError) in
             try await store.list(ListRequest(prefix: prefix, delimiter: nil, maximumKeys: 100))
@@ -165,7 +165,7 @@ public struct BucketClient: Sendable {
         _ key: ObjectKey,
         _ etag: ETag,
         size: Int64
-    ) async throws(SyncError) -> Bool {
+    ) async throws(TransferError) -> Bool {
         try await call { () throws(StorageError) in
             try await store.isSealed(key, etag, size: size)
         }
@@ -174,11 +174,11 @@ public struct BucketClient: Sendable {
     /// Does what asks the store, and reports its failures as the caller's.
     package func call<Value>(
         _ request: () async throws(StorageError) -> Value
-    ) async throws(SyncError) -> Value {
+    ) async throws(TransferError) -> Value {
         do throws(StorageError) {
             return try await request()
         } catch {
-            throw SyncError(error)
+            throw TransferError(error)
         }
     }
 

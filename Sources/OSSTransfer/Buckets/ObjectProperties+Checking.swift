@@ -25,8 +25,8 @@ extension ObjectProperties {
     /// Refuses what the store would refuse for each object.
     ///
     /// - Parameter dialect: The store's protocol.
-    /// - Throws: `SyncError` of code `configuration`.
-    public func check(for dialect: StoreDialect) throws(SyncError) {
+    /// - Throws: `TransferError` of code `configuration`.
+    public func check(for dialect: StoreDialect) throws(TransferError) {
         if let storageClass {
             switch dialect {
             case .oss:
@@ -58,7 +58,7 @@ extension ObjectProperties {
     }
 
     /// Refuses metadata, headers and tags that no store takes, or that osssync itself writes.
-    package func checkMetadata(for dialect: StoreDialect) throws(SyncError) {
+    package func checkMetadata(for dialect: StoreDialect) throws(TransferError) {
         for (name, value) in metadata {
             let shown = displayText(name)
             guard !name.isEmpty, !value.isEmpty else {
@@ -97,7 +97,7 @@ extension ObjectProperties {
         _ value: String,
         _ what: String,
         among names: [String]
-    ) throws(SyncError) {
+    ) throws(TransferError) {
         guard !names.contains(value) else { return }
         throw failure(
             "'\(displayText(value))' is not a \(what) of this store: expected one of "
@@ -105,7 +105,7 @@ extension ObjectProperties {
         )
     }
 
-    private static func failure(_ message: String) -> SyncError {
-        SyncError(code: .configuration, message: message)
+    private static func failure(_ message: String) -> TransferError {
+        TransferError(code: .configuration, message: message)
     }
 }

@@ -18,8 +18,8 @@ public struct ObjectReference: Sendable, Hashable {
 
     /// Reads `oss://bucket/key` or `s3://bucket/key`.
     ///
-    /// - Throws: `SyncError` of code `configuration` that says what is wrong with the text.
-    public init(parsing text: String) throws(SyncError) {
+    /// - Throws: `TransferError` of code `configuration` that says what is wrong with the text.
+    public init(parsing text: String) throws(TransferError) {
         let address = try StoreAddress(parsing: text)
         self.init(dialect: address.dialect, bucket: address.bucket, key: address.path)
     }

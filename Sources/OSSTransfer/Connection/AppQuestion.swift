@@ -27,9 +27,9 @@ extension AppFailure {
     /// What an error of the app's own means.
     init(_ error: any Error) {
         switch error {
-        case let error as SyncError where error.isPassingForApps:
+        case let error as TransferError where error.isPassingForApps:
             self = .passing(displayText(error.message))
-        case let error as SyncError:
+        case let error as TransferError:
             self = .refused(displayText(error.message), code: error.code.description)
         case _ where Self.isLostConnection(error):
             self = .passing("no connection (\(error._domain) \(error._code))")
@@ -52,7 +52,7 @@ extension AppFailure {
     }
 }
 
-extension SyncError {
+extension TransferError {
     /// An app tells by a status, too, that its server has a fault of the moment.
     var isPassingForApps: Bool { isRetryable || status.map { $0 / 100 == 5 } == true }
 }

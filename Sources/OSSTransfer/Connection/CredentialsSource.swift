@@ -53,10 +53,10 @@ public struct CredentialsSource: Sendable {
     ///
     /// `ask` is called once for all requests that wait, when there is no key yet, shortly before
     /// the last one ends, and after the service has refused it. If the app's server can't be
-    /// reached (a `SyncError` whose `isRetryable` is true or whose `status` is 5xx, a `URLError` of
-    /// connection, time or resolution), the requests wait as for a lost connection and ask again.
-    /// Anything else that it throws ends them with `SyncError` of that error's code, `credentials`
-    /// for errors of other types, whose message has the error's text.
+    /// reached (a `TransferError` whose `isRetryable` is true or whose `status` is 5xx, a
+    /// `URLError` of connection, time or resolution), the requests wait as for a lost connection
+    /// and ask again. Anything else that it throws ends them with `TransferError` of that error's
+    /// code, `credentials` for errors of other types, whose message has the error's text.
     public static func provider(
         _ ask: @escaping @Sendable () async throws -> AccessKey
     ) -> CredentialsSource {

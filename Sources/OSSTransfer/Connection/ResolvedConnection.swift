@@ -22,7 +22,7 @@ package struct ResolvedConnection: Sendable {
         credentials: any CredentialsProvider,
         network: NetworkSettings,
         onRetry: (@Sendable (RetryEvent) -> Void)?
-    ) throws(SyncError) {
+    ) throws(TransferError) {
         try Self.checkAuthorities(network.caFile)
         self.location = location
         self.used = used
@@ -36,7 +36,7 @@ package struct ResolvedConnection: Sendable {
         _ bucket: String,
         _ dialect: StoreDialect,
         _ configuration: StoreConfiguration
-    ) throws(SyncError) {
+    ) throws(TransferError) {
         try configuration.connection.check()
         location = try StoreLocation(
             bucket,
@@ -67,9 +67,9 @@ package struct ResolvedConnection: Sendable {
 
     /// Without this check, an unreadable file would appear as an untrusted server at the first
     /// request.
-    package static func checkAuthorities(_ file: String?) throws(SyncError) {
+    package static func checkAuthorities(_ file: String?) throws(TransferError) {
         if let file, unsafe access(file, R_OK) != 0 {
-            throw SyncError(
+            throw TransferError(
                 code: .configuration,
                 message: "the certificate authorities '\(displayText(file))' can't be read"
             )

@@ -12,9 +12,9 @@ package enum SettingBounds {
         _ value: Value,
         _ name: String,
         _ bounds: ClosedRange<Value>
-    ) throws(SyncError) {
+    ) throws(TransferError) {
         guard !bounds.contains(value) else { return }
-        throw SyncError(
+        throw TransferError(
             code: .configuration,
             message: "\(name) is \(value), but must be between \(bounds.lowerBound) and "
                 + "\(bounds.upperBound)"
@@ -23,8 +23,8 @@ package enum SettingBounds {
 }
 
 extension ConnectionSettings {
-    /// - Throws: `SyncError` of code `configuration` for what no connection can have.
-    func check() throws(SyncError) {
+    /// - Throws: `TransferError` of code `configuration` for what no connection can have.
+    func check() throws(TransferError) {
         try SettingBounds.check(connectTimeout, "connectTimeout", SettingBounds.wait)
         try SettingBounds.check(stallTimeout, "stallTimeout", SettingBounds.wait)
         try SettingBounds.check(retries, "retries", 0...1_000)
@@ -34,14 +34,14 @@ extension ConnectionSettings {
             try SettingBounds.check(bandwidthLimit, "bandwidthLimit", 1...Int64.max)
         }
         guard bandwidthLimit == nil || sharedLimits?.bandwidth == nil else {
-            throw SyncError(
+            throw TransferError(
                 code: .configuration,
                 message: "bandwidthLimit and the bandwidth of sharedLimits are both set: use one"
             )
         }
         #if !SystemLibraries
         guard bandwidthLimit == nil, proxy == nil, caFile == nil else {
-            throw SyncError(
+            throw TransferError(
                 code: .configuration,
                 message: "bandwidthLimit, proxy and caFile work with libcurl only: use the "
                     + "package's trait SystemLibraries, or leave them nil"
@@ -52,8 +52,8 @@ extension ConnectionSettings {
 }
 
 extension ReconnectPolicy {
-    /// - Throws: `SyncError` of code `configuration` for what no policy can have.
-    func check() throws(SyncError) {
+    /// - Throws: `TransferError` of code `configuration` for what no policy can have.
+    func check() throws(TransferError) {
         try SettingBounds.check(firstPause, "firstPause", SettingBounds.pause)
         try SettingBounds.check(longestPause, "longestPause", SettingBounds.pause)
         try SettingBounds.check(attempts, "attempts", 0...Int.max)

@@ -21,14 +21,14 @@ public final class SharedLimits: Sendable {
 
     /// Creates limits; they hold as long as something uses them.
     ///
-    /// - Throws: `SyncError` of code `configuration` for fewer than one connection or one byte, for
-    ///   more than 1,024 connections, and for a bandwidth without libcurl.
-    public init(connections: Int? = nil, bandwidth: Int64? = nil) throws(SyncError) {
+    /// - Throws: `TransferError` of code `configuration` for fewer than one connection or one byte,
+    ///   for more than 1,024 connections, and for a bandwidth without libcurl.
+    public init(connections: Int? = nil, bandwidth: Int64? = nil) throws(TransferError) {
         if let connections { try SettingBounds.check(connections, "connections", 1...1_024) }
         if let bandwidth { try SettingBounds.check(bandwidth, "bandwidth", 1...Int64.max) }
         #if !SystemLibraries
         guard bandwidth == nil else {
-            throw SyncError(
+            throw TransferError(
                 code: .configuration,
                 message: "a bandwidth works with libcurl only: use the package's trait "
                     + "SystemLibraries, or leave it nil"

@@ -10,13 +10,13 @@ package struct StoreAddress: Sendable {
     /// Empty, or a key or the beginning of keys.
     package let path: String
 
-    /// - Throws: `SyncError` of code `configuration` that says what is wrong with the text.
-    package init(parsing text: String) throws(SyncError) {
+    /// - Throws: `TransferError` of code `configuration` that says what is wrong with the text.
+    package init(parsing text: String) throws(TransferError) {
         // The query of a signed address is a secret.
         let isRemote = text.hasPrefix("oss://") || text.hasPrefix("s3://")
         let shown = displayText(isRemote ? text : Self.withoutQuery(text))
-        func failure(_ reason: String) -> SyncError {
-            SyncError(
+        func failure(_ reason: String) -> TransferError {
+            TransferError(
                 code: .configuration,
                 message: "'\(shown)' is not a remote: \(reason); use oss://BUCKET/PREFIX "
                     + "or s3://BUCKET/PREFIX"

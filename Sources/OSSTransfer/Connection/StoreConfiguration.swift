@@ -72,8 +72,8 @@ public struct StoreConfiguration: Sendable {
     /// How long and how fast connections may be, and over what they go.
     public var connection = ConnectionSettings()
 
-    /// Makes a configuration; what is unusable in it is found when it is used, as `SyncError` of
-    /// code `configuration`.
+    /// Makes a configuration; what is unusable in it is found when it is used, as `TransferError`
+    /// of code `configuration`.
     public init(region: String?, endpoint: String? = nil, credentials: CredentialsSource) {
         self.region = region
         self.endpoint = endpoint

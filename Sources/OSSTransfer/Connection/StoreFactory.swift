@@ -9,7 +9,7 @@ package enum StoreFactory {
         connectionLimit: Int,
         monitor: TransferMonitor? = nil,
         observe: @escaping @Sendable (StorageObservation) -> Void
-    ) throws(SyncError) -> StorageClient {
+    ) throws(TransferError) -> StorageClient {
         var network = connection.network
         network.connectionLimit = connectionLimit
         let configuration = StorageConfiguration(
@@ -26,7 +26,7 @@ package enum StoreFactory {
                 environment: SystemClocks.storage(monitor, observe: observe)
             )
         } catch {
-            throw SyncError(error)
+            throw TransferError(error)
         }
     }
 }

@@ -10,7 +10,7 @@ package struct StoreLocation: Sendable {
 
     /// Refuses what would leak a request or could not be signed.
     ///
-    /// - Throws: `SyncError` of code `configuration`.
+    /// - Throws: `TransferError` of code `configuration`.
     package init(
         _ bucket: String,
         _ dialect: StoreDialect,
@@ -20,7 +20,7 @@ package struct StoreLocation: Sendable {
         provider: StoreProvider?,
         signature: SignatureVersion,
         allowsInsecureHTTP: Bool
-    ) throws(SyncError) {
+    ) throws(TransferError) {
         guard signature == .v4 || dialect == .oss else {
             throw Self.usage("'\(signature.rawValue)' is not a supported signature version")
         }
@@ -62,7 +62,7 @@ package struct StoreLocation: Sendable {
         }
     }
 
-    private static func usage(_ message: String) -> SyncError {
-        SyncError(code: .configuration, message: message)
+    private static func usage(_ message: String) -> TransferError {
+        TransferError(code: .configuration, message: message)
     }
 }

@@ -38,9 +38,9 @@ public struct DownloadSource: Sendable {
     public var takesEncrypted = false
     /// What opens an encrypted object; then an object that is not encrypted is an error.
     package var cipher: ContentCipher?
-    let makeStore: @Sendable () throws(SyncError) -> any ObjectReader
+    let makeStore: @Sendable () throws(TransferError) -> any ObjectReader
 
-    func store() throws(SyncError) -> any ObjectReader {
+    func store() throws(TransferError) -> any ObjectReader {
         let store = try makeStore()
         if let cipher { return SealedStore(store, cipher) }
         return takesEncrypted ? StoredForm(store) : store
@@ -86,19 +86,19 @@ public struct DownloadSource: Sendable {
     ///   - renewal: Asked for new URLs of the same object when the host refuses these, which have
     ///     most likely expired; once for all requests that wait. Nil: that is an error of code
     ///     `expired`, `forbidden` or `credentials`. If the app's server can't be reached (a
-    ///     `SyncError` whose `isRetryable` is true or whose `status` is 5xx, a `URLError` of
+    ///     `TransferError` whose `isRetryable` is true or whose `status` is 5xx, a `URLError` of
     ///     connection, time or resolution), the download waits as for a lost connection and asks
     ///     again. Anything else that it throws ends the download with that error's code and text,
     ///     and code `credentials` for errors of other types.
     /// - Returns: A source; no request is made.
-    /// - Throws: `SyncError` of code `configuration` for settings that no connection can have, for
-    ///   what is no URL of a host, for two hosts, for plain http to another machine unless the
+    /// - Throws: `TransferError` of code `configuration` for settings that no connection can have,
+    ///   for what is no URL of a host, for two hosts, for plain http to another machine unless the
     ///   settings allow it, and for certificate authorities that can't be read.
     public static func presigned(
         _ urls: PresignedURLs,
         connection: ConnectionSettings = ConnectionSettings(),
         renewal: (@Sendable () async throws -> PresignedURLs)? = nil
-    ) throws(SyncError) -> DownloadSource {
+    ) throws(TransferError) -> DownloadSource {
         try connection.check()
         let first = try pair(urls, connection)
         try ResolvedConnection.checkAuthorities(connection.caFile)
@@ -113,8 +113,8 @@ public struct DownloadSource: Sendable {
         }
         let source = PresignedURLSource(first, name: name, renewal: renew)
         let network = connection.network
-        let makeStore: @Sendable () throws(SyncError) -> any ObjectReader = {
-            () throws(SyncError) -> any ObjectReader in
+        let makeStore: @Sendable () throws(TransferError) -> any ObjectReader = {
+            () throws(TransferError) -> any ObjectReader in
             do throws(StorageError) {
                 let store = try StorageClient(
                     urls: source,
@@ -124,7 +124,7 @@ public struct DownloadSource: Sendable {
                 )
                 return connection.limiting(store)
             } catch {
-                throw SyncError(error)
+                throw TransferError(error)
             }
         }
         return DownloadSource(
@@ -138,9 +138,9 @@ public struct DownloadSource: Sendable {
     private static func pair(
         _ urls: PresignedURLs,
         _ connection: ConnectionSettings
-    ) throws(SyncError) -> PresignedPair {
-        func usage(_ message: String) -> SyncError {
-            SyncError(code: .configuration, message: message)
+    ) throws(TransferError) -> PresignedPair {
+        func usage(_ message: String) -> TransferError {
+            TransferError(code: .configuration, message: message)
         }
         let pair: PresignedPair
         do throws(EndpointError) {

@@ -30,7 +30,7 @@ struct DownloadWork: TransferWork {
         options: DownloadOptions,
         isOwned: Bool,
         onNotice: @escaping @Sendable (TransferNotice) -> Void
-    ) throws(SyncError) {
+    ) throws(TransferError) {
         try options.check()
         destination = try FileDestination(path)
         var attempts = TransferAttempts(
@@ -51,11 +51,11 @@ struct DownloadWork: TransferWork {
 
     var cancelled: ResumableDownload.Outcome { .cancelled }
 
-    func attempt(_ gate: PauseGate) async throws(SyncError) -> ResumableDownload.Outcome {
+    func attempt(_ gate: PauseGate) async throws(TransferError) -> ResumableDownload.Outcome {
         // Made for each attempt: it has a thread and connections, which a download that has
         // stopped does not need.
         let store = try source.store()
-        do throws(SyncError) {
+        do throws(TransferError) {
             let file = try await attempts.run(gate) { () throws(ItemFailure) in
                 try await self.withRecord { () throws(ItemFailure) in
                     // First, so that a refused second transfer of the file leaves no record.
@@ -71,7 +71,7 @@ struct DownloadWork: TransferWork {
     }
 
     /// What another process needs to resume, also from an earlier process.
-    func paused() async throws(SyncError) -> ResumableDownload.Outcome {
+    func paused() async throws(TransferError) -> ResumableDownload.Outcome {
         .paused(
             try await attempts.reporting { () throws(ItemFailure) in
                 try await withRecord { () throws(ItemFailure) in await attempts.record.checkpoint }
@@ -80,7 +80,7 @@ struct DownloadWork: TransferWork {
     }
 
     /// Deletes the partial file and the record, for which no store is needed.
-    func discard() async throws(SyncError) {
+    func discard() async throws(TransferError) {
         let destination = destination
         try await attempts.reporting { () throws(ItemFailure) in
             try await withRecord { () throws(ItemFailure) in

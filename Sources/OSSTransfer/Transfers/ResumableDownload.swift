@@ -60,14 +60,14 @@ public final class ResumableDownload: Sendable {
     ///     is of no use is not an error: the download starts at the first byte and says so.
     ///   - options: The choices.
     ///   - onNotice: Called from any thread for notices, which are not failures.
-    /// - Throws: `SyncError` of code `configuration`.
+    /// - Throws: `TransferError` of code `configuration`.
     public init(
         from source: DownloadSource,
         to path: String,
         checkpoint: Checkpoint? = nil,
         options: DownloadOptions = DownloadOptions(),
         onNotice: @escaping @Sendable (TransferNotice) -> Void = { _ in }
-    ) throws(SyncError) {
+    ) throws(TransferError) {
         let work = try DownloadWork(
             from: source,
             to: path,
@@ -92,7 +92,7 @@ public final class ResumableDownload: Sendable {
     /// once.
     ///
     /// The handle's ``Transfer/value`` returns when the file is there or the download was paused or
-    /// cancelled. It throws `SyncError`, after all repetitions, with the checkpoint if a later
+    /// cancelled. It throws `TransferError`, after all repetitions, with the checkpoint if a later
     /// start resumes: `notFound`, `needsRestore`; `credentials` if the keys were refused,
     /// `forbidden` if they do not allow it, `expired` if they or the signed URL have expired and
     /// there is no other; `objectChanged` if the object was replaced again and again; `corrupt` if
@@ -112,10 +112,10 @@ public final class ResumableDownload: Sendable {
     /// once and keeps what a later start needs.
     ///
     /// - Returns: How it ended; see ``start()``.
-    /// - Throws: `SyncError` as ``start()`` says, and of code `cancelled`, with the checkpoint, if
-    ///   the task was cancelled.
-    public func run() async throws(SyncError) -> ResumableDownload.Outcome {
-        do throws(SyncError) {
+    /// - Throws: `TransferError` as ``start()`` says, and of code `cancelled`, with the checkpoint,
+    ///   if the task was cancelled.
+    public func run() async throws(TransferError) -> ResumableDownload.Outcome {
+        do throws(TransferError) {
             return try await transfer.run()
         } catch {
             // A cancelled task learns of no outcome that could have it.

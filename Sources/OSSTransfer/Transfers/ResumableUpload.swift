@@ -58,13 +58,13 @@ public final class ResumableUpload: Sendable {
     ///   - target: The object, and by which right it is written.
     ///   - options: The choices.
     ///   - onNotice: Called from any thread for notices, which are not failures.
-    /// - Throws: `SyncError` of code `configuration`.
+    /// - Throws: `TransferError` of code `configuration`.
     public init(
         of path: String,
         to target: UploadTarget,
         options: UploadOptions = UploadOptions(),
         onNotice: @escaping @Sendable (TransferNotice) -> Void = { _ in }
-    ) throws(SyncError) {
+    ) throws(TransferError) {
         self.path = path
         key = target.key
         transfer = Transfer(
@@ -86,14 +86,14 @@ public final class ResumableUpload: Sendable {
     ///   - key: The object's whole key.
     ///   - options: The choices.
     ///   - onNotice: Called from any thread for notices, which are not failures.
-    /// - Throws: `SyncError` of code `configuration`.
+    /// - Throws: `TransferError` of code `configuration`.
     public convenience init(
         of path: String,
         to client: BucketClient,
         key: String,
         options: UploadOptions = UploadOptions(),
         onNotice: @escaping @Sendable (TransferNotice) -> Void = { _ in }
-    ) throws(SyncError) {
+    ) throws(TransferError) {
         try self.init(
             of: path,
             to: .object(client, key: key),
@@ -106,8 +106,8 @@ public final class ResumableUpload: Sendable {
     /// once.
     ///
     /// The handle's ``Transfer/value`` returns when the object is there or the upload was paused or
-    /// cancelled. It throws `SyncError`, after all repetitions: `cannotResume` if what was sent is
-    /// of no use, because the file changed while it was sent, or, if the options forbid to start
+    /// cancelled. It throws `TransferError`, after all repetitions: `cannotResume` if what was sent
+    /// is of no use, because the file changed while it was sent, or, if the options forbid to start
     /// over, because it changed since or the store has forgotten the upload; the next start begins
     /// again. `alreadyExists` if an object is there that must not be replaced; `credentials`,
     /// `forbidden`, `expired`; `remoteUnreachable`; `sourceMissing`; `localState` for the disk;
@@ -126,9 +126,9 @@ public final class ResumableUpload: Sendable {
     /// and keeps what a later start needs.
     ///
     /// - Returns: How it ended; see ``start()``.
-    /// - Throws: `SyncError` as ``start()`` says, and of code `cancelled` if the task was
+    /// - Throws: `TransferError` as ``start()`` says, and of code `cancelled` if the task was
     ///   cancelled.
-    public func run() async throws(SyncError) -> ResumableUpload.Outcome {
+    public func run() async throws(TransferError) -> ResumableUpload.Outcome {
         try await transfer.run()
     }
 }

@@ -27,7 +27,7 @@ extension DownloadSource {
     ///   - streams: The number of ranges that are fetched at once and held in memory.
     ///   - onProgress: Called from any thread with bytes fetched and bytes of the whole.
     /// - Returns: Nil if the reader of a pipe closed it before it had all.
-    /// - Throws: `SyncError`, after all repetitions: `notFound`, `needsRestore`, `credentials`,
+    /// - Throws: `TransferError`, after all repetitions: `notFound`, `needsRestore`, `credentials`,
     ///   `forbidden`, `expired`, `unsupportedServer` for one that ignores ranges,
     ///   `objectChanged` if the object was replaced meanwhile, `corrupt` if what was written is
     ///   not what the store's checksum is of, `remoteUnreachable`, `localState` if the stream
@@ -38,7 +38,7 @@ extension DownloadSource {
         partSize: Int64 = 8 << 20,
         streams: Int = 4,
         onProgress: @escaping @Sendable (_ fetched: Int64, _ total: Int64) -> Void = { _, _ in }
-    ) async throws(SyncError) -> StreamedObject? {
+    ) async throws(TransferError) -> StreamedObject? {
         var options = DownloadOptions()
         (options.partSize, options.streams) = (partSize, streams)
         try options.check()
@@ -67,8 +67,8 @@ extension DownloadSource {
     }
 
     /// What has been written cannot be taken back.
-    private static func failure(_ error: ItemFailure, _ subject: String) -> SyncError {
-        let failure = SyncError(error, of: subject)
+    private static func failure(_ error: ItemFailure, _ subject: String) -> TransferError {
+        let failure = TransferError(error, of: subject)
         let message: String
         switch error {
         case .cancelled: message = "interrupted; the output is incomplete"
@@ -100,7 +100,7 @@ extension UploadTarget {
     ///   - onProgress: Called from any thread with a number of bytes that were sent; negative for
     ///     those that are sent again.
     /// - Returns: The object.
-    /// - Throws: `SyncError`, as ``ResumableUpload/start()``; `localState` also if the stream
+    /// - Throws: `TransferError`, as ``ResumableUpload/start()``; `localState` also if the stream
     ///   cannot be read, `configuration` if it is too long.
     package func write(
         from descriptor: Int32,
@@ -108,7 +108,7 @@ extension UploadTarget {
         options: UploadOptions = UploadOptions(),
         onNotice: @escaping @Sendable (TransferNotice) -> Void = { _ in },
         onProgress: @escaping @Sendable (Int) -> Void = { _ in }
-    ) async throws(SyncError) -> UploadedObject {
+    ) async throws(TransferError) -> UploadedObject {
         let input = try ByteStream.opened(descriptor, name: name, for: key)
         return try await write(
             input.input,
@@ -130,13 +130,13 @@ extension UploadTarget {
     ///   - onProgress: Called from any thread with a number of bytes that were sent; negative for
     ///     those that are sent again.
     /// - Returns: The object.
-    /// - Throws: `SyncError`, as ``ResumableUpload/start()``.
+    /// - Throws: `TransferError`, as ``ResumableUpload/start()``.
     public func write(
         _ bytes: [UInt8],
         options: UploadOptions = UploadOptions(),
         onNotice: @escaping @Sendable (TransferNotice) -> Void = { _ in },
         onProgress: @escaping @Sendable (Int) -> Void = { _ in }
-    ) async throws(SyncError) -> UploadedObject {
+    ) async throws(TransferError) -> UploadedObject {
         try await write(
             MemoryReader(bytes).input,
             length: Int64(bytes.count),
@@ -167,7 +167,7 @@ extension UploadTarget {
     ///   - onProgress: Called from any thread with a number of bytes that were sent; negative for
     ///     those that are sent again.
     /// - Returns: The object.
-    /// - Throws: `SyncError`, as ``ResumableUpload/start()``; `localState` also if the sequence
+    /// - Throws: `TransferError`, as ``ResumableUpload/start()``; `localState` also if the sequence
     ///   throws, whose error is in `underlying`, or has another length; `configuration` if it is
     ///   too long.
     public func write<Chunks: AsyncSequence & Sendable>(
@@ -176,10 +176,10 @@ extension UploadTarget {
         options: UploadOptions = UploadOptions(),
         onNotice: @escaping @Sendable (TransferNotice) -> Void = { _ in },
         onProgress: @escaping @Sendable (Int) -> Void = { _ in }
-    ) async throws(SyncError) -> UploadedObject where Chunks.Element: Sequence<UInt8> {
+    ) async throws(TransferError) -> UploadedObject where Chunks.Element: Sequence<UInt8> {
         if let length { try SettingBounds.check(length, "length", 0...Int64.max) }
         let reader = ChunkReader(chunks)
-        do throws(SyncError) {
+        do throws(TransferError) {
             return try await write(
                 reader.input,
                 length: length,
@@ -189,7 +189,7 @@ extension UploadTarget {
             )
         } catch {
             guard let failure = await reader.failure else { throw error }
-            throw SyncError(
+            throw TransferError(
                 code: .localState,
                 message: "'\(displayText(key))': reading what is to be sent failed, and nothing "
                     + "was stored: \(displayText(String(describing: failure)))",
@@ -204,7 +204,7 @@ extension UploadTarget {
         options: UploadOptions,
         onNotice: @escaping @Sendable (TransferNotice) -> Void,
         onProgress: @escaping @Sendable (Int) -> Void
-    ) async throws(SyncError) -> UploadedObject {
+    ) async throws(TransferError) -> UploadedObject {
         try options.check(for: dialect)
         let store = try self.store()
         let attempts = TransferAttempts(
@@ -242,9 +242,9 @@ extension UploadTarget {
                     ? "interrupted at the end; '\(displayText(key))' may have been stored: check it"
                         + " in the bucket"
                     : "interrupted; nothing was stored"
-                throw SyncError(code: .cancelled, message: end)
+                throw TransferError(code: .cancelled, message: end)
             }
-            throw SyncError(error, of: displayText(key))
+            throw TransferError(error, of: displayText(key))
         }
     }
 }
@@ -255,11 +255,11 @@ extension ByteStream {
         _ descriptor: Int32,
         name: String,
         for object: String
-    ) throws(SyncError) -> ByteStream {
+    ) throws(TransferError) -> ByteStream {
         do throws(LocalError) {
             return try ByteStream(descriptor, name: name, calls: .standard)
         } catch {
-            throw SyncError(ItemFailure(error), of: displayText(object))
+            throw TransferError(ItemFailure(error), of: displayText(object))
         }
     }
 }

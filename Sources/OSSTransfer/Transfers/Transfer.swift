@@ -10,11 +10,11 @@ protocol TransferWork<Outcome>: Sendable {
     /// What a cancelled transfer comes to.
     var cancelled: Outcome { get }
     /// Transfers what is missing; an error of code `cancelled` after a pause.
-    func attempt(_ gate: PauseGate) async throws(SyncError) -> Outcome
+    func attempt(_ gate: PauseGate) async throws(TransferError) -> Outcome
     /// Reads what is needed to resume.
-    func paused() async throws(SyncError) -> Outcome
+    func paused() async throws(TransferError) -> Outcome
     /// Deletes what is unfinished.
-    func discard() async throws(SyncError)
+    func discard() async throws(TransferError)
 }
 
 /// A transfer that any task can pause, resume and cancel, at any time.
@@ -32,14 +32,14 @@ protocol TransferWork<Outcome>: Sendable {
 ///
 /// A transfer that was started runs to its end even if the handle is released.
 public final class Transfer<Outcome: Sendable>: Sendable {
-    private typealias Waiter = CheckedContinuation<Result<Outcome, SyncError>, Never>
+    private typealias Waiter = CheckedContinuation<Result<Outcome, TransferError>, Never>
 
     private struct State {
         var intent = TransferIntent()
         /// Of the attempt under way.
         var gate: PauseGate?
         /// Of the last time that it stopped.
-        var result: Result<Outcome, SyncError>?
+        var result: Result<Outcome, TransferError>?
         /// By tickets, because one of them may give up.
         var waiters: [UInt64: Waiter] = [:]
         var lastTicket: UInt64 = 0
@@ -62,13 +62,13 @@ public final class Transfer<Outcome: Sendable>: Sendable {
     ///
     /// Cancelling the task that waits ends the wait, and has no effect on the transfer.
     ///
-    /// - Throws: `SyncError` if the transfer failed; ``resume()`` tries again. Of code `cancelled`
-    ///   if the task that waits was cancelled before.
+    /// - Throws: `TransferError` if the transfer failed; ``resume()`` tries again. Of code
+    ///   `cancelled` if the task that waits was cancelled before.
     public var value: Outcome {
-        get async throws(SyncError) {
+        get async throws(TransferError) {
             let (ticket, subject) = (nextTicket(), attempts.subject)
-            let cancelled: @Sendable () -> Result<Outcome, SyncError> = {
-                .failure(SyncError(ItemFailure.cancelled, of: subject))
+            let cancelled: @Sendable () -> Result<Outcome, TransferError> = {
+                .failure(TransferError(ItemFailure.cancelled, of: subject))
             }
             let result = await withTaskCancellationHandler {
                 await self.result(ticket) { Task.isCancelled ? cancelled() : nil }
@@ -109,20 +109,20 @@ public final class Transfer<Outcome: Sendable>: Sendable {
     public func networkChanged() { attempts.network.raise() }
 
     /// Starts or resumes it, and waits for its end as ``ending()`` does.
-    func run() async throws(SyncError) -> Outcome {
+    func run() async throws(TransferError) -> Outcome {
         resume()
         return try await ending()
     }
 
     /// Waits for the result; cancelling the task cancels the transfer and keeps its parts.
-    func ending() async throws(SyncError) -> Outcome {
+    func ending() async throws(TransferError) -> Outcome {
         let result = await withTaskCancellationHandler {
             await self.result(nextTicket()) { nil }
         } onCancel: {
             cancel(keepingParts: true)
         }
         if Task.isCancelled, case .success = result, state == .cancelled {
-            throw SyncError(ItemFailure.cancelled, of: attempts.subject)
+            throw TransferError(ItemFailure.cancelled, of: attempts.subject)
         }
         return try result.get()
     }
@@ -139,10 +139,10 @@ public final class Transfer<Outcome: Sendable>: Sendable {
 
     private func result(
         _ ticket: UInt64,
-        unless isCancelled: @escaping @Sendable () -> Result<Outcome, SyncError>?
-    ) async -> Result<Outcome, SyncError> {
+        unless isCancelled: @escaping @Sendable () -> Result<Outcome, TransferError>?
+    ) async -> Result<Outcome, TransferError> {
         await withCheckedContinuation { continuation in
-            let result = lock.withLock { state -> Result<Outcome, SyncError>? in
+            let result = lock.withLock { state -> Result<Outcome, TransferError>? in
                 if !state.intent.isActive, let result = state.result { return result }
                 // A cancellation from here on finds the waiter.
                 if let cancelled = isCancelled() { return cancelled }
@@ -201,8 +201,8 @@ extension Transfer {
     private func carryOut(
         _ step: TransferIntent.Step,
         _ gate: PauseGate
-    ) async -> Result<Outcome, SyncError> {
-        do throws(SyncError) {
+    ) async -> Result<Outcome, TransferError> {
+        do throws(TransferError) {
             switch step {
             case .attempt: return .success(try await work.attempt(gate))
             case .pause: return .success(try await work.paused())
@@ -218,7 +218,7 @@ extension Transfer {
 
     private static func ending(
         _ step: TransferIntent.Step,
-        _ result: Result<Outcome, SyncError>
+        _ result: Result<Outcome, TransferError>
     ) -> TransferIntent.Ending {
         switch result {
         case .success: .done

@@ -69,18 +69,18 @@ struct TransferAttempts: Sendable {
 extension TransferAttempts {
     /// Runs an attempt, again after a lost connection if the options ask for it.
     ///
-    /// - Throws: `SyncError` of code `cancelled` after a pause.
+    /// - Throws: `TransferError` of code `cancelled` after a pause.
     func run<Value: Sendable>(
         _ gate: PauseGate,
         _ attempt: @escaping @Sendable () async throws(ItemFailure) -> Value
-    ) async throws(SyncError) -> Value {
+    ) async throws(TransferError) -> Value {
         try await watching { await reconnecting(gate, attempt) }
     }
 
     /// Reports failures of what is done between attempts as those of the transfer.
     func reporting<Value>(
         _ body: () async throws(ItemFailure) -> Value
-    ) async throws(SyncError) -> Value {
+    ) async throws(TransferError) -> Value {
         try await watching { () async -> Result<Value, ItemFailure> in
             do throws(ItemFailure) {
                 return .success(try await body())
@@ -92,9 +92,9 @@ extension TransferAttempts {
 
     private func watching<Value>(
         _ body: () async -> Result<Value, ItemFailure>
-    ) async throws(SyncError) -> Value {
+    ) async throws(TransferError) -> Value {
         let result = await ConnectionWatch.$current.withValue(makeWatch(), operation: body)
-        return try result.mapError { SyncError($0, of: subject) }.get()
+        return try result.mapError { TransferError($0, of: subject) }.get()
     }
 
     /// Tells that requests wait for a connection, once for all that lose it at the same time.
@@ -193,7 +193,7 @@ extension TransferOptions {
     }
 
     /// Refuses what no transfer can have.
-    func check(largestPart: Int64) throws(SyncError) {
+    func check(largestPart: Int64) throws(TransferError) {
         try SettingBounds.check(partSize, "partSize", 1...largestPart)
         try SettingBounds.check(streams, "streams", 1...64)
         try SettingBounds.check(progressInterval, "progressInterval", SettingBounds.wait)

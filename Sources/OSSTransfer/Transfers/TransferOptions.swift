@@ -80,7 +80,7 @@ public struct DownloadOptions: Sendable, Hashable {
     /// Makes the options that `osssync get` itself uses, without a record directory.
     public init() {}
 
-    func check() throws(SyncError) {
+    func check() throws(TransferError) {
         try check(largestPart: .max)
         try SettingBounds.check(pauseLoss, "pauseLoss", 64 << 10...Int64.max)
     }

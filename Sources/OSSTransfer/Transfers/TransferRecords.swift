@@ -26,13 +26,16 @@ public struct TransferRecords: Sendable, Hashable {
     ///
     /// - Parameter age: Downloads that were not resumed for so long are given up: 30 days.
     /// - Returns: How many files were removed.
-    /// - Throws: `SyncError` of code `localState`; `configuration` for a negative age.
+    /// - Throws: `TransferError` of code `localState`; `configuration` for a negative age.
     @discardableResult
     public func sweep(
         abandonedAfter age: Duration = .seconds(30 * 86_400)
-    ) async throws(SyncError) -> Int {
+    ) async throws(TransferError) -> Int {
         guard age >= .zero else {
-            throw SyncError(code: .configuration, message: "the age of a download is not negative")
+            throw TransferError(
+                code: .configuration,
+                message: "the age of a download is not negative"
+            )
         }
         let (directory, base, now) = (directory, base, SystemClocks.now())
         let disk = BlockingQueue(label: "osssync.sweep", width: 1, threads: .system)
@@ -46,7 +49,7 @@ public struct TransferRecords: Sendable, Hashable {
                 ).run()
             }
         } catch {
-            throw SyncError(error)
+            throw TransferError(error)
         }
     }
 }

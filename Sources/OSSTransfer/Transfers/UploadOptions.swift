@@ -55,7 +55,7 @@ public struct UploadOptions: Sendable, Hashable {
     /// Makes the options that `osssync put` itself uses, without a record directory.
     public init() {}
 
-    func check(for dialect: StoreDialect) throws(SyncError) {
+    func check(for dialect: StoreDialect) throws(TransferError) {
         try properties.checkMetadata(for: dialect)
         try check(largestPart: PartLayout.maximumPartSize)
     }

@@ -16,9 +16,9 @@ public struct UploadTarget: Sendable {
     var monitor: TransferMonitor?
     /// What encrypts the content before it is sent.
     package var cipher: ContentCipher?
-    let makeStore: @Sendable () throws(SyncError) -> any ObjectStore
+    let makeStore: @Sendable () throws(TransferError) -> any ObjectStore
 
-    func store() throws(SyncError) -> any ObjectStore {
+    func store() throws(TransferError) -> any ObjectStore {
         let store = try makeStore()
         if let cipher { return SealedStore(store, cipher) }
         return store
@@ -62,26 +62,26 @@ public struct UploadTarget: Sendable {
     ///   - object: The object; its bucket must be the one that is signed for.
     ///   - connection: How the host is reached.
     ///   - sign: Asked for each request, from several tasks at once. If the app's server can't be
-    ///     reached (a `SyncError` whose `isRetryable` is true or whose `status` is 5xx, a
+    ///     reached (a `TransferError` whose `isRetryable` is true or whose `status` is 5xx, a
     ///     `URLError` of connection, time or resolution), the upload waits as for a lost connection
     ///     and asks again. Anything else that it throws ends the upload with that error's code and
     ///     text, and code `credentials` for errors of other types.
     /// - Returns: A target; nothing is signed and no request is made.
-    /// - Throws: `SyncError` of code `configuration` for settings that no connection can have, and
-    ///   for certificate authorities that can't be read.
+    /// - Throws: `TransferError` of code `configuration` for settings that no connection can have,
+    ///   and for certificate authorities that can't be read.
     public static func signed(
         _ object: ObjectReference,
         connection: ConnectionSettings = ConnectionSettings(),
         sign: @escaping Signer
-    ) throws(SyncError) -> UploadTarget {
+    ) throws(TransferError) -> UploadTarget {
         try connection.check()
         try ResolvedConnection.checkAuthorities(connection.caFile)
         let allowsInsecureHTTP = connection.allowsInsecureHTTP
         let network = connection.network
         let dialect = object.dialect
         let place = "\(object.bucket)/\(object.key)"
-        let makeStore: @Sendable () throws(SyncError) -> any ObjectStore = {
-            () throws(SyncError) -> any ObjectStore in
+        let makeStore: @Sendable () throws(TransferError) -> any ObjectStore = {
+            () throws(TransferError) -> any ObjectStore in
             let signing = RequestSigning { (request) async throws(CredentialsError) in
                 try await AppQuestion(source: "the app's signer").ask {
                     try await address(of: request, sign, allowsInsecureHTTP)
@@ -96,7 +96,7 @@ public struct UploadTarget: Sendable {
                 )
                 return connection.limiting(store)
             } catch {
-                throw SyncError(error)
+                throw TransferError(error)
             }
         }
         return UploadTarget(
@@ -114,8 +114,8 @@ public struct UploadTarget: Sendable {
         _ sign: Signer,
         _ allowsInsecureHTTP: Bool
     ) async throws -> SignedAddress {
-        func refusal(_ message: String) -> SyncError {
-            SyncError(code: .credentials, message: message)
+        func refusal(_ message: String) -> TransferError {
+            TransferError(code: .credentials, message: message)
         }
         guard let asked = UploadRequest(request) else { throw refusal("it belongs to no upload") }
         let signed = try await sign(asked)

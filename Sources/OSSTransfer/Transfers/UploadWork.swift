@@ -20,7 +20,7 @@ struct UploadWork: TransferWork {
         options: UploadOptions,
         isOwned: Bool,
         onNotice: @escaping @Sendable (TransferNotice) -> Void
-    ) throws(SyncError) {
+    ) throws(TransferError) {
         try options.check(for: target.dialect)
         attempts = TransferAttempts(
             displayText(path),
@@ -40,7 +40,7 @@ struct UploadWork: TransferWork {
 
     var cancelled: ResumableUpload.Outcome { .cancelled }
 
-    func attempt(_ gate: PauseGate) async throws(SyncError) -> ResumableUpload.Outcome {
+    func attempt(_ gate: PauseGate) async throws(TransferError) -> ResumableUpload.Outcome {
         // Made for each attempt: one of signed requests has a thread and connections, which an
         // upload that has stopped does not need.
         let store = try target.store()
@@ -54,10 +54,10 @@ struct UploadWork: TransferWork {
         )
     }
 
-    func paused() async throws(SyncError) -> ResumableUpload.Outcome { .paused }
+    func paused() async throws(TransferError) -> ResumableUpload.Outcome { .paused }
 
     /// Aborts the unfinished upload, which deletes its parts, and removes the record.
-    func discard() async throws(SyncError) {
+    func discard() async throws(TransferError) {
         let store = try target.store()
         try await attempts.reporting { () throws(ItemFailure) in
             try await record.whileOpen(key) { (_) throws(ItemFailure) in

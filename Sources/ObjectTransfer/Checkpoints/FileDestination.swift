@@ -8,15 +8,15 @@ package struct FileDestination: Sendable, Hashable {
     package let parent: String
     package let name: RelativePath
 
-    /// - Throws: `SyncError` of code `configuration` for what can be no file.
-    package init(_ path: String) throws(SyncError) {
+    /// - Throws: `TransferError` of code `configuration` for what can be no file.
+    package init(_ path: String) throws(TransferError) {
         let bytes = [UInt8](path.utf8)
         let start = bytes.lastIndex(of: UInt8(ascii: "/")).map { $0 + 1 } ?? 0
         let parent = bytes[..<start]
         do throws(UnsafeKey) {
             name = try RelativePath(key: ObjectKey([UInt8](bytes[start...])))
         } catch {
-            throw SyncError(
+            throw TransferError(
                 code: .configuration,
                 message: "'\(displayText(bytes))' is not the path of a file"
             )

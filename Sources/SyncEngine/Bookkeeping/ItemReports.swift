@@ -31,7 +31,7 @@ struct ItemReports: Sendable {
             requestID: failure.requestID
         )
         guard failure.stops else { return countStreak(failure) }
-        ledger.stop(SyncError(any: failure))
+        ledger.stop(TransferError(any: failure))
     }
 
     /// How a failed item is counted, and what that says of the run's deletions; nil for one that
@@ -68,7 +68,7 @@ struct ItemReports: Sendable {
     /// Ends the run if every item fails for the same reason.
     private func countStreak(_ failure: ItemFailure) {
         guard let cause = failure.sharedCause, context.store.failures.failed(cause) else { return }
-        let end = SyncError(failure, repeated: cause)
+        let end = TransferError(failure, repeated: cause)
         // In a cut mirror, another process deletes. Copies in the bucket's trash need room, too.
         let makesRoom =
             context.policy.deletes && context.shard == nil && context.options.trash != .remote

@@ -10,7 +10,7 @@ extension LocalMirror {
     package func recordedNames(
         prefix: String,
         limit: Int
-    ) async throws(SyncError) -> [String] {
+    ) async throws(TransferError) -> [String] {
         let whole = KeyRange(prefix: ObjectKey(prefix))
         return try await inspecting([]) { manifest throws(ManifestError) in
             var names: [String] = []
@@ -33,7 +33,7 @@ extension LocalMirror {
     /// How many files were found damaged; none if there was no run yet, and for a mirror in shards.
     ///
     /// Takes no lock and changes nothing.
-    package func damagedFiles() async throws(SyncError) -> Int {
+    package func damagedFiles() async throws(TransferError) -> Int {
         try await inspecting(0, checksContent: false) { manifest throws(ManifestError) in
             try await manifest.damagedFileCount()
         }
@@ -42,7 +42,7 @@ extension LocalMirror {
     /// What the mirror has in all; nil if there was no run yet, and for a mirror in shards.
     ///
     /// Takes no lock and changes nothing.
-    package func totals() async throws(SyncError) -> MirrorTotals? {
+    package func totals() async throws(TransferError) -> MirrorTotals? {
         do {
             guard let manifest = try await readableManifest() else { return nil }
             let totals = try await manifest.totals()
@@ -53,7 +53,7 @@ extension LocalMirror {
                 lastVerification: try await VerifyRecord.completed(manifest)
             )
         } catch {
-            throw SyncError(any: error)
+            throw TransferError(any: error)
         }
     }
 }

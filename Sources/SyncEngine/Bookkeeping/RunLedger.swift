@@ -9,8 +9,8 @@ internal import Synchronization
 /// deletions back.
 final class RunLedger: Sendable {
     private struct State {
-        var stop: SyncError?
-        var fullBucket: SyncError?
+        var stop: TransferError?
+        var fullBucket: TransferError?
         var renamesThere = RenamesThere()
         var failed = 0
         var refused: (count: Int, first: ObjectKey)?
@@ -151,10 +151,10 @@ final class RunLedger: Sendable {
     }
 
     /// The first reason to end the run, nil while there is none.
-    var stop: SyncError? { state.withLock { $0.stop } }
+    var stop: TransferError? { state.withLock { $0.stop } }
     /// Why nothing more is sent in this run, which continues for its deletions, and how it then
     /// ends.
-    var fullBucket: SyncError? { state.withLock { $0.fullBucket } }
+    var fullBucket: TransferError? { state.withLock { $0.fullBucket } }
     var failedItems: Int { state.withLock { $0.failed } }
     var skippedItems: Int { state.withLock { $0.skippedItems } }
     /// Items that a cancellation ended.
@@ -182,7 +182,7 @@ final class RunLedger: Sendable {
     /// Names that were skipped, without a "/" at their ends.
     var skippedNames: [ObjectKey] { state.withLock { $0.names } }
 
-    func stop(_ error: SyncError) {
+    func stop(_ error: TransferError) {
         state.withLock { $0.stop = $0.stop ?? error }
     }
 
@@ -192,7 +192,7 @@ final class RunLedger: Sendable {
         state.withLock { $0.renamesThere.noteNew(entry, below: smallest) }
     }
 
-    func noteFullBucket(_ end: SyncError) { state.withLock { $0.fullBucket = end } }
+    func noteFullBucket(_ end: TransferError) { state.withLock { $0.fullBucket = end } }
 
     /// Notes that the content of an object has another name in the bucket by now, too; of many, the
     /// rest counts as copied and deleted.

@@ -34,7 +34,7 @@ struct RunSetup: Sendable {
         _ direction: SyncDirection,
         _ options: RunOptions,
         onEvent: @escaping @Sendable (SyncEvent) -> Void = { _ in }
-    ) throws(SyncError) {
+    ) throws(TransferError) {
         self.settings = settings
         self.session = session
         self.direction = direction
@@ -49,7 +49,7 @@ struct RunSetup: Sendable {
         do throws(LocalError) {
             policy = try DecisionPolicy(direction, options, session, prefix: settings.prefix)
         } catch {
-            throw SyncError(error)
+            throw TransferError(error)
         }
         self.onEvent = onEvent
         limiter = ConnectionLimiter(
@@ -70,7 +70,7 @@ struct RunSetup: Sendable {
 
     /// With `--rebind`, a disk that is not mounted is gone on purpose, unless the answer was to
     /// another question: of another remote, or of what is extra after the manifest was rebuilt.
-    mutating func acceptMounts() async throws(SyncError) {
+    mutating func acceptMounts() async throws(TransferError) {
         guard options.allowsRebinding, !session.isManifestRebuilt else { return }
         do {
             let isUnconfirmed = try await RebuiltManifest.isUnconfirmed(
@@ -81,12 +81,12 @@ struct RunSetup: Sendable {
             let isAnswered = options.deletesExtra && isUnconfirmed
             if !isAnswered { session.known.acceptMounts() }
         } catch {
-            throw SyncError(any: error)
+            throw TransferError(any: error)
         }
     }
 
     /// Checks that what the run is limited to exists.
-    func checkPaths() async throws(SyncError) {
+    func checkPaths() async throws(TransferError) {
         do {
             try await paths.check(
                 session.directory,
@@ -101,7 +101,7 @@ struct RunSetup: Sendable {
                 )
             )
         } catch {
-            throw SyncError(any: error)
+            throw TransferError(any: error)
         }
     }
 

@@ -392,7 +392,7 @@ struct DeletionPass: Sendable {
             let failure = ItemFailure(ofChange: error)
             executor.fail(.deleteLocal, deletion.key, size: deletion.size, failure)
         } catch {
-            let message = (error as? UnsafeKey)?.message ?? SyncError(any: error).message
+            let message = (error as? UnsafeKey)?.message ?? TransferError(any: error).message
             executor.skip(deletion.key, size: deletion.size, message: message)
         }
         return (false, parent)

@@ -29,12 +29,12 @@ struct DirectoryWatch: Sendable {
     }
 
     /// - Throws: That it is not there, or cannot be looked at, which is as much of a doubt.
-    func check() async throws(SyncError) {
+    func check() async throws(TransferError) {
         let (directory, isMarked) = (directory, isMarked)
         do {
             try await disk.run { () throws(LocalError) in try directory.requireLock() }
         } catch {
-            throw SyncError(error)
+            throw TransferError(error)
         }
         let isThere = await disk.run {
             let found =
@@ -42,6 +42,6 @@ struct DirectoryWatch: Sendable {
             return found ?? false
         }
         guard !isThere else { return }
-        throw SyncError(code: .refused, message: DeletionRefusal.directoryMoved.message)
+        throw TransferError(code: .refused, message: DeletionRefusal.directoryMoved.message)
     }
 }

@@ -13,13 +13,13 @@ extension ItemFailure {
     init(any error: any Error) {
         switch error {
         case let error as ManifestError: self.init(error)
-        case let error as SyncError: self = .local(message: error.message)
+        case let error as TransferError: self = .local(message: error.message)
         default: self.init(ofTransfer: error)
         }
     }
 }
 
-extension SyncError {
+extension TransferError {
     init(_ error: ManifestError) {
         let isLost = if case .leaseLost = error { true } else { false }
         self.init(
@@ -41,7 +41,7 @@ extension SyncError {
     /// Maps what escapes a group of tasks, whose errors are untyped.
     init(any error: any Error) {
         switch error {
-        case let error as SyncError: self = error
+        case let error as TransferError: self = error
         case let error as StorageError: self.init(error)
         case let error as LocalError: self.init(error)
         case let error as ManifestError: self.init(error)

@@ -17,6 +17,15 @@ package struct PastRun: Sendable, Hashable {
     /// True while it is active.
     package var isRunning = false
 
+    /// False for a run that has nothing to tell of any item.
+    package var mayHaveItems: Bool {
+        guard let end else { return true }
+        let counts = [
+            end.transferred, end.deleted, end.renamed, end.conflicts, end.failed, end.skipped,
+        ]
+        return counts.contains { $0 > 0 }
+    }
+
     /// How a run ended.
     package struct End: Sendable, Hashable {
         /// `complete`, `incomplete`, `refused`, `cancelled` or `failed`.

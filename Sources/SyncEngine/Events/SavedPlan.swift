@@ -83,17 +83,17 @@ package struct SavedPlan: Sendable, Hashable {
     /// Reads the whole file and verifies it.
     ///
     /// - Parameter path: The path of the file.
-    /// - Throws: `SyncError` of code `configuration`: the file cannot be read, is not a plan, is
-    ///   one of a newer osssync, is incomplete, or was changed; `cancelled`.
-    package init(reading path: String) throws(SyncError) {
+    /// - Throws: `TransferError` of code `configuration`: the file cannot be read, is not a plan,
+    ///   is one of a newer osssync, is incomplete, or was changed; `cancelled`.
+    package init(reading path: String) throws(TransferError) {
         do {
             self = try Self.read(path)
         } catch let problem as PlanProblem {
             throw problem.error(path)
         } catch let error as LocalError {
-            throw SyncError(code: .configuration, message: error.message)
+            throw TransferError(code: .configuration, message: error.message)
         } catch {
-            throw SyncError(any: error)
+            throw TransferError(any: error)
         }
     }
 
@@ -160,7 +160,7 @@ private enum PlanProblem: Error {
     case incomplete
     case changed
 
-    func error(_ path: String) -> SyncError {
+    func error(_ path: String) -> TransferError {
         let again = "; save the plan again with --save-plan"
         let reason =
             switch self {
@@ -171,7 +171,7 @@ private enum PlanProblem: Error {
             case .incomplete: "is not a complete plan" + again
             case .changed: "was changed or damaged after it was saved" + again
             }
-        return SyncError(
+        return TransferError(
             code: .configuration,
             message: "'\(displayText(path.utf8))' \(reason)"
         )

@@ -42,8 +42,9 @@ package enum TrashVersion: Sendable, Hashable {
     case latest
     /// The one that the last run removed of which the trash has anything.
     case lastRun
-    /// The one that the run of this number removed.
-    case run(Int64)
+    /// The one that the run of this number removed, which began then: a rebuilt manifest counts
+    /// anew, and an older run may have had the number. Nil if nothing is known of the run.
+    case run(Int64, since: StoreTime? = nil)
     /// The one that this run removed: its number, which a rebuilt manifest counts anew, and when
     /// it began.
     case runOf(number: Int64, began: StoreTime)

@@ -83,9 +83,10 @@ struct DamagedFiles: ItemWorker {
             file.size > 0
         else { return nil }
         let isInPlace = entry.base?.inode == file.inode
-        // A file that this state has not recorded may be damaged in its place.
+        // Of a file of which this state has recorded nothing, or an older version, another one may
+        // have found that it is damaged in its place.
         let found = try await context.session.damaged.rows(like: file).filter {
-            $0.key != entry.key || entry.base == nil
+            $0.key != entry.key || entry.base?.isDamaged != true
         }
         // An edit that a repair kept beside the good content is one, whatever inode it has.
         let repaired = try await context.session.damaged.repairedRows(like: file).filter {

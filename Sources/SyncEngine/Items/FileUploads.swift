@@ -173,7 +173,7 @@ struct FileUploads: ItemWorker {
         readSince start: Timestamp
     ) async {
         let keptClass = entry.remote?.storageClass ?? former?.object?.storageClass
-        let row = ManifestEntry(
+        var row = ManifestEntry(
             key: entry.key,
             size: finished.source.size,
             etag: finished.etag,
@@ -186,6 +186,10 @@ struct FileUploads: ItemWorker {
             changed: finished.source.recordedChange,
             mode: finished.permissions
         )
+        // Sent again, because the bucket lost it, it is no more this machine's.
+        if let base = entry.base {
+            row.isFetched = base.isFetched && base.isOf(finished.source)
+        }
         var changes: [ManifestChange] = [.upsert(row)]
         if let parts = finished.parts { changes.append(.keepParts(parts)) }
         if finished.hasCheckpoint { changes.append(.finishUpload(entry.key)) }

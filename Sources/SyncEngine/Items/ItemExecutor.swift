@@ -322,7 +322,7 @@ extension ItemExecutor {
             }
         case .stopRun:
             ledger.stop(
-                SyncError(code: .conflict, message: "'\(entry.key.display)': \(message)")
+                TransferError(code: .conflict, message: "'\(entry.key.display)': \(message)")
             )
         }
     }

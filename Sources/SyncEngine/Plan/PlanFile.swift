@@ -18,13 +18,13 @@ struct PlanWriter {
 
     /// Creates the file, which must be missing, empty or a plan.
     ///
-    /// - Throws: `SyncError` of code `configuration`.
+    /// - Throws: `TransferError` of code `configuration`.
     init(
         path: String,
         command: [String],
         _ settings: MirrorSettings,
         _ disk: BlockingQueue
-    ) async throws(SyncError) {
+    ) async throws(TransferError) {
         self.disk = disk
         let header = SavedPlan.Header(
             version: SavedPlan.version,
@@ -34,7 +34,7 @@ struct PlanWriter {
         )
         buffer = [UInt8]((header.json.text + "\n").utf8)
         guard buffer.count <= SavedPlan.longestHeader else {
-            throw SyncError(
+            throw TransferError(
                 code: .configuration,
                 message: "too many PATHs for a saved plan; name directories instead of files"
             )
@@ -44,7 +44,7 @@ struct PlanWriter {
                 try NewFile(path: path, replacing: SavedPlan.beginning)
             }
         } catch {
-            throw SyncError(
+            throw TransferError(
                 code: .configuration,
                 message: "the plan cannot be saved: \(error.message)",
                 underlying: error
@@ -121,8 +121,8 @@ struct PlanReader {
         }
     }
 
-    private var damaged: SyncError {
-        SyncError(
+    private var damaged: TransferError {
+        TransferError(
             code: .configuration,
             message: "'\(displayText(plan.path.utf8))' was changed or damaged; nothing more of it "
                 + "is done. Save the plan again with --save-plan"

@@ -201,7 +201,7 @@ extension RunOptions {
     /// Refuses a plan of another remote, and one in a run that can have none.
     ///
     /// - Throws: `configuration`.
-    func checkPlan(_ settings: MirrorSettings) throws(SyncError) {
+    func checkPlan(_ settings: MirrorSettings) throws(TransferError) {
         let reason: String
         switch plan {
         case nil: return
@@ -218,7 +218,7 @@ extension RunOptions {
                 + "'\(displayText(settings.directory.utf8))' is linked with "
                 + "'\(settings.displayRemote)' at \(settings.identity.endpoint)"
         }
-        throw SyncError(
+        throw TransferError(
             code: .configuration,
             message: reason + "; nothing was done"
         )

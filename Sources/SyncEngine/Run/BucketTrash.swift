@@ -50,7 +50,7 @@ package struct BucketTrash: TrashSide {
         }
     }
 
-    func session(locks: Bool) async throws(SyncError) -> MirrorSession {
+    func session(locks: Bool) async throws(TransferError) -> MirrorSession {
         try await MirrorSession.open(settings, locks: locks, allowsRebinding: false)
     }
 

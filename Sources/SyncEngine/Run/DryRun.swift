@@ -8,7 +8,7 @@ struct DryRun: RunStep {
 
     init(_ setup: RunSetup) { self.setup = setup }
 
-    func perform() async throws(SyncError) -> RunSummary {
+    func perform() async throws(TransferError) -> RunSummary {
         let started = settings.environment.monotonic()
         let before = SignalCounts(settings.storeObserver)
         let executor = ItemExecutor(ItemParts(setup))
@@ -60,19 +60,19 @@ struct DryRun: RunStep {
                 if refusal?.isSafetyRefusal == true { summary.stopped = message }
             }
         } catch {
-            throw SyncError(any: error)
+            throw TransferError(any: error)
         }
         var summary = executor.context.tracker.summary
         summary.seconds = (settings.environment.monotonic() - started).inSeconds
         SignalCounts(settings.storeObserver).add(to: &summary, since: before)
         setup.onEvent(.finished(summary))
         if let refusal, refusal.isSafetyRefusal {
-            throw SyncError(code: .refused, message: refusal.message)
+            throw TransferError(code: .refused, message: refusal.message)
         }
         do {
             try await writer?.finish()
         } catch {
-            throw SyncError(any: error)
+            throw TransferError(any: error)
         }
         return summary
     }

@@ -55,7 +55,7 @@ struct FetchedVersions: Sendable {
             try directory.trash.place(for: path, in: tree)
         }
         guard let place else {
-            throw SyncError(code: .refused, message: "its name is not UTF-8")
+            throw TransferError(code: .refused, message: "its name is not UTF-8")
         }
         try await fetch(key, past, place)
         if path.isLink {

@@ -242,11 +242,11 @@ struct FileFreeing {
     private func note(_ candidates: [Candidate]) async throws -> Bool {
         let freed = try await setup.session.freed.adding(names(of: candidates))
         try freed.check()
-        do throws(SyncError) {
+        do throws(TransferError) {
             try freed.write(to: setup.session.directory)
         } catch {
             guard (error.underlying as? LocalError)?.isOutOfRoom == true else { throw error }
-            throw SyncError(
+            throw TransferError(
                 code: .localState,
                 message: "the disk is full, also for the list of what is freed, without which "
                     + "nothing goes; delete something else first, such as the trash: 'osssync "
@@ -267,7 +267,7 @@ struct FileFreeing {
         var rest = candidates[...]
         while !rest.isEmpty {
             let page = rest.prefix(Self.rowsAtOnce)
-            try await manifest.record(page.map { .upsert($0.row.leftOut(true)) })
+            try await manifest.record(page.map { .upsert($0.row.freed) })
             rest = rest.dropFirst(Self.rowsAtOnce)
         }
         try await manifest.makeDurable()
@@ -354,12 +354,12 @@ extension MirrorEngine {
     ///
     /// `onFile` takes each file that was removed, and each that stays with the reason.
     ///
-    /// - Throws: `SyncError`: `locked` while another run is active, `configuration` for a path that
-    ///   exists nowhere.
+    /// - Throws: `TransferError`: `locked` while another run is active, `configuration` for a path
+    ///   that exists nowhere.
     package func free(
         _ options: FreeOptions,
         onFile: @escaping @Sendable (FreedFile) -> Void
-    ) async throws(SyncError) -> FreeReport {
+    ) async throws(TransferError) -> FreeReport {
         let isDryRun = options.run.isDryRun
         let session = try await MirrorSession.open(
             settings,
@@ -378,7 +378,7 @@ extension MirrorEngine {
             return report
         } catch {
             await executor.permissions.closeDirectories()
-            throw SyncError(any: error)
+            throw TransferError(any: error)
         }
     }
 }

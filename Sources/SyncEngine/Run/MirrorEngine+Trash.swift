@@ -5,7 +5,7 @@ package import SyncModel
 
 extension MirrorEngine {
     /// Opens the mirror as a run does that changes nothing.
-    package func checkRemote() async throws(SyncError) {
+    package func checkRemote() async throws(TransferError) {
         _ = try await trash.session(locks: false)
     }
 
@@ -22,7 +22,7 @@ extension MirrorEngine {
     ///     this key may not copy in the bucket.
     ///   - onFile: Called with each, from any thread.
     /// - Returns: What came back, and the paths of objects that are there.
-    /// - Throws: `SyncError`; `locked` while another run is active.
+    /// - Throws: `TransferError`; `locked` while another run is active.
     package func restoreObjects(
         _ request: RestoreRequest,
         from origin: ObjectOrigin,
@@ -30,7 +30,7 @@ extension MirrorEngine {
         names: NamePolicy,
         fetch: ObjectFetch? = nil,
         onFile: @escaping @Sendable (RestoredFile) -> Void
-    ) async throws(SyncError) -> (report: RestoreReport, paths: [String]) {
+    ) async throws(TransferError) -> (report: RestoreReport, paths: [String]) {
         let (paths, target) = try request.places()
         let isUndo = request.isUndo
         do {
@@ -76,7 +76,7 @@ extension MirrorEngine {
             ).restoreOrFetch(paths, to: target, at: settings.environment.now())
             return (outcome.report, outcome.paths)
         } catch {
-            throw SyncError(any: error)
+            throw TransferError(any: error)
         }
     }
 }

@@ -16,10 +16,10 @@ package struct MirrorEngine: Sendable {
         _ direction: SyncDirection,
         options: RunOptions,
         onEvent: @escaping @Sendable (SyncEvent) -> Void
-    ) async throws(SyncError) -> RunSummary {
+    ) async throws(TransferError) -> RunSummary {
         let paths = try RunPaths(options.paths, links: options.links)
         if paths.isLimited, options.allowsRebinding {
-            throw SyncError(
+            throw TransferError(
                 code: .configuration,
                 message: "a run that is limited to paths cannot confirm anything of the whole "
                     + "mirror, as --rebind does; run once without paths"
@@ -58,7 +58,7 @@ extension MirrorEngine {
         _ options: RunOptions,
         _ direction: SyncDirection,
         _ onEvent: @escaping @Sendable (SyncEvent) -> Void
-    ) async throws(SyncError) -> MirrorSession? {
+    ) async throws(TransferError) -> MirrorSession? {
         let isInside = try RunPaths(options.paths, links: .skip).contains(IgnoreFile.key)
         let mayFetch = !options.isDryRun && isInside
         let session = try await MirrorSession.open(
@@ -95,13 +95,13 @@ extension MirrorEngine {
         options: RunOptions,
         of directions: [SyncDirection: RunOptions] = [:],
         onDetail: (@Sendable (StatusDetail) -> Void)? = nil
-    ) async throws(SyncError) -> StatusReport {
+    ) async throws(TransferError) -> StatusReport {
         let session = try await MirrorSession.open(settings, locks: false, allowsRebinding: false)
         do {
             return try await StatusReader(settings: settings)
                 .read(session, options, directions, onDetail)
         } catch {
-            throw SyncError(any: error)
+            throw TransferError(any: error)
         }
     }
 
@@ -114,7 +114,7 @@ extension MirrorEngine {
     package func explain(
         path text: String,
         of directions: [SyncDirection: RunOptions]
-    ) async throws(SyncError) -> Explanation {
+    ) async throws(TransferError) -> Explanation {
         let path = try LocalMirror.path(text)
         let session = try await MirrorSession.open(settings, locks: false, allowsRebinding: false)
         do {
@@ -125,7 +125,7 @@ extension MirrorEngine {
                 directions
             )
         } catch {
-            throw SyncError(any: error)
+            throw TransferError(any: error)
         }
     }
 
@@ -136,13 +136,13 @@ extension MirrorEngine {
     /// Cancelling the task ends it between two files, with its place kept if there is a budget.
     ///
     /// - Returns: What was found.
-    /// - Throws: `SyncError`: `locked` while another run is active, `configuration` for a path that
-    ///   is neither here nor in the manifest.
+    /// - Throws: `TransferError`: `locked` while another run is active, `configuration` for a path
+    ///   that is neither here nor in the manifest.
     package func verify(
         _ options: VerifyOptions,
         onFinding: @escaping @Sendable (VerifyFinding) -> Void,
         onProgress: (@Sendable (RunProgress) -> Void)? = nil
-    ) async throws(SyncError) -> VerifyReport {
+    ) async throws(TransferError) -> VerifyReport {
         let paths = try RunPaths(options.paths, links: .store)
         let session = try await MirrorSession.open(settings, locks: true, allowsRebinding: false)
         var runOptions = RunOptions.standard
@@ -183,7 +183,7 @@ extension MirrorEngine {
             try await session.manifest.checkpointAndClose()
             return scrub.report
         } catch {
-            throw SyncError(any: error)
+            throw TransferError(any: error)
         }
     }
 
@@ -191,8 +191,9 @@ extension MirrorEngine {
     ///
     /// `path` is a file or directory beneath the mirrored one; nil means all.
     ///
-    /// - Throws: `SyncError`: `configuration` for a path that is neither here nor in the manifest.
-    package func cancelTransfers(path: String?) async throws(SyncError) -> CancelReport {
+    /// - Throws: `TransferError`: `configuration` for a path that is neither here nor in the
+    ///   manifest.
+    package func cancelTransfers(path: String?) async throws(TransferError) -> CancelReport {
         let session = try await MirrorSession.open(settings, locks: true, allowsRebinding: false)
         var options = RunOptions.standard
         if let path { options.paths = [path] }
@@ -221,7 +222,7 @@ extension MirrorEngine {
             try await manifest.checkpointAndClose()
             return report
         } catch {
-            throw SyncError(any: error)
+            throw TransferError(any: error)
         }
     }
 }

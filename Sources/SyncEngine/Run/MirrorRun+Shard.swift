@@ -11,9 +11,9 @@ extension MirrorRun {
     func finishShard(
         confirms: Bool,
         emptied: Set<RelativePath>
-    ) async throws(SyncError) -> RunSummary {
+    ) async throws(TransferError) -> RunSummary {
         guard session.known.isSame, !session.isManifestRebuilt else {
-            throw SyncError(code: .refused, message: DeletionRefusal.directoryChanged.message)
+            throw TransferError(code: .refused, message: DeletionRefusal.directoryChanged.message)
         }
         return try await perform(countsAsSuccess: false) { executor in
             let watch = try await DirectoryWatch(executor.context)

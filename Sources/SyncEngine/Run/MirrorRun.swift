@@ -21,7 +21,7 @@ struct MirrorRun: RunStep {
 
     init(_ setup: RunSetup) { self.setup = setup }
 
-    func perform() async throws(SyncError) -> RunSummary {
+    func perform() async throws(TransferError) -> RunSummary {
         let isWhole = !paths.isLimited && options.plan == nil
         let counts = session.rulesProblem == nil && isWhole && settings.shard == nil
         return try await perform(countsAsSuccess: counts) {
@@ -35,7 +35,7 @@ struct MirrorRun: RunStep {
     func perform(
         countsAsSuccess: Bool,
         _ work: @escaping @Sendable (ItemExecutor) async throws -> Void
-    ) async throws(SyncError) -> RunSummary {
+    ) async throws(TransferError) -> RunSummary {
         let started = settings.environment.monotonic()
         let before = SignalCounts(settings.storeObserver)
         defer { settings.storeObserver.detach() }
@@ -43,10 +43,10 @@ struct MirrorRun: RunStep {
         do {
             executor = try await begin()
         } catch {
-            throw SyncError(any: error)
+            throw TransferError(any: error)
         }
         setup.tellWarnings()
-        var failure: SyncError?
+        var failure: TransferError?
         do {
             let watch = LimitWatch(
                 options: options,
@@ -61,7 +61,7 @@ struct MirrorRun: RunStep {
                 (summary.reachedLimit, summary.stopped) = (error.limit, error.limit.rawValue)
             }
         } catch {
-            failure = executor.ledger.stop ?? SyncError(any: error)
+            failure = executor.ledger.stop ?? TransferError(any: error)
         }
         failure = await setup.lease?.loss() ?? failure
         // Also after an interruption: what is verified need not be fetched again.
@@ -77,7 +77,7 @@ struct MirrorRun: RunStep {
         do {
             summary.bytesKept = try await ending.bytesKept()
         } catch {
-            failure = failure ?? SyncError(any: error)
+            failure = failure ?? TransferError(any: error)
         }
         failure = await ending.close(summary, failure, countsAsSuccess: countsAsSuccess)
         if let failure { (summary.stopped, summary.reachedLimit) = (failure.message, nil) }

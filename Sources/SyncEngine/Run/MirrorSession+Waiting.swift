@@ -14,11 +14,11 @@ extension MirrorSession {
         _ direction: SyncDirection,
         mayFetchRules: Bool,
         _ onEvent: @escaping @Sendable (SyncEvent) -> Void
-    ) async throws(SyncError) -> MirrorSession {
+    ) async throws(TransferError) -> MirrorSession {
         let start = settings.environment.monotonic()
         var isWaiting = false
         while true {
-            do throws(SyncError) {
+            do throws(TransferError) {
                 return try await open(
                     settings,
                     locks: !options.isDryRun,
@@ -36,7 +36,7 @@ extension MirrorSession {
                 do {
                     try await settings.environment.sleep(min(left, Self.lockInterval))
                 } catch {
-                    throw SyncError(any: error)
+                    throw TransferError(any: error)
                 }
             }
         }
@@ -47,13 +47,26 @@ extension MirrorSession {
         _ settings: MirrorSettings,
         _ direction: SyncDirection,
         _ options: RunOptions
-    ) throws(SyncError) {
+    ) throws(TransferError) {
         if direction != .push { try requireWritable(settings) }
         guard let path = options.backupDirectory, !options.isDryRun else { return }
         do throws(LocalError) {
             try directory.trash.keepOldVersions(in: path)
         } catch {
-            throw SyncError(code: .configuration, message: error.message, underlying: error)
+            throw TransferError(code: .configuration, message: error.message, underlying: error)
+        }
+    }
+
+    /// Why every run of this direction would be refused, whatever is in the directory; nil if none
+    /// would be.
+    func refusal(of direction: SyncDirection, _ settings: MirrorSettings) -> String? {
+        if let reason = settings.timeRefusal(of: direction) { return reason }
+        guard direction != .push else { return nil }
+        do throws(LocalError) {
+            try directory.requireOwn()
+            return nil
+        } catch {
+            return error.message
         }
     }
 }

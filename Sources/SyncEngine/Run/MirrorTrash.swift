@@ -20,8 +20,8 @@ package struct MirrorTrash: TrashSide {
     }
 
     /// How much is there; nil if there was no run yet.
-    package func size() async throws(SyncError) -> TrashReport? {
-        do throws(SyncError) {
+    package func size() async throws(TransferError) -> TrashReport? {
+        do throws(TransferError) {
             return try await list(age: .zero) { _ in true }
         } catch {
             // There is no state directory.
@@ -65,12 +65,12 @@ package struct MirrorTrash: TrashSide {
     }
 
     /// True if the bucket has, or has had, a trash of this mirror.
-    package func hasRemote() throws(SyncError) -> Bool {
+    package func hasRemote() throws(TransferError) -> Bool {
         let directory = try settings.open()
         do throws(LocalError) {
             return try RemoteTrash.isNoted(in: directory)
         } catch {
-            throw SyncError(error)
+            throw TransferError(error)
         }
     }
 
@@ -80,14 +80,14 @@ package struct MirrorTrash: TrashSide {
     /// `remote` is the last one that left something in the bucket's trash; nil if none did.
     package func lastRun(
         remote: (time: StoreTime, number: Int64)?
-    ) async throws(SyncError) -> (time: StoreTime, number: Int64)? {
+    ) async throws(TransferError) -> (time: StoreTime, number: Int64)? {
         let here = try await lastRun()
         let trashed = [here, remote].compactMap(\.self).max { $0 < $1 }
         guard let manifest = try await manifest() else { return trashed }
         do {
             return try await UndoneRun.last(trashed, in: manifest)
         } catch {
-            throw SyncError(any: error)
+            throw TransferError(any: error)
         }
     }
 
@@ -101,11 +101,11 @@ package struct MirrorTrash: TrashSide {
     ///   - request: What comes back. Of a directory, everything in the trash beneath it does.
     ///   - onFile: Called from another thread.
     /// - Returns: What came back.
-    /// - Throws: `SyncError`, `locked` while another run is active.
+    /// - Throws: `TransferError`, `locked` while another run is active.
     package func restore(
         _ request: RestoreRequest,
         onFile: @escaping @Sendable (RestoredFile) -> Void
-    ) async throws(SyncError) -> RestoreReport {
+    ) async throws(TransferError) -> RestoreReport {
         let (wanted, place) = try request.places()
         let now = settings.environment.now()
         let chosen = try await onDisk { directory, _ throws(LocalError) in
@@ -115,7 +115,7 @@ package struct MirrorTrash: TrashSide {
         if request.isUndo, chosen.isEmpty, try isCut() {
             // A task that works may be about to put something there.
             try await onLockedDisk { _, _ in }
-            throw SyncError(
+            throw TransferError(
                 code: .configuration,
                 message: "what the runs of a sharded mirror did is not recorded as one, and no "
                     + "trash here has anything of that run; 'osssync restore --at TIME DIR .' "
@@ -173,29 +173,29 @@ package struct MirrorTrash: TrashSide {
     private func undone(
         _ request: RestoreRequest,
         _ chosen: [TrashOfRun]
-    ) async throws(SyncError) -> UndoneRun? {
+    ) async throws(TransferError) -> UndoneRun? {
         guard request.isUndo, let run = request.version.run ?? chosen.last?.run,
             let manifest = try await manifest()
         else { return nil }
         do {
             return try await UndoneRun.find(run.number, began: run.time, in: manifest)
         } catch {
-            throw SyncError(any: error)
+            throw TransferError(any: error)
         }
     }
 
     /// True for a mirror of which each shard has a manifest of its own.
-    private func isCut() throws(SyncError) -> Bool {
+    private func isCut() throws(TransferError) -> Bool {
         try Cutting.read(in: try settings.open()) != nil
     }
 
     /// Nil if it cannot be read, or there are many.
-    private func manifest() async throws(SyncError) -> ManifestStore? {
+    private func manifest() async throws(TransferError) -> ManifestStore? {
         guard try !isCut() else { return nil }
         do {
             return try await settings.readableManifest(checksContent: true)
         } catch {
-            throw SyncError(any: error)
+            throw TransferError(any: error)
         }
     }
 
@@ -204,7 +204,7 @@ package struct MirrorTrash: TrashSide {
         _ request: RestoreRequest,
         _ chosen: [TrashOfRun],
         _ undone: UndoneRun?
-    ) async throws(SyncError) -> [ObjectKey: UInt32] {
+    ) async throws(TransferError) -> [ObjectKey: UInt32] {
         guard request.outside == nil, !request.isDryRun else { return [:] }
         let places = try request.places()
         let missing = try await onDisk { directory, interruption throws(LocalError) in
@@ -220,7 +220,7 @@ package struct MirrorTrash: TrashSide {
         do {
             return try await missing.permissions(in: manifest(), on: settings.open())
         } catch {
-            throw SyncError(any: error)
+            throw TransferError(any: error)
         }
     }
 
@@ -229,7 +229,7 @@ package struct MirrorTrash: TrashSide {
         _ request: RestoreRequest,
         _ chosen: [TrashOfRun],
         _ undone: UndoneRun?
-    ) async throws(SyncError) -> [ObjectKey: FileIdentity] {
+    ) async throws(TransferError) -> [ObjectKey: FileIdentity] {
         guard request.isUndo, !chosen.isEmpty || undone != nil else { return [:] }
         let present = try await onDisk { directory, interruption throws(LocalError) in
             var present: [(ObjectKey, FileIdentity, TrashOfRun)] = []
@@ -266,7 +266,7 @@ package struct MirrorTrash: TrashSide {
             }
             return left
         } catch {
-            throw SyncError(any: error)
+            throw TransferError(any: error)
         }
     }
 }
@@ -279,7 +279,7 @@ extension MirrorTrash {
 
     private func onLockedDisk<Value: Sendable>(
         _ work: @escaping Work<Value>
-    ) async throws(SyncError) -> Value {
+    ) async throws(TransferError) -> Value {
         try await onDisk { directory, interruption throws(LocalError) in
             let lock = try directory.lockWhole(unless: interruption)
             defer { withExtendedLifetime(lock) {} }
@@ -289,7 +289,7 @@ extension MirrorTrash {
 
     private func onDisk<Value: Sendable>(
         _ work: @escaping Work<Value>
-    ) async throws(SyncError) -> Value {
+    ) async throws(TransferError) -> Value {
         let interruption = Interruption()
         let threads = settings.environment.threads
         let queue = BlockingQueue(label: "osssync.trash", width: 1, threads: threads)
@@ -304,7 +304,7 @@ extension MirrorTrash {
                 interruption.raise()
             }
         } catch {
-            throw SyncError(any: error)
+            throw TransferError(any: error)
         }
     }
 }

@@ -29,7 +29,7 @@ extension ObjectRestorer {
         do throws(UnsafeKey) {
             return try RelativePath(key: key, links: links, names: names)
         } catch {
-            throw SyncError(code: .refused, message: SkipReason.unsafeName(error).message)
+            throw TransferError(code: .refused, message: SkipReason.unsafeName(error).message)
         }
     }
 
@@ -70,7 +70,7 @@ extension ObjectRestorer {
         by copy: TrashedObjects.Copy
     ) async throws {
         guard let etag = found.etag else {
-            throw SyncError(
+            throw TransferError(
                 code: .unsupportedServer,
                 message: "the store gives no ETag, so it cannot be replaced safely"
             )
@@ -86,7 +86,7 @@ extension ObjectRestorer {
         do throws(ItemFailure) {
             try await keeping.makeProven(at: kept)
         } catch {
-            throw SyncError(error, of: key.display)
+            throw TransferError(error, of: key.display)
         }
         var copying = try await self.copying(copy)
         copying.replaced = etag
@@ -104,7 +104,7 @@ extension ObjectRestorer {
         do {
             return try await body()
         } catch {
-            guard SyncError(any: error).code == .forbidden, let fetched, !key.isDirectoryMarker
+            guard TransferError(any: error).code == .forbidden, let fetched, !key.isDirectoryMarker
             else { throw error }
             item.isRemote = false
             return try await fetched.restore(

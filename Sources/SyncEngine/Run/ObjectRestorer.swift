@@ -258,14 +258,14 @@ struct ObjectRestorer: Sendable {
                         ? request.occupied(inBucket: true) : RestoredFile.outsideText
                 }
                 if item.state == .later { item.message = RestoredFile.laterText }
-            } catch let error where SyncError(any: error).code == .cancelled {
+            } catch let error where TransferError(any: error).code == .cancelled {
                 throw error
             } catch {
-                item.message = SyncError(any: error).message
+                item.message = TransferError(any: error).message
                 if let refusal = (error as? StorageError).map({ ItemFailure($0) }),
                     let cause = refusal.sharedCause, failures.failed(cause)
                 {
-                    throw SyncError(refusal, repeated: cause)
+                    throw TransferError(refusal, repeated: cause)
                 }
             }
             onFile(item)
@@ -284,7 +284,7 @@ struct ObjectRestorer: Sendable {
         do throws(UnsafeKey) {
             return try RelativePath(key: key, links: .skip, names: names)
         } catch {
-            throw SyncError(code: .refused, message: SkipReason.unsafeName(error).message)
+            throw TransferError(code: .refused, message: SkipReason.unsafeName(error).message)
         }
     }
 
@@ -304,7 +304,7 @@ struct ObjectRestorer: Sendable {
         _ item: inout RestoredFile
     ) async throws -> RestoredFile.State {
         if bringsFiles, let ruling = session.ignored.ruling(on: key), ruling.excludes {
-            throw SyncError(code: .refused, message: "it is excluded by \(ruling.rule)")
+            throw TransferError(code: .refused, message: "it is excluded by \(ruling.rule)")
         }
         if past == nil, let latest = request.latest, try await isLater(copy, than: latest) {
             return .later

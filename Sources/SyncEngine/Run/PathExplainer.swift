@@ -60,7 +60,7 @@ struct PathExplainer: Sendable {
         let issues = found.issues + [place].compactMap(\.self)
         var outlooks: [SyncDirection: Explanation.Outlook] = [:]
         for setup in setups {
-            if let refused = refused(setup.direction) {
+            if let refused = refused(setup) {
                 outlooks[setup.direction] = refused
                 continue
             }
@@ -73,10 +73,9 @@ struct PathExplainer: Sendable {
         return explanation
     }
 
-    /// What is said of a direction in which nothing runs, in a directory that has the bucket as of
-    /// a time; nil for any other.
-    private func refused(_ direction: SyncDirection) -> Explanation.Outlook? {
-        settings.timeRefusal(of: direction).map { reason in
+    /// What is said of a direction in which nothing runs; nil for any other.
+    private func refused(_ setup: RunSetup) -> Explanation.Outlook? {
+        setup.session.refusal(of: setup.direction, settings).map { reason in
             Explanation.Outlook(
                 action: nil,
                 reason: "it is refused: " + reason,
@@ -91,10 +90,10 @@ struct PathExplainer: Sendable {
         of path: RelativePath,
         _ key: ObjectKey,
         _ session: MirrorSession
-    ) async throws -> SyncError {
+    ) async throws -> TransferError {
         let rows = RowSelection.entries(in: KeyRange(path.beneath))
         let beneath = try await session.manifest.rows(rows, limit: 1)
-        return SyncError(
+        return TransferError(
             code: .configuration,
             message: beneath.isEmpty
                 ? "'\(key.display)' is neither in the directory nor in the manifest, and there is "
@@ -136,6 +135,12 @@ struct PathExplainer: Sendable {
         }
         let unmounted = session.known.unmounted.filter { path.bytes.starts(with: $0) }
         issues += unmounted.map { WalkIssue(path: $0, reason: .notMounted) }
+        // A walk does not enter a directory with a tag; the file is there all the same.
+        if entries.isEmpty, issues.contains(where: \.isOfTag),
+            case .file(let file) = try session.directory.identity(of: path)
+        {
+            entries = [LocalEntry(path: path.key, kind: .file(file))]
+        }
         return (entries.first, issues)
     }
 

@@ -53,7 +53,7 @@ struct PlanCoverage: Sendable {
     /// Why there may be objects that the plan did not have; nil if there are none.
     var listingDoubt: String? {
         if let error = listingFailure {
-            let reason = SyncError(any: error).message
+            let reason = TransferError(any: error).message
             return "the listing of the remote could not be read completely: \(reason)"
         }
         if isListingProven { return nil }

@@ -7,11 +7,11 @@ extension RestoreRequest {
     ///   shard has such a run, and one of them is a part of what `pull --delete` or `finish` did.
     func requireWhole(
         of chosen: [TrashOfRun]
-    ) throws(SyncError) {
+    ) throws(TransferError) {
         guard version == .lastRun || version.isOfRun, paths.contains(where: Self.isAll),
             let run = chosen.first(where: \.isOfShard)
         else { return }
-        throw SyncError(
+        throw TransferError(
             code: .configuration,
             message: "run \(run.number ?? 0) did one shard's part of a round, and restoring that "
                 + "part alone was refused; 'osssync restore --at TIME DIR .' restores what all "
@@ -71,7 +71,7 @@ extension RestoreRequest {
     package static func isAll(_ text: String) -> Bool { text == "." || text == "./" }
 
     /// The paths, nil for everything, and where they go.
-    func places() throws(SyncError) -> (paths: [RelativePath?], target: RelativePath?) {
+    func places() throws(TransferError) -> (paths: [RelativePath?], target: RelativePath?) {
         var found: [RelativePath?] = []
         for text in paths {
             found.append(Self.isAll(text) ? nil : try LocalMirror.path(text))

@@ -103,7 +103,7 @@ struct RunDeletions: RunStep {
             let message = explained(refusal)
             context.tracker.count { $0.deletionsHeldBack = message }
             if refusal.isSafetyRefusal {
-                ledger.stop(SyncError(code: .refused, message: refusal.message))
+                ledger.stop(TransferError(code: .refused, message: refusal.message))
             }
             uploads.fail()
             DeferredDownloads(executor: executor).skip()
@@ -306,7 +306,7 @@ extension RunDeletions {
                 isRepeated: isRepeated,
                 freedElsewhere: FreedElsewhere(context)
             ).run()
-        } catch let error as SyncError where error.code == .refused {
+        } catch let error as TransferError where error.code == .refused {
             context.tracker.count { $0.deletionsHeldBack = error.message }
             // The refusal is what counts; the next run drops a plan that is left.
             if !isRepeated {

@@ -32,9 +32,9 @@ struct RunEnding: RunStep {
     /// Records the run; the failure it ends with, which may be the record's own.
     func close(
         _ summary: RunSummary,
-        _ failure: SyncError?,
+        _ failure: TransferError?,
         countsAsSuccess: Bool
-    ) async -> SyncError? {
+    ) async -> TransferError? {
         let outcome: RunOutcome =
             switch failure?.code {
             case nil: summary.isComplete ? .complete : .incomplete
@@ -82,16 +82,16 @@ struct RunEnding: RunStep {
             try await session.manifest.checkpointAndClose()
             return failure
         } catch {
-            return failure ?? SyncError(any: error)
+            return failure ?? TransferError(any: error)
         }
     }
 
     /// The failure of a run that a limit ended before anything answered: it is not a success.
-    func unanswered(_ summary: RunSummary) -> SyncError? {
+    func unanswered(_ summary: RunSummary) -> TransferError? {
         guard summary.reachedLimit != nil, summary.retries > 0, context.clocks.earlier == nil else {
             return nil
         }
-        return SyncError(
+        return TransferError(
             code: .remoteUnreachable,
             message: "\(settings.displayRemote) did not answer until the limit ended the run; "
                 + "check the endpoint and the network"
@@ -115,25 +115,32 @@ extension RunEnding {
             && summary.excluded == 0 && summary.skipped == coverage.lostFreed
             && summary.notMirrored == 0
         let named = setup.bringsFreedBack ? session.freed.keys.filter { paths.contains($0) } : []
-        let directory = session.directory
-        let here = await context.disk.run {
-            Set(named.filter { !$0.isDirectoryMarker && Self.isHere($0, in: directory) })
+        var returned: Set<ObjectKey> = []
+        for key in coverage.returned where try await isBack(key) != false { returned.insert(key) }
+        for key in named where !key.isDirectoryMarker {
+            if try await isBack(key) == true { returned.insert(key) }
         }
-        var returned = coverage.returned
-        // A new file in the place of a freed one, of which the bucket has another version still.
-        for key in coverage.returned
-        where try await session.manifest.entry(key)?.isLeftOut == true { returned.remove(key) }
         let left = session.freed.removing { key in
-            returned.contains(key) || here.contains(key)
-                || isWhole && key.isDirectoryMarker && paths.contains(key)
+            returned.contains(key) || isWhole && key.isDirectoryMarker && paths.contains(key)
         }
         if left != session.freed { try left.write(to: session.directory) }
     }
 
-    static func isHere(_ key: ObjectKey, in directory: MirrorDirectory) -> Bool {
+    /// False for a new file in the place of a freed one, of which the bucket has another version
+    /// still; nil if there is no file.
+    private func isBack(_ key: ObjectKey) async throws -> Bool? {
+        let directory = session.directory
+        guard let file = await context.disk.run({ Self.file(of: key, in: directory) }) else {
+            return nil
+        }
+        guard let row = try await session.manifest.entry(key), !row.isLeftOut else { return false }
+        return row.size == file.size && row.mayHaveTime(of: file)
+    }
+
+    static func file(of key: ObjectKey, in directory: MirrorDirectory) -> FileIdentity? {
         guard let path = try? RelativePath(key: key, links: .store, names: .escape),
-            case .file? = try? directory.identity(of: path)
-        else { return false }
-        return true
+            case .file(let file)? = try? directory.identity(of: path)
+        else { return nil }
+        return file
     }
 }

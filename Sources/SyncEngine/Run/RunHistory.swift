@@ -10,7 +10,7 @@ package struct RunHistory: Sendable {
     private static let itemsAtOnce = 256
 
     /// The latest runs, the last one first; at most 1,000 are kept.
-    package func runs(limit: Int) async throws(SyncError) -> [PastRun] {
+    package func runs(limit: Int) async throws(TransferError) -> [PastRun] {
         try await reading { session in
             let runs = try await session.manifest.rows(.runs, limit: limit)
             let running = try await PastRun.running(session)
@@ -20,7 +20,7 @@ package struct RunHistory: Sendable {
 
     /// When the last complete run of each direction ended, in seconds since 1970 UTC, and the run
     /// that goes on now, if there is one.
-    package func latest() async throws(SyncError) -> (
+    package func latest() async throws(TransferError) -> (
         lastSuccess: [SyncDirection: StoreTime], running: PastRun?
     ) {
         try await reading { session in
@@ -30,14 +30,14 @@ package struct RunHistory: Sendable {
 
     /// Hands what a run recorded to `onItem`, in order, until `onItem` returns false.
     ///
-    /// Items of the last 20 runs are kept, at most 5,000 of each.
+    /// Items of the last 20 runs that have any are kept, at most 5,000 of each.
     ///
     /// - Returns: The run; nil if there is no record of it.
-    /// - Throws: `SyncError`.
+    /// - Throws: `TransferError`.
     package func items(
         ofRun number: Int64,
         onItem: (PastItem) -> Bool
-    ) async throws(SyncError) -> PastRun? {
+    ) async throws(TransferError) -> PastRun? {
         try await reading { session in
             let manifest = session.manifest
             let runs = try await manifest.rows(.runs, limit: RunTraces.runLimit)
@@ -53,12 +53,12 @@ package struct RunHistory: Sendable {
 
     private func reading<Value>(
         _ work: (MirrorSession) async throws -> Value
-    ) async throws(SyncError) -> Value {
+    ) async throws(TransferError) -> Value {
         let session = try await MirrorSession.open(settings, locks: false, allowsRebinding: false)
         do {
             return try await work(session)
         } catch {
-            throw SyncError(any: error)
+            throw TransferError(any: error)
         }
     }
 }
@@ -76,7 +76,7 @@ extension LocalMirror {
     /// - Returns: Nil if there was no run yet.
     package func overview(
         _ depth: MirrorOverview.Depth
-    ) async throws(SyncError) -> MirrorOverview? {
+    ) async throws(TransferError) -> MirrorOverview? {
         do {
             guard let manifest = try await readableManifest() else { return nil }
             let stored = try await manifest.rows(.runs, limit: Self.mostRuns)
@@ -98,7 +98,7 @@ extension LocalMirror {
             let directory = try open()
             overview.freed = try FreedPaths.read(in: directory).keys.count
             for copy in try await manifest.conflictCopies(limit: Self.itemsAtOnce)
-            where copy.isConflictCopy && RunEnding.isHere(copy, in: directory) {
+            where copy.isConflictCopy && RunEnding.file(of: copy, in: directory) != nil {
                 overview.conflictCopies.append(copy.display)
             }
             overview.damagedFiles = try await manifest.damagedFileCount()
@@ -111,7 +111,7 @@ extension LocalMirror {
             }
             return overview
         } catch {
-            throw SyncError(any: error)
+            throw TransferError(any: error)
         }
     }
 }

@@ -19,7 +19,7 @@ struct RunServices: RunStep {
                 try await settings.environment.sleep(Self.journalInterval)
                 try await context.journal.flush(to: session.manifest, run: context.run)
             } catch let error as ManifestError {
-                return executor.ledger.stop(SyncError(error))
+                return executor.ledger.stop(TransferError(error))
             } catch {
                 return
             }

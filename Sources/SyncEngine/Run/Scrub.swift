@@ -157,7 +157,7 @@ extension Scrub {
     private mutating func verifyFile(_ row: ManifestEntry) async throws {
         do {
             guard let (path, file) = try await file(of: row) else {
-                if !freed.contains(row.key) { report.missing += 1 }
+                if !row.isFreed, !freed.contains(row.key) { report.missing += 1 }
                 return
             }
             let entry = LocalEntry(path: row.key, kind: .file(file), isLink: row.isLink)
@@ -243,7 +243,7 @@ extension Scrub {
         return (path, identity)
     }
 
-    private mutating func verifyObject(_ row: ManifestEntry) async throws(SyncError) {
+    private mutating func verifyObject(_ row: ManifestEntry) async throws(TransferError) {
         do throws(ItemFailure) {
             let object = try await executor.head(row.key, knownSize: row.size)
             // A link's headers are its target's or its own, as the store likes.
@@ -267,7 +267,7 @@ extension Scrub {
                 report.failed += 1
                 found(row, .failed, error.message)
                 if let cause = error.sharedCause, context.store.failures.failed(cause) {
-                    throw SyncError(error, repeated: cause)
+                    throw TransferError(error, repeated: cause)
                 }
             }
         }
@@ -300,7 +300,7 @@ extension Scrub {
         }
     }
 
-    /// Fetches the objects of damaged files, a page of rows at a time; how many it asked for.
+    /// Fetches the objects of damaged files, a page of rows at a time; how many of those there are.
     func repair(with executor: ItemExecutor) async throws -> Int {
         var count = 0
         for try await rows in context.manifest.pages(.damagedEntries, limit: Self.rowsAtOnce) {
@@ -320,7 +320,7 @@ extension Scrub {
                     : "it was not repaired; 'osssync log DIR' shows why"
                 found(row, .failed, reason)
             }
-            count += entries.count
+            count += rows.count { paths.contains($0.key) }
         }
         return count
     }

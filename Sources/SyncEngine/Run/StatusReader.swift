@@ -135,7 +135,8 @@ struct StatusReader: Sendable {
     ) async throws -> PlannedWork {
         let deletions = RunDeletions(executor: counter.executor)
         var work = counter.work
-        if let reason = settings.timeRefusal(of: counter.executor.context.setup.direction) {
+        let setup = counter.executor.context.setup
+        if let reason = setup.session.refusal(of: setup.direction, settings) {
             var refused = PlannedWork()
             (refused.unchanged, refused.deletionsHeldBack) = (work.unchanged, reason)
             return refused

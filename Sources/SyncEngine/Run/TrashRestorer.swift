@@ -144,7 +144,7 @@ struct TrashRestorer: Sendable {
             item.state = isThere ? .replaced : .restored
         } catch {
             if case .interrupted = error { throw error }
-            item.message = SyncError(any: error).message
+            item.message = TransferError(any: error).message
         }
     }
 
@@ -248,7 +248,7 @@ struct TrashRestorer: Sendable {
         } catch let error as LocalError where error.endsRun {
             throw error
         } catch {
-            item.message = SyncError(any: error).message
+            item.message = TransferError(any: error).message
         }
         report.add(item)
         return item
@@ -272,7 +272,7 @@ extension TrashVersion {
     /// The run that is meant, with the time when it began if that is known; nil for others.
     var run: (number: Int64, time: Timestamp?)? {
         switch self {
-        case .run(let number): (number, nil)
+        case .run(let number, _): (number, nil)
         case .runOf(let number, let time): (number, time.timestamp)
         case .latest, .lastRun, .at: nil
         }
@@ -298,7 +298,13 @@ extension TrashVersion {
             runs.last { $0.number != nil }.map { last in
                 runs.filter { $0.number == last.number && $0.time == last.time }
             } ?? []
-        case .run(let number): runs.filter { $0.number == number }
+        case .run(let number, let began):
+            runs.filter { run in
+                guard run.number == number else { return false }
+                guard let began, let time = run.time else { return true }
+                // By the later of two clocks.
+                return time.seconds >= began.secondsSince1970
+            }
         case .runOf(let number, let began):
             runs.filter { $0.number == number && $0.time?.seconds == began.secondsSince1970 }
         case .at(let time):

@@ -31,12 +31,12 @@ extension TrashSide {
     ///   - ofOthers: False to leave out what emptying leaves: that of other mirrors.
     ///   - onFile: Called from any thread.
     /// - Returns: What was listed.
-    /// - Throws: `SyncError` if the directory is no mirror, or a side cannot be read.
+    /// - Throws: `TransferError` if the directory is no mirror, or a side cannot be read.
     package func list(
         age: Duration,
         ofOthers: Bool = true,
         onFile: @escaping @Sendable (TrashedFile) -> Bool
-    ) async throws(SyncError) -> TrashReport {
+    ) async throws(TransferError) -> TrashReport {
         let report = Mutex(TrashReport())
         do {
             try await forEachFile(before: limit(age)) { file in
@@ -45,29 +45,29 @@ extension TrashSide {
                 return onFile(file)
             }
         } catch {
-            throw SyncError(any: error)
+            throw TransferError(any: error)
         }
         return report.withLock(\.self)
     }
 
     /// Deletes for good what runs of this mirror that began at least `age` ago left, by this
     /// machine's clock; while no run of this directory is active.
-    package func empty(age: Duration) async throws(SyncError) -> TrashReport {
+    package func empty(age: Duration) async throws(TransferError) -> TrashReport {
         do {
             return try await delete(before: limit(age))
         } catch {
-            throw SyncError(any: error)
+            throw TransferError(any: error)
         }
     }
 
     /// When the last run of this machine began that left something, and its number.
-    package func lastRun() async throws(SyncError) -> (time: StoreTime, number: Int64)? {
+    package func lastRun() async throws(TransferError) -> (time: StoreTime, number: Int64)? {
         do {
             let last = try await ownRuns().last { $0.number != nil }
             guard let last, let time = last.time, let number = last.number else { return nil }
             return (StoreTime(time), number)
         } catch {
-            throw SyncError(any: error)
+            throw TransferError(any: error)
         }
     }
 

@@ -228,7 +228,7 @@ extension UndoneRun {
             } catch {
                 if error.endsRun { throw error }
                 var item = RestoredFile(key, .failed, of: run.number)
-                item.message = SyncError(error).message
+                item.message = TransferError(error).message
                 return item
             }
         }

@@ -74,13 +74,13 @@ extension Cutting {
     /// Nil if the mirror is not cut.
     ///
     /// - Throws: `localState` if the file was cut short or altered.
-    static func read(in directory: MirrorDirectory) throws(SyncError) -> Cutting? {
+    static func read(in directory: MirrorDirectory) throws(TransferError) -> Cutting? {
         try read(fileName) { () throws(LocalError) in try directory.sharedState.read(fileName) }
     }
 
     /// Why something that needs one manifest cannot be done.
-    func refusal(for directory: String) -> SyncError {
-        SyncError(
+    func refusal(for directory: String) -> TransferError {
+        TransferError(
             code: .configuration,
             message: "'\(displayText(directory.utf8))' is a sharded mirror with \(count) "
                 + (count == 1 ? "manifest" : "manifests") + ", and this command needs a single "

@@ -97,7 +97,7 @@ final class DamageList: Sendable {
         for _ in 0..<4 {
             if let contents = try wholeContents(files) { return contents }
         }
-        throw SyncError(
+        throw TransferError(
             code: .localState,
             message: "the lists of damaged files change all the time; "
                 + "nothing was changed. Run again when fewer shards run"

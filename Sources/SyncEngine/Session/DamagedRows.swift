@@ -224,6 +224,11 @@ final class DamagedRows: Sendable {
     /// The same entry, marked if its file is a damaged one that has a second name, or that another
     /// state of the directory found: gone, or written behind that name.
     func marking(_ entry: JoinedEntry, records: Bool) async throws -> JoinedEntry {
+        if entry.base == nil, entry.local == nil, let object = entry.remote {
+            // To this state it is any object, and perhaps the last good copy.
+            let row = elsewhere[object.size]?.first { $0.key == entry.key && $0.isDamaged }
+            return row == nil ? entry : entry.likeDamaged(entry.key)
+        }
         guard !isEmpty, let base = entry.base, !base.isDamaged, base.crc64 != nil,
             LocalChange(of: entry.local, since: base, judgesInodes: judgesInodes) != .same
         else { return entry }
@@ -246,15 +251,10 @@ final class DamagedRows: Sendable {
         // one. This shard cannot know that, so the object stays as long as there is one.
         guard isOne else {
             guard isOfShard, entry.local == nil else { return entry }
-            return JoinedEntry(
-                key: entry.key,
-                base: base,
-                local: nil,
-                remote: entry.remote,
-                likeDamaged: rows.first { row in
-                    row.localModified.seconds == base.localModified.seconds && row.key != base.key
-                }?.key
-            )
+            let like = rows.first { row in
+                row.localModified.seconds == base.localModified.seconds && row.key != base.key
+            }
+            return entry.likeDamaged(like?.key)
         }
         if records { try await mark(base) }
         return JoinedEntry(

@@ -9,6 +9,8 @@ struct DirectoryCheck {
     fileprivate enum Setting {
         static let root = "directory.root"
         static let marker = "directory.marker"
+        /// The inode of the manifest itself.
+        static let file = "directory.manifest"
     }
 
     private static let nameLength = 26
@@ -17,6 +19,8 @@ struct DirectoryCheck {
         /// False if the directory is another one than last time, or was rolled back.
         let isSame: Bool
         let root: RootIdentity
+        /// The inode of the manifest; nil if that tells nothing.
+        let file: UInt64?
         /// True if the manifest knows it as just this one.
         let isRecorded: Bool
         /// The number in the directory's marker, if the manifest has another one.
@@ -42,7 +46,14 @@ struct DirectoryCheck {
         let recordedName: String?
         let marker: DirectoryMarker?
         let number: RunNumber
+        /// The inode of the manifest, and the recorded one; nil if they tell nothing.
+        let file: UInt64?
+        let recordedFile: UInt64?
         var refusal: LocalError?
+
+        /// False for a manifest that came back with all of `.osssync`, marker included. One that is
+        /// elsewhere may have been moved, and the marker tells it.
+        var isSameFile: Bool { file == nil || recordedFile == nil || recordedFile == file }
 
         /// True if the marker is the one that the manifest was made with.
         var isMarked: Bool { recordedName != nil && marker?.name == recordedName }
@@ -71,7 +82,8 @@ struct DirectoryCheck {
         let marked = facts.marker?.number(of: state)
         if settings.shard != nil { return try await runOfShard(facts) }
         let isSameNumber = !facts.isMarked || facts.number.accepts(marked)
-        let isSame = facts.isSameRoot && facts.isExpected && isSameNumber
+        let isSame =
+            facts.isSameRoot && facts.isExpected && isSameNumber && facts.isSameFile
         let name = records ? try await record(&facts, isSame: isSame) : state
         // The line of a state that has another name now is not in the marker yet.
         let foreignNumber: Int64?? =
@@ -79,6 +91,7 @@ struct DirectoryCheck {
         return Finding(
             isSame: isSame,
             root: facts.root,
+            file: facts.file,
             isRecorded: isSame && (facts.recordedRoot ?? facts.root) == facts.root,
             foreignNumber: foreignNumber,
             state: name,
@@ -107,6 +120,7 @@ struct DirectoryCheck {
         return Finding(
             isSame: isSame,
             root: facts.root,
+            file: nil,
             isRecorded: isSame && (facts.recordedRoot ?? facts.root) == facts.root,
             foreignNumber: nil,
             state: state,
@@ -135,8 +149,15 @@ struct DirectoryCheck {
             recordedName: recordedName,
             marker: marker,
             number: try await manifest.runNumber(),
+            file: try manifestInode(),
+            recordedFile: try await manifest.setting(Setting.file).flatMap { UInt64($0) },
             refusal: refusal
         )
+    }
+
+    private func manifestInode() throws -> UInt64? {
+        guard settings.stateDirectory == nil, try directory.keepsInodeNumbers() else { return nil }
+        return try directory.state.inode(of: ManifestFiles.databaseName)
     }
 
     /// Returns the name of the state.
@@ -153,8 +174,11 @@ struct DirectoryCheck {
                 state = settings.environment.randomName(state.utf8.count)
                 changes.append((RemoteCheck.Setting.state, state))
             }
-        } else if facts.recordedRoot == nil {
-            changes.append((Setting.root, facts.root.text))
+        } else {
+            if facts.recordedRoot == nil { changes.append((Setting.root, facts.root.text)) }
+            if facts.recordedFile == nil, let file = facts.file {
+                changes.append((Setting.file, "\(file)"))
+            }
         }
         var marker = facts.marker ?? DirectoryMarker(name: randomName)
         if facts.refusal == nil, !facts.isMarked {
@@ -216,7 +240,7 @@ struct DirectoryCheck {
 
     private var randomName: String { settings.environment.randomName(Self.nameLength) }
 
-    private var missing: SyncError {
+    private var missing: TransferError {
         let owner = MirrorLink.owner(of: settings.stateDirectory, unless: settings.directory)
         if let owner {
             return MirrorLink.refusal(
@@ -225,7 +249,7 @@ struct DirectoryCheck {
                 ownedBy: owner
             )
         }
-        return SyncError(
+        return TransferError(
             code: .refused,
             message: "'\(displayText(settings.directory.utf8))' is not the directory that the "
                 + "manifest was created for: its marker is missing. Is its disk mounted? If "
@@ -245,6 +269,9 @@ extension DirectoryCheck.Finding {
                 try await manifest.setSettings(ManifestStore.settings(accepting: foreignNumber))
             }
         }
-        try await manifest.setSetting(DirectoryCheck.Setting.root, root.text)
+        try await manifest.setSettings([
+            (DirectoryCheck.Setting.root, root.text),
+            (DirectoryCheck.Setting.file, file.map { "\($0)" }),
+        ])
     }
 }

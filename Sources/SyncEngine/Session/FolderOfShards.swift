@@ -80,7 +80,7 @@ struct FolderOfShards: Sendable {
     /// Nil if there is none.
     ///
     /// - Throws: `localState` if it was cut short or altered.
-    func read<File: StateFile>(_ name: String, advice: String) throws(SyncError) -> File? {
+    func read<File: StateFile>(_ name: String, advice: String) throws(TransferError) -> File? {
         var shown = (folder + [name]).joined(separator: "/")
         if case .state(let state) = place { shown = state.path + "/" + shown }
         return try File.read(shown, advice: advice) { () throws(LocalError) in

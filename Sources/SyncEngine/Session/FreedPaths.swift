@@ -21,19 +21,19 @@ struct FreedPaths: Sendable, Hashable {
 
     var isEmpty: Bool { keys.isEmpty }
 
-    static func read(in directory: MirrorDirectory) throws(SyncError) -> FreedPaths {
+    static func read(in directory: MirrorDirectory) throws(TransferError) -> FreedPaths {
         let advice =
-            "Restore it from a backup, or remove it and pull before the next push: that fetches "
-            + "again what was freed"
+            "Restore it from a backup, or remove it: the manifest knows which files were freed, "
+            + "and a pull fetches what else is in freed directories"
         return try read(fileName, advice: advice) { () throws(LocalError) in
             try directory.markerFile.folder(makes: false)?.read(fileName, limit: maximumSize)
         } ?? FreedPaths()
     }
 
     /// Refuses a list that no run could read.
-    func check() throws(SyncError) {
+    func check() throws(TransferError) {
         guard content.count > Self.maximumSize else { return }
-        throw SyncError(
+        throw TransferError(
             code: .configuration,
             message: "the list of freed files would be larger than \(Self.maximumSize >> 20) MiB; "
                 + "nothing was freed. Free whole directories, which take a line each"
@@ -41,7 +41,7 @@ struct FreedPaths: Sendable, Hashable {
     }
 
     /// Makes it what the state says; durably.
-    func write(to directory: MirrorDirectory) throws(SyncError) {
+    func write(to directory: MirrorDirectory) throws(TransferError) {
         do throws(LocalError) {
             let folder = try directory.markerFile.folder(makes: true)
             if isEmpty {
@@ -50,17 +50,19 @@ struct FreedPaths: Sendable, Hashable {
                 try folder?.write(Self.fileName, content)
             }
         } catch {
-            throw SyncError(error)
+            throw TransferError(error)
         }
     }
 
     /// True for a named file, and for what is a named directory or lies beneath it.
     func contains(_ key: ObjectKey) -> Bool {
-        guard !isEmpty else { return false }
-        if names(key) { return true }
-        return key.bytes.indices.contains {
-            key.bytes[$0] == UInt8(ascii: "/") && names(ObjectKey([UInt8](key.bytes[...$0])))
-        }
+        !isEmpty && (names(key) || directory(of: key) != nil)
+    }
+
+    /// Where the named directory is that holds a key; nil if none does.
+    fileprivate func directory(of key: ObjectKey) -> Int? {
+        key.bytes.indices.lazy.filter { key.bytes[$0] == UInt8(ascii: "/") }
+            .compactMap { index(of: ObjectKey([UInt8](key.bytes[...$0]))) }.first
     }
 
     /// True for what is named itself.
@@ -171,20 +173,28 @@ final class FreedScope: Sendable {
     /// Looks at an entry of the plan, whatever the run makes of it.
     func look(at entry: JoinedEntry) {
         guard let place = paths.index(of: entry.key) else { return lookBeneath(entry) }
-        counted.withLock { seen in
-            if seen.isFound.isEmpty {
-                seen.isFound = Array(repeating: false, count: paths.keys.count)
-            }
-            if entry.local != nil || entry.remote != nil { seen.isFound[place] = true }
+        // Of a directory, only what the bucket has of it tells anything.
+        if entry.remote != nil || entry.local != nil && !entry.key.isDirectoryMarker {
+            noteFound(place)
         }
         noteReplaced(entry)
     }
 
+    private func noteFound(_ place: Int) {
+        counted.withLock { seen in
+            if seen.isFound.isEmpty {
+                seen.isFound = Array(repeating: false, count: paths.keys.count)
+            }
+            seen.isFound[place] = true
+        }
+    }
+
     /// The same of one that may lie in a directory that is named.
     private func lookBeneath(_ entry: JoinedEntry) {
-        guard entry.local == nil, entry.base != nil, !entry.key.isDirectoryMarker,
-            paths.contains(entry.key)
-        else { return }
+        let place = paths.directory(of: entry.key)
+        guard place != nil || entry.base?.isFreed == true else { return }
+        if let place, entry.remote != nil { noteFound(place) }
+        guard entry.local == nil, entry.base != nil, !entry.key.isDirectoryMarker else { return }
         if entry.remote != nil { return noteReplaced(entry) }
         if isExpected(entry.key) { counted.withLock { $0.lost.add(entry.key) } }
     }
@@ -196,11 +206,11 @@ final class FreedScope: Sendable {
         counted.withLock { $0.replaced.add(entry.key) }
     }
 
-    /// Counts the named files of which the plan had nothing; to be called after a whole listing.
+    /// Counts the named files and directories of which the plan had nothing, as in another bucket;
+    /// to be called after a whole listing.
     func finish() {
         counted.withLock { seen in
-            for (place, key) in paths.keys.enumerated()
-            where !key.isDirectoryMarker && isExpected(key) {
+            for (place, key) in paths.keys.enumerated() where isExpected(key) {
                 if !seen.isFound.isEmpty, seen.isFound[place] { continue }
                 seen.lost.add(key)
                 if bringsBack, seen.returned.count < Self.returnedLimit {
@@ -233,7 +243,13 @@ final class FreedScope: Sendable {
 
     /// True for what is only in the bucket because it was freed.
     func holds(_ entry: JoinedEntry) -> Bool {
-        !bringsBack && entry.local == nil && entry.remote != nil && paths.contains(entry.key)
+        !bringsBack && entry.local == nil && entry.remote != nil && isFreed(entry)
+    }
+
+    /// True for what the list names, and for what this state has freed: another one may have ended
+    /// the entry, whose bucket has nothing of it.
+    private func isFreed(_ entry: JoinedEntry) -> Bool {
+        entry.base?.isFreed == true || paths.contains(entry.key)
     }
 
     /// Says that a name is one thing on one side and another on the other, such as a file and a
@@ -284,16 +300,18 @@ final class FreedScope: Sendable {
     }
 
     /// True for a file in the place of one that was freed: it is no later version of that one.
+    ///
+    /// The list says so for another state of the directory than the one that freed it, and that
+    /// one's rows where the other has ended an entry.
     private func isNew(_ entry: JoinedEntry) -> Bool {
-        guard let base = entry.base, base.isLeftOut, case .file? = entry.local?.kind,
-            entry.remote != nil, paths.contains(entry.key)
+        guard let base = entry.base, case .file? = entry.local?.kind, entry.remote != nil,
+            base.isFreed || paths.names(entry.key) || base.isLeftOut && paths.contains(entry.key)
         else { return false }
         return LocalChange(of: entry.local, since: base, judgesInodes: true) != .same
     }
 
     /// What the run has to look at; nil for what is only in the bucket because it was freed.
     func choose(_ entry: JoinedEntry) -> JoinedEntry? {
-        guard !paths.isEmpty else { return entry }
         if bringsBack, let base = entry.base, entry.local == nil, entry.remote != nil,
             paths.contains(entry.key)
         {
@@ -301,9 +319,7 @@ final class FreedScope: Sendable {
             let row = base.leftOut(true)
             return JoinedEntry(key: entry.key, base: row, local: nil, remote: entry.remote)
         }
-        if !bringsBack, entry.local == nil, entry.remote == nil, entry.base != nil,
-            paths.contains(entry.key)
-        {
+        if !bringsBack, entry.local == nil, entry.remote == nil, entry.base != nil, isFreed(entry) {
             return nil
         }
         if holds(entry) {
@@ -316,7 +332,8 @@ final class FreedScope: Sendable {
         }
         let chosen = isNew(entry) ? entry.withoutBase : entry
         switch entry.local?.kind {
-        case .file where paths.names(entry.key):
+        // One that the bucket never had, as far as this state knows, is no freed one.
+        case .file where paths.names(entry.key) && (entry.remote != nil || entry.base != nil):
             counted.withLock { seen in
                 guard seen.returned.count < Self.returnedLimit else { return }
                 seen.returned.insert(entry.key)

@@ -11,7 +11,7 @@ struct IgnoreRules: Sendable {
     /// Accepted rules that came to be replaced by the bucket's: what they hide is not sent.
     var held: [FileFilter] = []
     /// Set if the file cannot be used, and came from the bucket.
-    var problem: SyncError?
+    var problem: TransferError?
 
     /// Leaves nothing but the ignore file itself.
     static var onlyIgnoreFile: FileFilter {
@@ -59,9 +59,9 @@ struct AcceptedRules: Sendable, Hashable {
         }
     }
 
-    private static func damaged(_ folder: StateFolder) -> SyncError {
+    private static func damaged(_ folder: StateFolder) -> TransferError {
         let path = displayText((folder.path + "/" + fileName).utf8)
-        return SyncError(
+        return TransferError(
             code: .refused,
             message: "'\(path)', which records the rules accepted here, is damaged; nothing was "
                 + "changed. Check that '\(IgnoreFile.name)' excludes what must not be sent, then "

@@ -23,8 +23,8 @@ enum IgnoreFile {
     static var key: ObjectKey { ObjectKey(name) }
 
     /// Why nothing can be done while the file itself is a mount that is missing.
-    static var notMounted: SyncError {
-        SyncError(
+    static var notMounted: TransferError {
+        TransferError(
             code: .refused,
             message: "'\(name)' was a mount point in the last run and is not mounted now; "
                 + "nothing was transferred. Mount it, or run with --rebind if it was removed for "
@@ -54,10 +54,10 @@ enum IgnoreFile {
         } catch let error as Unusable {
             // What is as recorded may have come from the bucket.
             guard error.isTooLarge ? row != nil : row.map({ error.isContent(of: $0) }) == true
-            else { throw error.asSyncError }
+            else { throw error.asTransferError }
             return IgnoreRules(
                 current: try IgnoreRules.onlyIgnoreFile,
-                problem: error.asSyncError
+                problem: error.asTransferError
             )
         }
         let text = found?.text ?? []
@@ -152,8 +152,8 @@ enum IgnoreFile {
         }
     }
 
-    private static var unsettled: SyncError {
-        SyncError(
+    private static var unsettled: TransferError {
+        TransferError(
             code: .refused,
             message: "'\(name)' keeps changing; nothing was transferred. "
                 + "Run again once it is saved"
@@ -193,11 +193,11 @@ enum IgnoreFile {
 
         func isContent(of row: ManifestEntry) -> Bool { IgnoreFile.isContent(text, of: row) }
 
-        var asSyncError: SyncError { IgnoreFile.unusable(reason) }
+        var asTransferError: TransferError { IgnoreFile.unusable(reason) }
     }
 
-    private static func unusable(_ reason: String) -> SyncError {
-        SyncError(
+    private static func unusable(_ reason: String) -> TransferError {
+        TransferError(
             code: .configuration,
             message: "'\(name)' cannot be used: \(reason). Nothing was transferred."
         )

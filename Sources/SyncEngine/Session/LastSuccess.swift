@@ -57,7 +57,7 @@ enum LastSuccess {
 extension LocalMirror {
     /// When the last complete run of each direction ended, with the remote that the directory is
     /// linked with; takes no lock and changes nothing.
-    package func lastSuccess() async throws(SyncError) -> [SyncDirection: StoreTime] {
+    package func lastSuccess() async throws(TransferError) -> [SyncDirection: StoreTime] {
         guard try !isLinkedAnew() else { return [:] }
         return try await inspecting([:]) { manifest throws(ManifestError) in
             try await LastSuccess.read(manifest)
@@ -77,7 +77,7 @@ extension LocalMirror {
 
     /// Whether both sides were equal after the last run of the whole mirror, and no file was found
     /// damaged since; nil if there was none.
-    package func wasInStep() async throws(SyncError) -> Bool? {
+    package func wasInStep() async throws(TransferError) -> Bool? {
         guard try !isLinkedAnew() else { return nil }
         return try await inspecting(nil) { manifest throws(ManifestError) in
             let wasInStep = try await LastSuccess.isInStep(manifest)
@@ -87,7 +87,7 @@ extension LocalMirror {
     }
 
     /// True if the user linked the directory with another remote after the last run.
-    private func isLinkedAnew() throws(SyncError) -> Bool {
+    private func isLinkedAnew() throws(TransferError) -> Bool {
         try StateIdentity.confirmed(in: open()) != nil
     }
 
@@ -96,7 +96,7 @@ extension LocalMirror {
         _ absent: Value,
         checksContent: Bool = true,
         _ read: (ManifestStore) async throws(ManifestError) -> Value
-    ) async throws(SyncError) -> Value {
+    ) async throws(TransferError) -> Value {
         let directory = try open()
         do {
             let found = try await ManifestStore.inspect(
@@ -112,7 +112,7 @@ extension LocalMirror {
                 throw unreadable("a run is active or was killed, and the next one completes it")
             }
         } catch {
-            throw SyncError(any: error)
+            throw TransferError(any: error)
         }
     }
 
@@ -129,9 +129,9 @@ extension LocalMirror {
         return manifest
     }
 
-    private func unreadable(_ reason: String) -> SyncError {
+    private func unreadable(_ reason: String) -> TransferError {
         let shown = displayText(directory.utf8)
-        return SyncError(
+        return TransferError(
             code: .localState,
             message: "the manifest of '\(shown)' cannot be read: \(reason)"
         )

@@ -22,13 +22,13 @@ struct LeaseLook: Sendable {
     var question: @Sendable () async -> Bool { { await loss() == nil } }
 
     /// That another process has taken the mirror; nil if none has.
-    func loss() async -> SyncError? {
+    func loss() async -> TransferError? {
         let directory = directory
         do {
             try await queue.run { () throws(LocalError) in try directory.requireLock() }
             return nil
         } catch {
-            return SyncError(error)
+            return TransferError(error)
         }
     }
 }

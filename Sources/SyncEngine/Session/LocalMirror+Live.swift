@@ -6,7 +6,7 @@ extension LocalMirror {
     /// What the run that works now shows of itself; nil without one, and in its first moment.
     ///
     /// What a killed run left is not shown: its lock is free.
-    package func live() throws(SyncError) -> LiveRun? {
+    package func live() throws(TransferError) -> LiveRun? {
         do {
             let directory = try open()
             guard let content = try directory.state.read(StateFolder.liveName),
@@ -14,7 +14,7 @@ extension LocalMirror {
             else { return nil }
             return LiveRun(content: content)
         } catch {
-            throw SyncError(any: error)
+            throw TransferError(any: error)
         }
     }
 

@@ -35,7 +35,7 @@ package struct LocalMirror: Sendable {
     }
 
     /// Opens the directory, which must be a mirror; makes nothing.
-    func open() throws(SyncError) -> MirrorDirectory {
+    func open() throws(TransferError) -> MirrorDirectory {
         do throws(LocalError) {
             return try MirrorDirectory(
                 path: directory,
@@ -47,9 +47,9 @@ package struct LocalMirror: Sendable {
         } catch {
             let shown = displayText(directory.utf8)
             guard case .missingDirectory(let path) = error, path != shown else {
-                throw SyncError(error)
+                throw TransferError(error)
             }
-            throw SyncError(
+            throw TransferError(
                 code: .configuration,
                 message: "'\(shown)' is not a mirror: there is no '\(path)'; "
                     + "'osssync init DIR REMOTE' creates one"
@@ -59,7 +59,7 @@ package struct LocalMirror: Sendable {
 
     /// Why every run of this direction would be refused, whatever is in the directory, such as a
     /// pull into `/etc`; nil if none would be, as far as is known before it starts.
-    package func refusal(of direction: SyncDirection) -> SyncError? {
+    package func refusal(of direction: SyncDirection) -> TransferError? {
         do throws(LocalError) {
             let mirror = try MirrorDirectory.inspect(
                 at: directory,
@@ -72,7 +72,7 @@ package struct LocalMirror: Sendable {
             return nil
         } catch {
             switch error {
-            case .refusedDirectory, .unsafeDirectory: return SyncError(error)
+            case .refusedDirectory, .unsafeDirectory: return TransferError(error)
             // The disk may be another one when the run starts.
             default: return nil
             }
@@ -98,7 +98,7 @@ package struct LocalMirror: Sendable {
     }
 
     /// The text of a path that a user typed, as keys have it.
-    package static func key(_ text: String) throws(SyncError) -> String { try path(text).text }
+    package static func key(_ text: String) throws(TransferError) -> String { try path(text).text }
 
     /// True for a path of a file with an escaped name.
     package static func isEscaped(_ path: String) -> Bool {
@@ -106,7 +106,7 @@ package struct LocalMirror: Sendable {
     }
 
     /// A path that a user typed, relative to the directory: without "./" before and "/" behind.
-    static func path(_ text: String) throws(SyncError) -> RelativePath {
+    static func path(_ text: String) throws(TransferError) -> RelativePath {
         var bytes = [UInt8](text.utf8)[...]
         while bytes.starts(with: "./".utf8) { bytes = bytes.dropFirst(2) }
         while bytes.last == UInt8(ascii: "/") { bytes = bytes.dropLast() }
@@ -114,7 +114,7 @@ package struct LocalMirror: Sendable {
             return try RelativePath(path: ObjectKey(bytes))
         } catch {
             let reason = error == .absolute ? "it must be relative to DIR" : error.message
-            throw SyncError(
+            throw TransferError(
                 code: .configuration,
                 message: "'\(displayText(text.utf8))' is not a path beneath DIR: \(reason)"
             )

@@ -17,7 +17,7 @@ enum LocalRules {
 
     /// The rules of the file; none if there is no such file.
     ///
-    /// - Throws: `SyncError` of code `configuration` if it cannot be read or understood.
+    /// - Throws: `TransferError` of code `configuration` if it cannot be read or understood.
     static func read(
         in directory: MirrorDirectory,
         _ manifest: ManifestStore,
@@ -51,7 +51,7 @@ enum LocalRules {
             if again == found, again?.isWhole != false { return again?.text }
             found = again
         }
-        throw SyncError(
+        throw TransferError(
             code: .refused,
             message: "'\(path(directory))' keeps changing; nothing was transferred. "
                 + "Run again once it is saved"
@@ -60,7 +60,7 @@ enum LocalRules {
 
     private static func content(
         in directory: MirrorDirectory
-    ) throws(SyncError) -> StateFileContent? {
+    ) throws(TransferError) -> StateFileContent? {
         do throws(LocalError) {
             return try directory.sharedState.content(fileName)
         } catch {
@@ -72,8 +72,8 @@ enum LocalRules {
         displayText((directory.state.path + "/" + fileName).utf8)
     }
 
-    private static func unusable(_ directory: MirrorDirectory, _ reason: String) -> SyncError {
-        SyncError(
+    private static func unusable(_ directory: MirrorDirectory, _ reason: String) -> TransferError {
+        TransferError(
             code: .configuration,
             message: "'\(path(directory))' cannot be used: \(reason); nothing was transferred"
         )

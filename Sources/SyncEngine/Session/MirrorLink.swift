@@ -11,13 +11,13 @@ package enum MirrorLink {
     package static func read(
         directory: String,
         stateDirectory: String?
-    ) throws(SyncError) -> [UInt8]? {
+    ) throws(TransferError) -> [UInt8]? {
         do throws(LocalError) {
             let mirror = try existing(directory, stateDirectory)
             return try mirror.sharedState.read(fileName)
         } catch {
             if case .missingDirectory = error { return nil }
-            throw SyncError(error)
+            throw TransferError(error)
         }
     }
 
@@ -27,7 +27,7 @@ package enum MirrorLink {
         directory: String,
         stateDirectory: String?,
         homeDirectory: String?
-    ) throws(SyncError) {
+    ) throws(TransferError) {
         do throws(LocalError) {
             let mirror = try MirrorDirectory(
                 path: directory,
@@ -37,7 +37,11 @@ package enum MirrorLink {
             )
             try mirror.sharedState.write(fileName, content)
         } catch {
-            throw SyncError(ofState: error, directory: directory, stateDirectory: stateDirectory)
+            throw TransferError(
+                ofState: error,
+                directory: directory,
+                stateDirectory: stateDirectory
+            )
         }
     }
 
@@ -51,7 +55,7 @@ package enum MirrorLink {
         directory: String,
         stateDirectory: String?,
         homeDirectory: String?
-    ) throws(SyncError) {
+    ) throws(TransferError) {
         do {
             let mirror = try MirrorDirectory(
                 path: directory,
@@ -69,7 +73,7 @@ package enum MirrorLink {
             if let known = identity.remote,
                 let reason = RemoteIdentity.reason(ofTime: known.dialect, in: directory)
             {
-                throw SyncError(code: .refused, message: reason + ". Nothing was changed")
+                throw TransferError(code: .refused, message: reason + ". Nothing was changed")
             }
             if let known = identity.remote,
                 let refusal = RemoteIdentity.refusal(
@@ -82,7 +86,7 @@ package enum MirrorLink {
                 throw refusal
             }
             if !mayRebind, let known = identity.remote, known.isAnother(than: remote) {
-                throw SyncError(
+                throw TransferError(
                     code: .refused,
                     message: "'\(displayText(directory.utf8))' was mirrored with \(known.display), "
                         + "not with \(remote.display); nothing was changed. If the remote changed "
@@ -92,9 +96,13 @@ package enum MirrorLink {
             identity.confirmed = identity.remote == remote ? nil : remote
             try mirror.sharedState.write(StateIdentity.fileName, identity.content)
         } catch let error as LocalError {
-            throw SyncError(ofState: error, directory: directory, stateDirectory: stateDirectory)
+            throw TransferError(
+                ofState: error,
+                directory: directory,
+                stateDirectory: stateDirectory
+            )
         } catch {
-            throw SyncError(any: error)
+            throw TransferError(any: error)
         }
     }
 
@@ -124,7 +132,7 @@ package enum MirrorLink {
 
     /// Fails if a chosen state directory is a copy of one that is still there: both would have one
     /// place for unfinished downloads and trash, and count the runs of one directory.
-    static func requireOriginal(_ stateDirectory: String?) throws(SyncError) {
+    static func requireOriginal(_ stateDirectory: String?) throws(TransferError) {
         guard let stateDirectory,
             let identity = IdentityFile.content(at: stateDirectory)
                 .flatMap({ StateIdentity(content: $0) }),
@@ -134,7 +142,7 @@ package enum MirrorLink {
             other.state == identity.state,
             (try? GivenPath.isSameDirectory(place, stateDirectory)) == false
         else { return }
-        throw SyncError(
+        throw TransferError(
             code: .refused,
             message: "'\(displayText(stateDirectory.utf8))' is a copy of the state "
                 + "'\(displayText(place.utf8))', which still exists, and only one of them can be "
@@ -147,8 +155,8 @@ package enum MirrorLink {
         of directory: String,
         _ stateDirectory: String?,
         ownedBy owner: String
-    ) -> SyncError {
-        SyncError(
+    ) -> TransferError {
+        TransferError(
             code: .refused,
             message: "'\(displayText((stateDirectory ?? "").utf8))' is the state of "
                 + "'\(displayText(owner.utf8))'; nothing was changed. Choose another --state-dir "
@@ -161,7 +169,7 @@ package enum MirrorLink {
         with content: [UInt8]?,
         directory: String,
         stateDirectory: String?
-    ) throws(SyncError) {
+    ) throws(TransferError) {
         do throws(LocalError) {
             let mirror = try existing(directory, stateDirectory)
             let lock = try mirror.lockWhole()
@@ -172,18 +180,22 @@ package enum MirrorLink {
                 try mirror.sharedState.remove(fileName)
             }
         } catch {
-            throw SyncError(ofState: error, directory: directory, stateDirectory: stateDirectory)
+            throw TransferError(
+                ofState: error,
+                directory: directory,
+                stateDirectory: stateDirectory
+            )
         }
     }
 
     /// True if there is anything in the directory but its own state.
     ///
-    /// - Throws: `SyncError` for a directory that cannot be a mirror.
+    /// - Throws: `TransferError` for a directory that cannot be a mirror.
     package static func hasFiles(
         directory: String,
         stateDirectory: String?,
         homeDirectory: String?
-    ) throws(SyncError) -> Bool {
+    ) throws(TransferError) -> Bool {
         let mirror: MirrorDirectory
         do throws(LocalError) {
             mirror = try MirrorDirectory.inspect(
@@ -194,7 +206,7 @@ package enum MirrorLink {
             )
         } catch {
             if case .missingDirectory = error { return false }
-            throw SyncError(error)
+            throw TransferError(error)
         }
         defer { mirror.removeStandIn() }
         let walk = mirror.walk(within: .all, leavingOut: { _, _ in false })
@@ -207,11 +219,11 @@ package enum MirrorLink {
 
     /// Refuses a directory that does not exist: what is not there is not to be pushed, and most
     /// likely its name is mistyped or its disk not mounted.
-    package static func require(directory: String) throws(SyncError) {
+    package static func require(directory: String) throws(TransferError) {
         do throws(LocalError) {
             try GivenPath.require(directory)
         } catch {
-            throw SyncError(error)
+            throw TransferError(error)
         }
     }
 

@@ -28,7 +28,7 @@ struct MirrorSession: Sendable {
     let held: [FileFilter]
     /// Why the ignore file cannot be used, if it came from the bucket: all but that one file is
     /// left out then.
-    let rulesProblem: SyncError?
+    let rulesProblem: TransferError?
     /// True if a run met two keys that are one name on this disk.
     let hasFoldedNames: Bool
     /// Names of runs that ended before they had recorded all that they sent.
@@ -50,7 +50,7 @@ struct MirrorSession: Sendable {
         mayFetchRules: Bool = false,
         sends: Bool = false,
         onWait: (@Sendable (String) -> Void)? = nil
-    ) async throws(SyncError) -> MirrorSession {
+    ) async throws(TransferError) -> MirrorSession {
         do {
             let threads = settings.environment.threads
             let queue = BlockingQueue(label: "osssync.open", width: 1, threads: threads)
@@ -93,13 +93,13 @@ struct MirrorSession: Sendable {
                 return try await opening.open(damage: locks ? nil : error)
             }
         } catch let error as LocalError {
-            throw SyncError(
+            throw TransferError(
                 ofState: error,
                 directory: settings.directory,
                 stateDirectory: settings.stateDirectory
             )
         } catch {
-            throw SyncError(any: error)
+            throw TransferError(any: error)
         }
     }
 
@@ -310,18 +310,18 @@ struct MirrorSession: Sendable {
     }
 
     /// Refuses a run that writes into a directory where nothing can be written.
-    func requireWritable(_ settings: MirrorSettings) throws(SyncError) {
+    func requireWritable(_ settings: MirrorSettings) throws(TransferError) {
         do throws(LocalError) {
             try directory.requireOwn()
         } catch {
-            throw SyncError(error)
+            throw TransferError(error)
         }
         guard let refusal = known.writingRefusal ?? directory.placeRefusal else { return }
-        guard case .systemCall(let call) = refusal else { throw SyncError(refusal) }
+        guard case .systemCall(let call) = refusal else { throw TransferError(refusal) }
         let shown = displayText(settings.directory.utf8)
         // A directory that cannot be made does not belong to another user.
         let isOther = call.path == ".osssync" && call.call != "mkdirat" && !call.isReadOnly
-        throw SyncError(
+        throw TransferError(
             code: .localState,
             message: isOther
                 ? "'\(shown)/.osssync' belongs to another user, whose mirror the directory is: "
@@ -356,7 +356,7 @@ struct MirrorSession: Sendable {
     }
 }
 
-extension SyncError {
+extension TransferError {
     /// Of a state that cannot be written, with what a user can do about it.
     init(ofState error: LocalError, directory: String, stateDirectory: String?) {
         let directory = displayText(directory.utf8)

@@ -104,7 +104,7 @@ package struct RemoteIdentity: Sendable, Hashable {
         after recorded: String,
         isSamePlace: Bool,
         directory: String
-    ) -> SyncError? {
+    ) -> TransferError? {
         let (known, found) = (encryption(recorded), encryption(dialect))
         guard known != found, isSamePlace || found == nil else { return nil }
         let anew =
@@ -121,7 +121,7 @@ package struct RemoteIdentity: Sendable, Hashable {
                 "is a mirror whose contents are encrypted; nothing was changed. Link it again with "
                     + "osssync init --encrypt --encryption-password-file FILE DIR REMOTE"
             }
-        return SyncError(
+        return TransferError(
             code: .refused,
             message: "'\(displayText(directory.utf8))' \(text)"
         )

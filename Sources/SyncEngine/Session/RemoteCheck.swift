@@ -116,7 +116,7 @@ struct RemoteCheck {
     }
 
     /// What the directory's own state says of its contents holds for every other state of it.
-    private func requireSameEncryption() throws(SyncError) {
+    private func requireSameEncryption() throws(TransferError) {
         let own = settings.directory + "/" + RelativePath.stateDirectoryName
         guard settings.stateDirectory != nil,
             let known = IdentityFile.content(at: own).flatMap({ StateIdentity(content: $0) })?
@@ -151,7 +151,7 @@ struct RemoteCheck {
         do throws(StorageError) {
             page = try await settings.store.list(ListRequest(prefix: settings.prefix))
         } catch {
-            throw SyncError(error)
+            throw TransferError(error)
         }
         var isRefused = false
         var (isArchived, denied) = (false, StorageError?.none)
@@ -178,23 +178,23 @@ struct RemoteCheck {
                 case _ where error.isNotFound || error.isPreconditionFailed: break
                 case _ where error.isArchived: isArchived = true
                 case _ where error.isAccessDenied && !error.refusesCredentials: denied = error
-                default: throw SyncError(error)
+                default: throw TransferError(error)
                 }
             }
         }
         guard isRefused else {
-            if let denied, !isArchived { throw SyncError(denied) }
+            if let denied, !isArchived { throw TransferError(denied) }
             // The time of a past bucket would be recorded with the password only.
             let isPast = RemoteIdentity.time(settings.identity.dialect) != nil
             guard isArchived, sends || isPast else { return !isArchived }
-            throw SyncError(
+            throw TransferError(
                 code: .refused,
                 message: "what '\(settings.displayRemote)' has is archived, and nothing shows that "
                     + "the password fits; nothing was changed. 'osssync pull --restore' asks the "
                     + "store for what can be read"
             )
         }
-        throw SyncError(
+        throw TransferError(
             code: .credentials,
             message: "the password does not fit what '\(settings.displayRemote)' has, of which "
                 + "nothing could be decrypted; nothing was changed"
@@ -240,8 +240,8 @@ struct RemoteCheck {
         try identity.write(to: directory)
     }
 
-    private var unreadable: SyncError {
-        SyncError(
+    private var unreadable: TransferError {
+        TransferError(
             code: .refused,
             message: "the manifest of '\(displayText(settings.directory.utf8))' is new, and "
                 + "'\(StateIdentity.fileName)' beside it, which records its remote, is "
@@ -250,14 +250,14 @@ struct RemoteCheck {
         )
     }
 
-    private func requireEmpty() throws(SyncError) {
+    private func requireEmpty() throws(TransferError) {
         let hasFiles = try MirrorLink.hasFiles(
             directory: settings.directory,
             stateDirectory: settings.stateDirectory,
             homeDirectory: settings.homeDirectory
         )
         guard hasFiles else { return }
-        throw SyncError(
+        throw TransferError(
             code: .refused,
             message: "'\(displayText(settings.directory.utf8))' is not empty; nothing was changed. "
                 + "--as-of needs an empty directory, or one with the same --as-of"
@@ -265,20 +265,20 @@ struct RemoteCheck {
     }
 
     /// Another time of the same remote.
-    private func refusal(ofTime recorded: String) -> SyncError {
+    private func refusal(ofTime recorded: String) -> TransferError {
         let shown = displayText(settings.directory.utf8)
         let reason =
             RemoteIdentity.reason(ofTime: recorded, in: settings.directory)
             ?? "'\(shown)' has the bucket as it is; --as-of needs an empty directory"
-        return SyncError(code: .refused, message: reason + ". Nothing was changed")
+        return TransferError(code: .refused, message: reason + ". Nothing was changed")
     }
 
-    private func refusal(_ name: String, _ recorded: String) -> SyncError {
+    private func refusal(_ name: String, _ recorded: String) -> TransferError {
         // `remote.endpoint-port` is "endpoint port" to people.
         let what = String(name.drop { $0 != "." }.dropFirst().map { $0 == "-" ? " " : $0 })
         // Behind it is by what a password is known.
         let recorded = name == Setting.dialect ? String(recorded.prefix { $0 != " " }) : recorded
-        return SyncError(
+        return TransferError(
             code: .refused,
             message: "the manifest of '\(displayText(settings.directory.utf8))' was created "
                 + "for another remote (its \(what) was '\(displayText(recorded.utf8))'), and "

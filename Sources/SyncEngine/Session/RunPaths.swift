@@ -27,7 +27,7 @@ struct RunPaths: Sendable {
     ///   osssync's own.
     ///
     /// With stored links, a path also stands for that of a link.
-    init(_ texts: [String], links: LinkPolicy) throws(SyncError) {
+    init(_ texts: [String], links: LinkPolicy) throws(TransferError) {
         var all: [[UInt8]: RelativePath] = [:]
         for text in texts where !RestoreRequest.isAll(text) {
             let path = try LocalMirror.path(text)
@@ -100,7 +100,7 @@ extension RunPaths {
                 guard obstacle == nil else { return (false, obstacle) }
                 return (try directory.identity(of: path) != .absent, nil)
             }
-            if let obstacle { throw SyncError(code: .configuration, message: obstacle) }
+            if let obstacle { throw TransferError(code: .configuration, message: obstacle) }
             if isThere || allowsMissing || freed.contains(path.key) { continue }
             if try await Self.isRecorded(path, in: manifest) { continue }
             guard bucket != nil else { throw Self.missing(path, from: "manifest; check") }
@@ -119,8 +119,8 @@ extension RunPaths {
         )
     }
 
-    private static func missing(_ path: RelativePath, from rest: String) -> SyncError {
-        SyncError(
+    private static func missing(_ path: RelativePath, from rest: String) -> TransferError {
+        TransferError(
             code: .configuration,
             message: "'\(path.display)' exists neither in the directory nor in the \(rest) "
                 + "its spelling: it is a path beneath DIR"

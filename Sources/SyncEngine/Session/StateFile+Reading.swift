@@ -11,12 +11,12 @@ extension StateFile {
         _ name: String,
         advice: String = "Restore it from a backup of the state",
         _ content: () throws(LocalError) -> [UInt8]?
-    ) throws(SyncError) -> Self? {
+    ) throws(TransferError) -> Self? {
         let bytes: [UInt8]?
         do throws(LocalError) {
             bytes = try content()
         } catch {
-            throw SyncError(error)
+            throw TransferError(error)
         }
         guard let bytes else { return nil }
         guard let file = Self(content: bytes) else { throw damaged(name, advice: advice) }
@@ -26,8 +26,8 @@ extension StateFile {
     static func damaged(
         _ name: String,
         advice: String = "Restore it from a backup of the state"
-    ) -> SyncError {
-        SyncError(
+    ) -> TransferError {
+        TransferError(
             code: .localState,
             message: "'\(name)' in the state of the mirror is damaged: it was truncated or changed;"
                 + " nothing was changed. \(advice)"

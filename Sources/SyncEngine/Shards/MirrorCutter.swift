@@ -17,11 +17,11 @@ extension MirrorEngine {
     package func cut(
         _ options: CutOptions,
         onWarning: @escaping @Sendable (String) -> Void
-    ) async throws(SyncError) -> [ShardReport] {
+    ) async throws(TransferError) -> [ShardReport] {
         do {
             return try await MirrorCutter(settings, options, onWarning).run()
         } catch {
-            throw SyncError(any: error)
+            throw TransferError(any: error)
         }
     }
 }
@@ -173,7 +173,7 @@ struct MirrorCutter: Sendable {
         )
         let keys = page.objects.map(\.key)
         guard zip(keys, keys.dropFirst()).allSatisfy({ $0 < $1 }) else {
-            throw SyncError(
+            throw TransferError(
                 code: .configuration,
                 message: "\(settings.displayRemote) does not list in the order of the keys' bytes,"
                     + " so the mirror cannot be cut; nothing was changed"
@@ -184,7 +184,7 @@ struct MirrorCutter: Sendable {
     private func require(_ bounds: [ObjectKey], _ check: SplitCheck) async throws {
         let isAscending = zip(bounds, bounds.dropFirst()).allSatisfy { $0 < $1 }
         guard isAscending, bounds.first != "", bounds.count < Cutting.maximumCount else {
-            throw SyncError(
+            throw TransferError(
                 code: .configuration,
                 message: "the places to cut at must be keys in ascending order, at most "
                     + "\(Cutting.maximumCount - 1) of them and none of them empty"
@@ -192,7 +192,7 @@ struct MirrorCutter: Sendable {
         }
         for bound in bounds {
             for name in bound.possibleFiles where try await check.isFile(name) {
-                throw SyncError(
+                throw TransferError(
                     code: .configuration,
                     message: "'\(bound.display)' cannot begin a shard: it would separate the file "
                         + "'\(name.display)' from the directory of the same name"

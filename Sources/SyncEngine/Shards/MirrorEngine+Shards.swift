@@ -8,23 +8,23 @@ extension MirrorEngine {
     /// mounted, nothing is to be written into the mount point.
     ///
     /// - Throws: `refused` if there is no mirror in the directory.
-    package static func requireMirror(in directory: String) throws(SyncError) {
+    package static func requireMirror(in directory: String) throws(TransferError) {
         let hasMarker: Bool
         do throws(LocalError) {
             hasMarker = try MarkerFile.exists(at: directory, calls: .standard)
         } catch {
-            throw SyncError(error)
+            throw TransferError(error)
         }
         guard !hasMarker else { return }
         if try MirrorLink.read(directory: directory, stateDirectory: nil) != nil {
-            throw SyncError(
+            throw TransferError(
                 code: .configuration,
                 message:
                     "'\(displayText(directory.utf8))' is linked, and nothing was mirrored there "
                     + "yet; run 'osssync shard --count N DIR' first"
             )
         }
-        throw SyncError(
+        throw TransferError(
             code: .refused,
             message: "'\(displayText(directory.utf8))' is not a mirror: its marker is missing. Is "
                 + "its disk mounted? If nothing was mirrored there yet, 'osssync shard DIR "
@@ -43,7 +43,7 @@ extension MirrorEngine {
         _ direction: SyncDirection,
         options: RunOptions,
         onEvent: @escaping @Sendable (SyncEvent) -> Void
-    ) async throws(SyncError) -> RunSummary {
+    ) async throws(TransferError) -> RunSummary {
         if let run = try shardedRun(direction, options, onEvent) {
             return try await run.perform(with: options)
         }
@@ -55,7 +55,7 @@ extension MirrorEngine {
         _ direction: SyncDirection,
         _ options: RunOptions,
         _ onEvent: @escaping @Sendable (SyncEvent) -> Void
-    ) throws(SyncError) -> ShardedRun? {
+    ) throws(TransferError) -> ShardedRun? {
         guard let directory = settings.openedMirror(),
             let cutting = try Cutting.read(in: directory)
         else {
@@ -67,7 +67,7 @@ extension MirrorEngine {
                 "a saved plan"
             } else if options.shard != nil, options.allowsRebinding { "--rebind" } else { nil }
         if let unsupported {
-            throw SyncError(
+            throw TransferError(
                 code: .configuration,
                 message: options.shard == nil
                     ? "'\(displayText(settings.directory.utf8))' is a sharded mirror, with which "
@@ -79,8 +79,8 @@ extension MirrorEngine {
         return ShardedRun(settings, cutting, direction, options, in: directory, onEvent: onEvent)
     }
 
-    fileprivate var isNotCut: SyncError {
-        SyncError(
+    fileprivate var isNotCut: TransferError {
+        TransferError(
             code: .configuration,
             message: "'\(displayText(settings.directory.utf8))' is not sharded; run "
                 + "'osssync shard --count N DIR REMOTE' first"
@@ -97,7 +97,7 @@ extension MirrorEngine {
         _ direction: SyncDirection,
         options: RunOptions,
         onEvent: @escaping @Sendable (SyncEvent) -> Void
-    ) async throws(SyncError) -> RunSummary {
+    ) async throws(TransferError) -> RunSummary {
         try Round.check(name)
         guard let run = try shardedRun(direction, options, onEvent) else { throw isNotCut }
         return try await run.perform {
@@ -105,7 +105,7 @@ extension MirrorEngine {
             defer { withExtendedLifetime(lock) {} }
             run.begin()
             guard let round = try Round.read(name, in: run.directory) else {
-                throw SyncError(
+                throw TransferError(
                     code: .configuration,
                     message: "there is no round '\(name)': no task with this --round has begun"
                 )
@@ -117,7 +117,7 @@ extension MirrorEngine {
     }
 
     /// The round of the name, or the newest; nil if there is none.
-    package func round(_ name: String?) throws(SyncError) -> RoundReport? {
+    package func round(_ name: String?) throws(TransferError) -> RoundReport? {
         do {
             guard let directory = settings.openedMirror() else { return nil }
             if let name { try Round.check(name) }
@@ -133,18 +133,18 @@ extension MirrorEngine {
                 )
             }
         } catch {
-            throw SyncError(any: error)
+            throw TransferError(any: error)
         }
     }
 
     /// The shards in key order; nil if the mirror is not cut.
-    package func shards() throws(SyncError) -> [ShardState]? {
+    package func shards() throws(TransferError) -> [ShardState]? {
         guard let directory = settings.openedMirror(),
             let cutting = try Cutting.read(in: directory)
         else { return nil }
         var states: [ShardState] = []
         var ended: [String: Bool] = [:]
-        func hasEnded(_ name: String) throws(SyncError) -> Bool {
+        func hasEnded(_ name: String) throws(TransferError) -> Bool {
             if let known = ended[name] { return known }
             let isEnded = try Round.hasEnded(name, in: directory)
             ended[name] = isEnded
@@ -153,7 +153,8 @@ extension MirrorEngine {
         for (range, number) in zip(cutting.ranges, cutting.numbers) {
             let result = try ShardResult.read(cutting.folder(number), in: directory)
             // What was refused until the round ended is no longer planned.
-            let isOver = try result.map { result throws(SyncError) in try hasEnded(result.round) }
+            let isOver = try result.map { result throws(TransferError) in try hasEnded(result.round)
+            }
             states.append(
                 ShardState(
                     number: number,

@@ -85,11 +85,11 @@ extension Round {
     private static let plainRun = "run-"
 
     /// - Throws: `configuration` for what cannot be a round's name.
-    static func check(_ name: String) throws(SyncError) {
+    static func check(_ name: String) throws(TransferError) {
         let isAllowed = name.utf8.allSatisfy { $0.isLetterOrDigit(or: "._-") }
         guard isAllowed, (1...longestName).contains(name.utf8.count), name != ".", name != ".."
         else {
-            throw SyncError(
+            throw TransferError(
                 code: .configuration,
                 message: "'\(displayText(name.utf8))' cannot be the name of a round: use 1 to "
                     + "\(longestName) of A-Z, a-z, 0-9, '.', '_' and '-', such as a date"
@@ -215,7 +215,7 @@ extension Round {
     func refusal(
         _ reason: String,
         advice: String = "Begin another round: another NAME with --round"
-    ) -> SyncError {
+    ) -> TransferError {
         Self.refusal(name, reason, advice: advice)
     }
 
@@ -223,8 +223,8 @@ extension Round {
         _ name: String,
         _ reason: String,
         advice: String = "Begin another round: another NAME with --round"
-    ) -> SyncError {
-        SyncError(
+    ) -> TransferError {
+        TransferError(
             code: .configuration,
             message: "round '\(name)': \(reason); nothing was changed. \(advice)"
         )
@@ -237,11 +237,13 @@ extension Round {
         try folder?.write(Self.endName, end.content)
     }
 
-    func hasEnded(in directory: MirrorDirectory) throws(SyncError) -> Bool {
+    func hasEnded(in directory: MirrorDirectory) throws(TransferError) -> Bool {
         try Self.hasEnded(name, in: directory)
     }
 
-    static func hasEnded(_ name: String, in directory: MirrorDirectory) throws(SyncError) -> Bool {
+    static func hasEnded(_ name: String, in directory: MirrorDirectory) throws(TransferError)
+        -> Bool
+    {
         try deletions(atEndOf: name, in: directory) != nil
     }
 
@@ -249,7 +251,7 @@ extension Round {
     static func deletions(
         atEndOf name: String,
         in directory: MirrorDirectory
-    ) throws(SyncError) -> Int? {
+    ) throws(TransferError) -> Int? {
         let (file, advice) = (
             "\(folder)/\(name)/\(endName)", "Remove it, and run 'osssync finish' again"
         )

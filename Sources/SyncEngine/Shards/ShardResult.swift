@@ -63,7 +63,7 @@ extension ShardResult: StateFile {
     static func read(
         _ folder: [String],
         in directory: MirrorDirectory
-    ) throws(SyncError) -> ShardResult? {
+    ) throws(TransferError) -> ShardResult? {
         let name = (folder + [fileName]).joined(separator: "/")
         return try read(name, advice: "Remove it, and run the shard again") {
             () throws(LocalError) in

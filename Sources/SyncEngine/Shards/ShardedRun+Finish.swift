@@ -13,7 +13,7 @@ extension ShardedRun {
         }
     }
 
-    func result(_ number: Int, _ round: Round) throws(SyncError) -> ShardResult? {
+    func result(_ number: Int, _ round: Round) throws(TransferError) -> ShardResult? {
         let result = try ShardResult.read(cutting.folder(number), in: directory)
         return result.flatMap { $0.isOf(round) ? $0 : nil }
     }
@@ -58,7 +58,7 @@ extension ShardedRun {
             holdBack(refusal.message)
             count { $0.shards?.deletionsWaiting = check.deletions }
             if refusal.isSafetyRefusal {
-                throw SyncError(code: .refused, message: refusal.message)
+                throw TransferError(code: .refused, message: refusal.message)
             }
         case .allowed:
             try await delete(results, round, whole)

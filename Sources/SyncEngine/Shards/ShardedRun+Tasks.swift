@@ -6,7 +6,7 @@ internal import SyncPlanner
 
 extension ShardedRun {
     /// One task, or all shards and then the end of the round.
-    func perform(with options: RunOptions) async throws(SyncError) -> RunSummary {
+    func perform(with options: RunOptions) async throws(TransferError) -> RunSummary {
         if options.isDryRun { return try await perform { [self] in try await preview() } }
         guard let selection = options.shard else {
             return try await perform { [self] in try await performAll() }
@@ -16,7 +16,7 @@ extension ShardedRun {
             try await acceptRules(of: selection.round)
             round = try Round.begin(selection.round, cutting, direction, options, in: directory)
         } catch {
-            throw SyncError(any: error)
+            throw TransferError(any: error)
         }
         return try await perform { [self] in
             try await perform(selection.numbers(among: cutting.count), round)
@@ -35,7 +35,7 @@ extension ShardedRun {
         while try Round.read(round, in: directory) == nil {
             do {
                 return try await acceptRules(nil)
-            } catch let error as SyncError where error.code == .locked {
+            } catch let error as TransferError where error.code == .locked {
                 let waited = settings.environment.monotonic() - start
                 guard waited < Self.rulesTimeout else { throw error }
                 if !isSaid, waited >= Self.quietTime {
@@ -161,7 +161,7 @@ extension ShardedRun {
         )
         guard case .refused(let refusal) = check.verdict else { return }
         holdBack(refusal.message)
-        if refusal.isSafetyRefusal { throw SyncError(code: .refused, message: refusal.message) }
+        if refusal.isSafetyRefusal { throw TransferError(code: .refused, message: refusal.message) }
     }
 
     private func preview(_ settings: MirrorSettings) async throws {

@@ -75,12 +75,12 @@ final class ShardedRun: Sendable {
     /// Runs `body`, and says at its begin and end what a plain run says.
     func perform(
         _ body: () async throws -> Void
-    ) async throws(SyncError) -> RunSummary {
-        var failure: SyncError?
+    ) async throws(TransferError) -> RunSummary {
+        var failure: TransferError?
         do {
             try await body()
         } catch {
-            failure = SyncError(any: error)
+            failure = TransferError(any: error)
         }
         if let failure, failure.code == .locked, !state.withLock({ $0.hasBegun }) { throw failure }
         begin()
@@ -120,7 +120,7 @@ final class ShardedRun: Sendable {
         var left = numbers
         var end: Duration?
         while true {
-            var busy: (numbers: [Int], reason: SyncError)?
+            var busy: (numbers: [Int], reason: TransferError)?
             for number in left {
                 try Task.checkCancellation()
                 if let result = try ShardResult.read(cutting.folder(number), in: directory),
@@ -128,7 +128,7 @@ final class ShardedRun: Sendable {
                 {
                     continue
                 }
-                do throws(SyncError) {
+                do throws(TransferError) {
                     try await run(number, round, whole: whole)
                 } catch {
                     guard error.code == .locked else { throw error }
@@ -149,7 +149,7 @@ final class ShardedRun: Sendable {
         _ number: Int,
         _ round: Round,
         whole: DirectoryLock?
-    ) async throws(SyncError) {
+    ) async throws(TransferError) {
         let outcome = ShardOutcome()
         let shard = shard(number, round.rules, whole: whole, outcome)
         do {
@@ -188,7 +188,7 @@ final class ShardedRun: Sendable {
             if let loss = await run.setup.lease?.loss() { throw loss }
             try folder.write(ShardResult.fileName, result.content)
         } catch {
-            throw SyncError(any: error)
+            throw TransferError(any: error)
         }
     }
 

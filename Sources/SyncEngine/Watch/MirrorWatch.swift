@@ -53,7 +53,7 @@ package struct MirrorWatch: Sendable {
 
     /// Pushes everything, and then what changes, until a push throws or the task is cancelled.
     ///
-    /// - Throws: What `push` throws; `SyncError` if the directory cannot be opened, and of code
+    /// - Throws: What `push` throws; `TransferError` if the directory cannot be opened, and of code
     ///   `cancelled`.
     package func run() async throws {
         if let directory = try? settings.open(), let cutting = try Cutting.read(in: directory) {
@@ -62,7 +62,7 @@ package struct MirrorWatch: Sendable {
         do {
             try await pushAll()
         } catch let error as CancellationError {
-            throw SyncError(any: error)
+            throw TransferError(any: error)
         }
     }
 
@@ -128,7 +128,7 @@ package struct MirrorWatch: Sendable {
         )
         let (settings, options, shared) = (settings, options, shared)
         let clock = settings.environment.monotonic
-        return try await queue.run { () throws(SyncError) in
+        return try await queue.run { () throws(TransferError) in
             // There may not be enough watches for both.
             previous?.stop()
             let directory = try settings.open()

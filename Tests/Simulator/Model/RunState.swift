@@ -46,7 +46,7 @@ final class RunState: @unchecked Sendable {
     var equalAtStart: [ObjectKey: Int] = [:]
     /// What was at their paths then.
     var treeAtStart: [ObjectKey: DiskEntry] = [:]
-    var failure: SyncError?
+    var failure: TransferError?
     var items: [ItemEvent] = []
     var warnings: [String] = []
     /// The directory is not where it was any more.

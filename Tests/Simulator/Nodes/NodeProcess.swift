@@ -64,7 +64,7 @@ final class NodeProcess: TaskExecutor, @unchecked Sendable {
     /// What it was told to do has come to an end.
     var isFinished = false
     var summary: RunSummary?
-    var failure: SyncError?
+    var failure: TransferError?
     /// Files that were there, and are not since a call of the piece that goes on.
     var missing: [ObjectKey: DiskEntry] = [:]
     let storeObserver = StoreObserver()
@@ -79,7 +79,7 @@ final class NodeProcess: TaskExecutor, @unchecked Sendable {
         task = Task(executorPreference: self) {
             do {
                 try await body()
-            } catch let error as SyncError {
+            } catch let error as TransferError {
                 self.failure = error
             } catch {
                 preconditionFailure("a run throws nothing else: \(error)")

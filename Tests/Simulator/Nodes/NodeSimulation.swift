@@ -24,7 +24,7 @@ final class NodeSimulation: @unchecked Sendable {
     var isTreeTouched = false
 
     /// Why the end of a round did not come.
-    var lastFailure: SyncError?
+    var lastFailure: TransferError?
 
     static let stepLimit = 300_000
 

@@ -197,7 +197,7 @@ final class TwoMachines: @unchecked Sendable {
         _ = Task(executorPreference: world.scheduler) {
             do {
                 try await work(engine, engineOptions, run)
-            } catch let error as SyncError {
+            } catch let error as TransferError {
                 run.failure = error
             } catch {
                 preconditionFailure("a run throws nothing else: \(error)")

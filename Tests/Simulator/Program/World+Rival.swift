@@ -25,13 +25,13 @@ extension World {
         let engine = MirrorEngine(settings: settings(client(RivalTransport(rival)), run))
         let engineOptions = options.engineOptions(setup)
         rival.task = Task(executorPreference: scheduler) {
-            var failure: SyncError?
+            var failure: TransferError?
             do {
                 _ = try await engine.run(options.engineDirection, options: engineOptions) { event in
                     // Where the first has ended before, this is a run like any other.
                     if case .warning = event { self.heard(event, run) }
                 }
-            } catch let error as SyncError {
+            } catch let error as TransferError {
                 failure = error
             } catch {
                 preconditionFailure("a run throws nothing else: \(error)")
@@ -41,7 +41,7 @@ extension World {
         }
     }
 
-    private func judge(_ failure: SyncError?, of rival: RivalRun, beside run: RunState) {
+    private func judge(_ failure: TransferError?, of rival: RivalRun, beside run: RunState) {
         trace("the second run ended by \(failure.map { "\($0.code)" } ?? "itself")")
         guard !run.isDead, !run.isFinished else { return }
         if rival.requests > 0 {

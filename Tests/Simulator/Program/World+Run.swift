@@ -98,7 +98,7 @@ extension World {
                         self.heard(event, run)
                     }
                 }
-            } catch let error as SyncError {
+            } catch let error as TransferError {
                 run.failure = error
             } catch {
                 preconditionFailure("a run throws nothing else: \(error)")

@@ -67,7 +67,7 @@ extension World {
                 run.summary = try await engine.run(.push, options: engineOptions) { event in
                     if case .warning(let message) = event { run.warnings.append(message) }
                 }
-            } catch let error as SyncError {
+            } catch let error as TransferError {
                 run.failure = error
             } catch {
                 preconditionFailure("a run throws nothing else: \(error)")

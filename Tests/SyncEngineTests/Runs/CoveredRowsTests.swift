@@ -52,7 +52,7 @@ extension EngineRuns {
             }
             let selected = filter
             for isDryRun in [true, false] {
-                await #expect(throws: SyncError.self) {
+                await #expect(throws: TransferError.self) {
                     _ = try await fixture.run("a", direction) { options in
                         (options.deletesKnown, options.filter) = (true, selected)
                         options.isDryRun = isDryRun
@@ -205,7 +205,7 @@ extension EngineRuns {
                 }
             }
             for direction in [isRemote ? SyncDirection.pull : .push, .sync] {
-                let error = await #expect(throws: SyncError.self) {
+                let error = await #expect(throws: TransferError.self) {
                     try await fixture.run("a", direction) { options in
                         Self.deleting(&options)
                         options.paths = paths
@@ -241,7 +241,7 @@ extension EngineRuns {
             var filter = FileFilter()
             try filter.exclude("*.tmp")
             for direction in [SyncDirection.pull, .sync] {
-                let error = await #expect(throws: SyncError.self) {
+                let error = await #expect(throws: TransferError.self) {
                     try await fixture.run("a", direction) { options in
                         Self.deleting(&options)
                         options.filter = filter

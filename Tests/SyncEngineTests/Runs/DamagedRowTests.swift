@@ -389,7 +389,7 @@ struct DamagedRowTests {
         await found.wait()
         await sending.wait()
         run.cancel()
-        await #expect(throws: SyncError.self) { try await run.value }
+        await #expect(throws: TransferError.self) { try await run.value }
         try await fixture.inState { session in
             #expect(try await session.manifest.entry("other/f3")?.isDamaged == true)
             let last = try await session.manifest.rows(.runs, limit: 1).first

@@ -80,7 +80,7 @@ extension EngineRuns {
                 options.deletionLimit = .percent(100)
                 options.connectionLimit = 8
             }
-            let error = await #expect(throws: SyncError.self) {
+            let error = await #expect(throws: TransferError.self) {
                 try await engine.run(direction, options: options) { _ in }
             }
             #expect(error?.code == .remoteUnreachable)

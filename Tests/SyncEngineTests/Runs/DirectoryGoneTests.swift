@@ -50,7 +50,7 @@ extension EngineRuns {
             _ fixture: MirrorFixture,
             batch: Int = 1_000,
             _ hook: @escaping HookedStore.Hook
-        ) async throws -> (error: SyncError?, summary: RunSummary?) {
+        ) async throws -> (error: TransferError?, summary: RunSummary?) {
             var engine = try fixture.engine("top/a") { HookedStore($0, hook: hook) }
             engine.settings.limits.batch = batch
             let options = MirrorFixture.options { options in
@@ -58,7 +58,7 @@ extension EngineRuns {
                 options.deletionLimit = .percent(100)
             }
             let log = EventLog()
-            do throws(SyncError) {
+            do throws(TransferError) {
                 _ = try await engine.run(direction, options: options, onEvent: log.add)
                 return (nil, log.summary)
             } catch {
@@ -212,7 +212,7 @@ extension EngineRuns {
             try await fixture.run("a", .push)
             try fixture.remove("a/d")
             try rest.make(in: fixture)
-            await #expect(throws: SyncError.self) {
+            await #expect(throws: TransferError.self) {
                 try await fixture.run("a", direction) { options in
                     options.deletesKnown = true
                     rest.select(&options)

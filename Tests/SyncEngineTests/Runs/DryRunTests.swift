@@ -83,7 +83,7 @@ extension EngineRuns {
             let fixture = try await mirror(20)
             for index in 0..<20 { try fixture.remove("a/d/\(index)") }
             let log = EventLog()
-            let error = await #expect(throws: SyncError.self) {
+            let error = await #expect(throws: TransferError.self) {
                 try await fixture.run("a", .push, log) { options in
                     (options.deletesKnown, options.isDryRun) = (true, true)
                 }

@@ -211,7 +211,7 @@ extension EngineRuns {
                 #expect(summary.isComplete && summary.notMirrored == 6, "\(direction)")
             }
             for name in names { #expect(fixture.exists("a/.osssync-names/" + name)) }
-            #expect(throws: SyncError.self) { try LocalMirror.path(".osssync-names/a") }
+            #expect(throws: TransferError.self) { try LocalMirror.path(".osssync-names/a") }
         }
 
         @Test func `behind links are neither read, written nor deleted`() async throws {

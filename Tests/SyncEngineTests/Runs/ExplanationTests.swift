@@ -169,7 +169,7 @@ extension EngineRuns {
             let fixture = try await fixture()
             let engine = try fixture.engine("a")
             for path in ["nothing", "a/nothing", "../x", "taken/x"] {
-                let error = await #expect(throws: SyncError.self) {
+                let error = await #expect(throws: TransferError.self) {
                     try await engine.explain(path: path, of: [:])
                 }
                 #expect(error?.code == .configuration, "\(path)")

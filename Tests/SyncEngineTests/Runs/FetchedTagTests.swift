@@ -48,6 +48,19 @@ extension EngineRuns {
             #expect(!fixture.exists("a/photos/" + tag))
         }
 
+        @Test(arguments: tags)
+        func `leave nothing out after a push has sent them again`(tag: String) async throws {
+            let fixture = try await mirror()
+            try await fixture.put("photos/" + tag, Self.signature)
+            try await fixture.run("a", .sync, EventLog(), Self.recognizing)
+            try await fixture.deleteObject("photos/" + tag)
+            let sent = try await fixture.run("a", .push, EventLog(), Self.recognizing)
+            #expect(sent.transferred == 1 && sent.isInStep, "\(sent)")
+            try fixture.write("a/photos/new", Data([1]))
+            let summary = try await fixture.run("a", .push, EventLog(), Self.recognizing)
+            #expect(summary.transferred == 1 && summary.isInStep, "\(summary)")
+        }
+
         @Test(arguments: tags, [SyncDirection.push, .sync])
         func `keep what their directory had, if that is renamed`(
             tag: String,

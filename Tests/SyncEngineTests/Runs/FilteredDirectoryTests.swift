@@ -74,7 +74,7 @@ extension EngineRuns {
                 try fixture.remove("a/" + name)
                 if !one.paths.isEmpty { try fixture.makeDirectory("a/" + name) }
             }
-            let error = await #expect(throws: SyncError.self) {
+            let error = await #expect(throws: TransferError.self) {
                 try await fixture.run("a", .push, EventLog(), one.options())
             }
             #expect(error?.code == .refused)

@@ -152,24 +152,6 @@ extension EngineRuns {
             #expect(try await fixture.objects().contains("films/large"))
         }
 
-        @Test func `are the directory's, whichever state a run has`() async throws {
-            let fixture = try await mirror()
-            try await free(fixture, ["films"])
-            var engine = try fixture.engine("a")
-            engine.settings.stateDirectory = fixture.directory("state")
-            for _ in 0..<2 {
-                let summary = try await engine.run(
-                    .push,
-                    options: MirrorFixture.options { options in
-                        Self.deleting(&options)
-                        options.allowsRebinding = true
-                    }
-                ) { _ in }
-                #expect(summary.deleted == 0)
-            }
-            #expect(try await fixture.objects() == Self.names)
-        }
-
         @Test func `whose list is lost were not deleted either`() async throws {
             let fixture = try await mirror()
             try await free(fixture, ["films"])
@@ -177,7 +159,9 @@ extension EngineRuns {
             let summary = try await fixture.run("a", .push) { $0.deletesKnown = true }
             #expect(summary.deleted == 0)
             #expect(try await fixture.objects().filter { $0 != "films/" } == Self.names)
-            try await fixture.run("a", .pull)
+            try await fixture.run("a", .pull) { $0.deletesExtra = true }
+            #expect(!fixture.exists("a/films/a"))
+            try await fixture.run("a", .pull) { $0.paths = ["films"] }
             #expect(fixture.exists("a/films/a"))
         }
 
@@ -185,7 +169,7 @@ extension EngineRuns {
             let fixture = try await mirror()
             try await free(fixture, ["films"])
             try fixture.write("a/.osssync/freed", Data("osssync-freed 1\n".utf8))
-            await #expect(throws: SyncError.self) {
+            await #expect(throws: TransferError.self) {
                 try await fixture.run("a", .push) { Self.deleting(&$0) }
             }
             #expect(try await fixture.objects() == Self.names)

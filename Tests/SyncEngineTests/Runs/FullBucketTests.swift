@@ -33,7 +33,7 @@ extension EngineRuns {
                     $0.connectionLimit = 1
                 }
                 #expect(count < 10 && run.failed == count + 1 && !run.isComplete, "\(run)")
-            } catch let error as SyncError {
+            } catch let error as TransferError {
                 #expect(count > 10 && error.code == .remoteUnreachable, "\(error)")
                 #expect(error.message.contains("The bucket is full"))
             }

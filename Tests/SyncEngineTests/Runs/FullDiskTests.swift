@@ -82,7 +82,7 @@ extension EngineRuns {
             try fixture.write("a/.osssync/ballast", Data(count: room))
             var options = FreeOptions(run: MirrorFixture.options())
             options.run.paths = ["films"]
-            let failure = await #expect(throws: SyncError.self) {
+            let failure = await #expect(throws: TransferError.self) {
                 try await fixture.engine("a").free(options) { _ in }
             }
             #expect(failure?.message.contains("free some space") == true)
@@ -131,7 +131,7 @@ extension EngineRuns {
             )
             while (try? ballast.write(contentsOf: Data(count: 4096))) != nil {}
             try ballast.close()
-            let error = await #expect(throws: SyncError.self) {
+            let error = await #expect(throws: TransferError.self) {
                 try await fixture.run("b", .pull) { $0.deletesKnown = true }
             }
             #expect(error?.code == .localState)

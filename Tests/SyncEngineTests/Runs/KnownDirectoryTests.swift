@@ -80,7 +80,7 @@ extension EngineRuns {
         @Test func `deletions are refused in the first run with a copy only`() async throws {
             let fixture = try await copiedInPart()
             try await fixture.deleteObject("f1")
-            await #expect(throws: SyncError.self) {
+            await #expect(throws: TransferError.self) {
                 try await fixture.run("a", .pull, EventLog(), deleting)
             }
             #expect(fixture.content("a/f1") != nil)
@@ -99,7 +99,7 @@ extension EngineRuns {
                 }
             }
             for rebinds in [false, false, true] {
-                await #expect(throws: SyncError.self) { try await push(rebinds: rebinds) }
+                await #expect(throws: TransferError.self) { try await push(rebinds: rebinds) }
                 #expect(try await fixture.objects().count == 10)
             }
             #expect(try await push(rebinds: false).deleted == 8)
@@ -113,7 +113,7 @@ extension EngineRuns {
                   "effect": {"fail": {"status": 403, "code": "AccessDenied"}}}]
                 """#
             )
-            await #expect(throws: SyncError.self) {
+            await #expect(throws: TransferError.self) {
                 try await fixture.run("a", .push, EventLog(), deleting)
             }
             try fixture.setFaults("[]")

@@ -138,7 +138,7 @@ extension EngineRuns {
             }
             try await fixture.run("a", .push)
             for index in 0..<11 { try fixture.remove("a/d/f\(index)") }
-            let error = await #expect(throws: SyncError.self) {
+            let error = await #expect(throws: TransferError.self) {
                 try await fixture.run("a", .push) { options in
                     options.paths = ["d"]
                     options.deletesKnown = true
@@ -163,7 +163,7 @@ extension EngineRuns {
                 options.paths = ["d", "e", "top"]
                 options.deletesKnown = true
             }
-            let error = await #expect(throws: SyncError.self) {
+            let error = await #expect(throws: TransferError.self) {
                 try await fixture.run("a", .push, EventLog(), deleting)
             }
             #expect(error?.code == .refused)
@@ -185,7 +185,7 @@ extension EngineRuns {
         @Test func `refuse a listing that is empty`() async throws {
             let fixture = try await Self.changed()
             for key in ["d/f", "d/g/h", "d/remote"] { try await fixture.deleteObject(key) }
-            let error = await #expect(throws: SyncError.self) {
+            let error = await #expect(throws: TransferError.self) {
                 try await fixture.run("a", .pull) { options in
                     options.paths = ["d"]
                     options.deletesKnown = true

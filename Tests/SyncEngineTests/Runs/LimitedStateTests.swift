@@ -42,8 +42,8 @@ extension EngineRuns {
             _ fixture: MirrorFixture,
             _ direction: SyncDirection,
             _ change: (inout RunOptions) -> Void
-        ) async -> SyncError? {
-            await #expect(throws: SyncError.self) {
+        ) async -> TransferError? {
+            await #expect(throws: TransferError.self) {
                 try await fixture.run("a", direction, EventLog(), change)
             }
         }
@@ -242,7 +242,7 @@ extension EngineRuns {
                 #expect(error?.code == .configuration)
                 #expect(error?.message.contains(reason) == true, "\(error?.message ?? "")")
             }
-            let status = await #expect(throws: SyncError.self) {
+            let status = await #expect(throws: TransferError.self) {
                 try await fixture.engine("a").status(
                     options: MirrorFixture.options { $0.paths = [path] }
                 )

@@ -41,7 +41,7 @@ extension EngineRuns {
         @Test func `an unusable file ends the run before anything is sent`() async throws {
             let fixture = try fixture("f")
             try write(fixture, "good\n[bad\n")
-            let unclosed = await #expect(throws: SyncError.self) {
+            let unclosed = await #expect(throws: TransferError.self) {
                 try await fixture.run("a", .push)
             }
             #expect(unclosed?.code == .configuration)
@@ -50,7 +50,7 @@ extension EngineRuns {
             )
             try fixture.remove(Self.path)
             try fixture.makeDirectory(Self.path)
-            let directory = await #expect(throws: SyncError.self) {
+            let directory = await #expect(throws: TransferError.self) {
                 try await fixture.run("a", .push)
             }
             #expect(directory?.code == .configuration)
@@ -157,7 +157,7 @@ extension EngineRuns {
                 guard pause <= 20 else { return }
                 try fixture.write(Self.path, Data(String(repeating: "a", count: pause).utf8))
             }
-            let error = await #expect(throws: SyncError.self) {
+            let error = await #expect(throws: TransferError.self) {
                 try await engine.run(.push, options: MirrorFixture.options(), onEvent: { _ in })
             }
             #expect(error?.code == .refused)

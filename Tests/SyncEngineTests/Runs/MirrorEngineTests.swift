@@ -191,9 +191,9 @@ extension EngineRuns {
                 )
             )
             let progress = ProgressGate(bytes: Int64(7 << 20))
-            let error = await withTaskGroup(of: SyncError?.self) { group in
+            let error = await withTaskGroup(of: TransferError?.self) { group in
                 group.addTask {
-                    do throws(SyncError) {
+                    do throws(TransferError) {
                         _ = try await fixture.engineOrTrap("b").run(
                             .pull,
                             options: MirrorFixture.options(),
@@ -316,7 +316,7 @@ extension EngineRuns {
             for index in 1..<25 {
                 try FileManager.default.removeItem(atPath: fixture.directory("a/f\(index)"))
             }
-            let error = await #expect(throws: SyncError.self) {
+            let error = await #expect(throws: TransferError.self) {
                 try await run(fixture, "a", .push) { $0.deletesKnown = true }
             }
             #expect(error?.code == .refused)

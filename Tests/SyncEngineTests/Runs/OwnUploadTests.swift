@@ -24,7 +24,7 @@ extension EngineRuns {
                     throw StorageError(kind: .cancelled, operation: call.operation)
                 }
             }
-            await #expect(throws: SyncError.self) {
+            await #expect(throws: TransferError.self) {
                 try await engine.run(direction, options: MirrorFixture.options()) { _ in }
             }
             #expect(try await fixture.object("f") == MirrorFixture.ramp(2_000, 2))
@@ -182,7 +182,7 @@ extension EngineRuns {
                     throw StorageError(kind: .cancelled, operation: call.operation)
                 }
             }
-            await #expect(throws: SyncError.self) {
+            await #expect(throws: TransferError.self) {
                 try await cutOff.run(.sync, options: MirrorFixture.options()) { _ in }
             }
             for name in try fixture.names(in: "a") { try fixture.remove("a/" + name) }

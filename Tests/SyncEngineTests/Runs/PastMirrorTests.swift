@@ -100,20 +100,20 @@ struct PastMirrorTests {
         let time = try await moment()
         _ = try await pull("a", at: time)
         for other in [-1, 1] {
-            let error = await #expect(throws: SyncError.self) {
+            let error = await #expect(throws: TransferError.self) {
                 try await pull("a", at: Timestamp(seconds: time.seconds + Int64(other)))
             }
             #expect(error?.code == .refused && error?.message.contains("use --as-of") == true)
         }
         for direction in [SyncDirection.pull, .push, .sync] {
-            let error = await #expect(throws: SyncError.self) {
+            let error = await #expect(throws: TransferError.self) {
                 try await fixture.run("a", direction) { $0.allowsRebinding = true }
             }
             #expect(error?.code == .refused)
         }
         #expect(try tree() == ["x": Self.old])
         try await fixture.run("b", .pull)
-        let error = await #expect(throws: SyncError.self) { try await pull("b", at: time) }
+        let error = await #expect(throws: TransferError.self) { try await pull("b", at: time) }
         #expect(error?.message.contains("needs an empty directory") == true)
     }
 
@@ -121,7 +121,7 @@ struct PastMirrorTests {
         try await fixture.put("x", Self.old)
         let time = try await moment()
         try fixture.write("a/own", Self.new)
-        let error = await #expect(throws: SyncError.self) { try await pull("a", at: time) }
+        let error = await #expect(throws: TransferError.self) { try await pull("a", at: time) }
         #expect(error?.code == .refused && error?.message.contains("is not empty") == true)
         #expect(try tree() == ["own": Self.new])
     }

@@ -52,7 +52,7 @@ extension EngineRuns {
                 )
             }
             #expect(try !names(fixture).contains("one"))
-            let error = await #expect(throws: SyncError.self) { try await task("one") }
+            let error = await #expect(throws: TransferError.self) { try await task("one") }
             #expect(error?.message.contains("it has ended") == true)
             try await task("three")
         }

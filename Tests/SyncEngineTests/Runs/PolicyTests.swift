@@ -88,7 +88,7 @@ extension EngineRuns {
         @Test(arguments: [SyncDirection.pull, .push])
         func `fail ends the run at the first conflict`(direction: SyncDirection) async throws {
             let fixture = try await conflicts()
-            let error = await #expect(throws: SyncError.self) {
+            let error = await #expect(throws: TransferError.self) {
                 try await fixture.run("b", direction) { $0.conflictPolicy = .fail }
             }
             #expect(error?.code == .conflict)
@@ -254,7 +254,7 @@ extension EngineRuns {
             for index in 0..<29 { try fixture.remove("a/f\(index)") }
             fixture.server.clearRequestLog()
             let (many, all) = (EventLog(), EventLog())
-            let refused = await #expect(throws: SyncError.self) {
+            let refused = await #expect(throws: TransferError.self) {
                 try await fixture.run("a", .push, many) {
                     $0.deletesKnown = true
                     $0.isDryRun = true

@@ -41,7 +41,7 @@ extension EngineRuns {
             do {
                 try await body()
                 return false
-            } catch let error as SyncError where error.code == .refused {
+            } catch let error as TransferError where error.code == .refused {
                 return true
             }
         }
@@ -128,7 +128,7 @@ extension EngineRuns {
                     homeDirectory: nil
                 )
             }
-            #expect(throws: SyncError.self) { try confirm(9_001, mayRebind: false) }
+            #expect(throws: TransferError.self) { try confirm(9_001, mayRebind: false) }
             #expect(try await isRefused { _ = try await run(fixture, port: 9_001) })
             try confirm(9_000, mayRebind: false)
             try confirm(9_001)
@@ -156,7 +156,7 @@ extension EngineRuns {
                 )
             }
             try await run("a")
-            let error = await #expect(throws: SyncError.self) { try await run("b") }
+            let error = await #expect(throws: TransferError.self) { try await run("b") }
             #expect(error?.code == .refused)
             let text = error?.message ?? ""
             #expect(text.contains("is the state of '\(fixture.directory("a"))'"))

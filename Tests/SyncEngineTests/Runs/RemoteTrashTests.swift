@@ -188,7 +188,7 @@ struct RemoteTrashTests {
         _ = try await push()
         try await fixture.put(".osssync/trash/20260102T030405Z-run-1~h/y", Self.old)
         try await fixture.deleteObject("z")
-        await #expect(throws: SyncError.self) {
+        await #expect(throws: TransferError.self) {
             try await fixture.run("a", .pull) { $0.deletesKnown = true }
         }
         #expect(fixture.content("a/z") == Self.old)

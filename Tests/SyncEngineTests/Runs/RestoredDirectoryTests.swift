@@ -99,6 +99,32 @@ extension EngineRuns {
             #expect(try fixture.tree("a").values.filter { $0 == Self.old }.count == 3)
         }
 
+        /// With the marker, so that its number is the manifest's.
+        @Test func `an older state with its marker deletes nothing that was freed since`()
+            async throws
+        {
+            let fixture = try MirrorFixture()
+            for name in ["one", "d/two", "d/three"] { try fixture.write("a/" + name, Self.old) }
+            try await run(fixture, .push, state: nil)
+            try fixture.copy("a/.osssync", "backup")
+            var options = FreeOptions(run: MirrorFixture.options())
+            options.run.paths = ["d"]
+            #expect(try await fixture.engine("a").free(options) { _ in }.files == 2)
+            try fixture.remove("a/.osssync")
+            try fixture.copy("backup", "a/.osssync")
+            let log = EventLog()
+            let first = try await run(fixture, .push, state: nil, log)
+            #expect(first.deleted == 0, "\(first)")
+            #expect(log.warnings.contains { $0.contains("does not match the last run") })
+            #expect(try await run(fixture, .sync, state: nil).deleted == 0)
+            #expect(fixture.content("a/d/two") == Self.old)
+            // From then on it is known again.
+            try fixture.remove("a/one")
+            let last = EventLog()
+            #expect(try await run(fixture, .push, state: nil, last).deleted == 1)
+            #expect(last.warnings.isEmpty, "\(last.warnings)")
+        }
+
         @Test func `a status and a dry run say the same of it and change nothing`() async throws {
             let fixture = try await worked()
             try rollBack(fixture)

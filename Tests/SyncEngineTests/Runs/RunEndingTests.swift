@@ -52,7 +52,7 @@ extension EngineRuns {
                     throw Self.refused()
                 }
             }
-            let error = await #expect(throws: SyncError.self) {
+            let error = await #expect(throws: TransferError.self) {
                 try await engine.run(.push, options: MirrorFixture.options(), onEvent: { _ in })
             }
             #expect(error?.code == .credentials)
@@ -112,7 +112,7 @@ extension EngineRuns {
                         )
                     }
                 }
-                let error = await #expect(throws: SyncError.self) {
+                let error = await #expect(throws: TransferError.self) {
                     try await engine.run(direction, options: MirrorFixture.options()) { _ in }
                 }
                 #expect(error?.code == .remoteUnreachable)

@@ -117,7 +117,7 @@ extension EngineRuns {
                 }
             }
             let log = EventLog()
-            let error = await #expect(throws: SyncError.self) {
+            let error = await #expect(throws: TransferError.self) {
                 try await engine.run(.push, options: MirrorFixture.options(), onEvent: log.add)
             }
             let summary = try #require(log.summary)
@@ -151,7 +151,7 @@ extension EngineRuns {
             }
             await gate.wait()
             run.cancel()
-            await #expect(throws: SyncError.self) { try await run.value }
+            await #expect(throws: TransferError.self) { try await run.value }
             let summary = try #require(log.summary)
             #expect(summary.stopped?.contains("interrupted") == true)
             #expect(!summary.isInStep)
@@ -167,7 +167,7 @@ extension EngineRuns {
                     throw StorageError(kind: .cancelled, operation: call.operation)
                 }
             }
-            let error = await #expect(throws: SyncError.self) {
+            let error = await #expect(throws: TransferError.self) {
                 try await engine.run(.push, options: MirrorFixture.options()) { _ in }
             }
             #expect(error?.code == .cancelled)

@@ -160,7 +160,7 @@ extension EngineRuns {
             #expect(kept.failed == 1)
             #expect(try await fixture.objects().contains("gone"))
             let plan = try SavedPlan(reading: Self.path(fixture))
-            await #expect(throws: SyncError.self) {
+            await #expect(throws: TransferError.self) {
                 try await fixture.run("a", .push) { options in
                     options.deletesKnown = true
                     options.deletionLimit = .count(0)
@@ -231,7 +231,7 @@ extension EngineRuns {
             let plan = try SavedPlan(reading: Self.path(fixture))
             var engine = try fixture.engine("a")
             engine.settings.displayRemote = "oss://fixture/others/"
-            let found = await #expect(throws: SyncError.self) {
+            let found = await #expect(throws: TransferError.self) {
                 try await engine.run(
                     .push,
                     options: MirrorFixture.options { $0.plan = .apply(plan) },
@@ -242,7 +242,7 @@ extension EngineRuns {
             #expect(found?.message.contains("oss://fixture/mirror/") == true)
             let save = PlanUse.save(path: Self.path(fixture), command: ["push"])
             for (use, isDryRun) in [(PlanUse.apply(plan), true), (save, false)] {
-                let found = await #expect(throws: SyncError.self) {
+                let found = await #expect(throws: TransferError.self) {
                     try await fixture.run("a", .push) { options in
                         (options.plan, options.isDryRun) = (use, isDryRun)
                     }
@@ -255,13 +255,13 @@ extension EngineRuns {
         @Test func `replace only plans, and leave no half ones`() async throws {
             let fixture = try await Self.changed()
             try fixture.write("plan", Data("precious".utf8))
-            await #expect(throws: SyncError.self) { try await Self.save(fixture, .push) }
+            await #expect(throws: TransferError.self) { try await Self.save(fixture, .push) }
             #expect(fixture.content("plan") == Data("precious".utf8))
             try fixture.remove("plan")
             _ = try await Self.save(fixture, .push)
             let first = fixture.content("plan")
             // A refused dry run keeps the older plan.
-            await #expect(throws: SyncError.self) {
+            await #expect(throws: TransferError.self) {
                 try await Self.save(fixture, .push) { options in
                     options.deletesKnown = true
                     options.deletionLimit = .count(0)

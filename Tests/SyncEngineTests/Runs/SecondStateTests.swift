@@ -32,25 +32,61 @@ struct SecondStateTests {
     private func runOther(
         _ direction: SyncDirection,
         state: String = "state",
-        prefix: String? = nil
+        prefix: String? = nil,
+        deletesExtra: Bool = false
     ) async throws -> RunSummary {
-        var engine = try fixture.engine("a")
-        engine.settings.stateDirectory = fixture.directory(state)
-        if let prefix {
-            let identity = engine.settings.identity
-            engine.settings.prefix = ObjectKey(prefix)
-            engine.settings.identity = RemoteIdentity(
-                dialect: identity.dialect,
-                endpointHost: identity.endpointHost,
-                bucket: identity.bucket,
-                prefix: prefix
-            )
-        }
         let options = MirrorFixture.options { options in
-            options.deletesKnown = true
+            (options.deletesKnown, options.deletesExtra) = (true, deletesExtra)
             options.conflictPolicy = .local
         }
-        return try await engine.run(direction, options: options) { _ in }
+        return try await fixture.engine("a", state: state, prefix: prefix)
+            .run(direction, options: options) { _ in }
+    }
+
+    @Test(arguments: [true, false])
+    func `are no objects that only the bucket has to a new state`(isRenamed: Bool) async throws {
+        if isRenamed {
+            try fixture.rename("a/photos", to: "a/2026-photos")
+        } else {
+            try fixture.remove("a/photos/one.jpg")
+        }
+        for _ in 0..<2 {
+            let run = try await runOther(.push, state: "new", deletesExtra: true)
+            #expect(run.damaged > 0 && run.deleted == 0 && !run.isInStep, "\(run)")
+            #expect(try await fixture.object("photos/one.jpg") == good)
+        }
+        if isRenamed { try fixture.remove("a/2026-photos") }
+        #expect(try await verify(VerifyOptions(repairs: true)).repaired == 1)
+        try fixture.remove("a/photos/one.jpg")
+        let last = try await runOther(.push, state: "new", deletesExtra: true)
+        #expect(last.deleted == 1, "\(last)")
+    }
+
+    /// Its row is of the version before the one that was damaged.
+    @Test func `are no edits to a state that is a version behind`() async throws {
+        let file = "photos/one.jpg"
+        #expect(try await verify(VerifyOptions(repairs: true)).repaired == 1)
+        #expect(try await runOther(.push, state: "off", prefix: "offsite/").isInStep)
+        let new = MirrorFixture.ramp(3_000, 2)
+        try fixture.write("a/" + file, new)
+        try await fixture.run("a", .push)
+        try await fixture.damage(file)
+        #expect(try await verify().damaged == 1)
+        for _ in 0..<2 {
+            let run = try await runOther(.push, state: "off", prefix: "offsite/")
+            #expect(run.damaged == 1 && run.transferred == 0, "\(run)")
+            let same = try await runOther(.push)
+            #expect(same.damaged == 1 && same.transferred == 0, "\(same)")
+            #expect(try await fixture.object(file) == new)
+        }
+    }
+
+    /// It is not good while one could not be repaired, also if that is gone.
+    @Test func `are told by a repair that finds neither file nor object`() async throws {
+        try fixture.remove("a/photos/one.jpg")
+        try await fixture.deleteObject("photos/one.jpg")
+        let report = try await verify(VerifyOptions(repairs: true))
+        #expect(report.damaged == 1 && report.repaired == 0 && !report.isGood, "\(report)")
     }
 
     @Test(arguments: [SyncDirection.push, .sync], [true, false])

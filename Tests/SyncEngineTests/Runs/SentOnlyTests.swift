@@ -88,11 +88,11 @@ extension EngineRuns {
             try await push()
             try fixture.remove("a/f")
             try await push()
-            await #expect(throws: SyncError.self) {
+            await #expect(throws: TransferError.self) {
                 try await trash().restore(request("f", .latest)) { _ in }
             }
             let before = fixture.operations.count
-            await #expect(throws: SyncError.self) {
+            await #expect(throws: TransferError.self) {
                 try await engine()
                     .restoreObjects(
                         request("f", .latest),
@@ -113,7 +113,7 @@ extension EngineRuns {
             var options = CutOptions()
             options.bounds = [[UInt8]("g".utf8)]
             let cut = options
-            let error = await #expect(throws: SyncError.self) {
+            let error = await #expect(throws: TransferError.self) {
                 try await engine().cut(cut) { _ in }
             }
             #expect(error?.code == .refused)

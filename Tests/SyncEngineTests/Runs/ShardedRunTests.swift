@@ -235,7 +235,7 @@ extension EngineRuns {
             for number in 0..<4 {
                 _ = try await Self.task(fixture, "cut", .pull, number, of: 4, "one", limited)
             }
-            let error = await #expect(throws: SyncError.self) {
+            let error = await #expect(throws: TransferError.self) {
                 try await Self.finish(fixture, "cut", .pull, "one", limited)
             }
             #expect(error?.code == .refused)
@@ -293,7 +293,7 @@ extension EngineRuns {
                 _ round: String,
                 _ change: (inout RunOptions) -> Void
             ) async {
-                let error = await #expect(throws: SyncError.self) {
+                let error = await #expect(throws: TransferError.self) {
                     try await Self.task(fixture, "cut", direction, 0, of: 2, round, change)
                 }
                 #expect(error?.code == .configuration)
@@ -308,7 +308,7 @@ extension EngineRuns {
             await refused("round 'two' has begun", .pull, "one", Self.deletes)
             try await Self.cut(fixture, "cut", 2)
             await refused("sharded again", .pull, "two", Self.deletes)
-            let other = await #expect(throws: SyncError.self) {
+            let other = await #expect(throws: TransferError.self) {
                 try await Self.task(fixture, "plain", .pull, 0, of: 2, "one")
             }
             #expect(other?.message.contains("is not sharded") == true)
@@ -319,19 +319,19 @@ extension EngineRuns {
         {
             let fixture = try await Self.lessened()
             let engine = try fixture.engine("cut")
-            let error = await #expect(throws: SyncError.self) {
+            let error = await #expect(throws: TransferError.self) {
                 try await engine.status(options: .standard)
             }
             #expect(error?.message.contains("with 4 manifests") == true)
             let state = fixture.directory("cut") + "/.osssync/"
             try FileManager.default.removeItem(atPath: state + "marker")
-            let lost = await #expect(throws: SyncError.self) {
+            let lost = await #expect(throws: TransferError.self) {
                 try await Self.task(fixture, "cut", .pull, 0, of: 1, "one", Self.deletes)
             }
             #expect(lost?.code == .refused)
             #expect(!fixture.exists("cut/.osssync/marker"))
             try FileManager.default.removeItem(atPath: state + "shards")
-            let gone = await #expect(throws: SyncError.self) {
+            let gone = await #expect(throws: TransferError.self) {
                 try await Self.task(fixture, "cut", .pull, 0, of: 1, "one", Self.deletes)
             }
             #expect(gone?.code == .localState)

@@ -32,12 +32,12 @@ extension EngineRuns {
             _ direction: SyncDirection,
             _ log: EventLog = EventLog(),
             _ change: (inout RunOptions) -> Void = { _ in }
-        ) async -> SyncError.Code? {
+        ) async -> TransferError.Code? {
             do {
                 try await fixture.run(name, direction, log, change)
                 return nil
             } catch {
-                return (error as? SyncError)?.code
+                return (error as? TransferError)?.code
             }
         }
 
@@ -99,7 +99,7 @@ extension EngineRuns {
             let fixture = try await fixture(files: 60)
             try await fixture.run("a", .push)
             try fixture.setFaults(Self.fail("HeadObject", 403, "AccessDenied"))
-            let error = await #expect(throws: SyncError.self) {
+            let error = await #expect(throws: TransferError.self) {
                 try await fixture.engine("a").verify(VerifyOptions(checksRemote: true)) { _ in }
             }
             #expect(error?.code == .credentials)
@@ -113,7 +113,7 @@ extension EngineRuns {
             }
             let faults = SystemCallFaults(.failFromHereOn(errno: ENOSPC), at: 1, of: ["fallocate"])
             let calls = SystemCalls(usesOpenat2: true, faults: faults)
-            let error = await #expect(throws: SyncError.self) {
+            let error = await #expect(throws: TransferError.self) {
                 try await fixture.engine("b", calls: calls)
                     .run(.pull, options: MirrorFixture.options(), onEvent: { _ in })
             }

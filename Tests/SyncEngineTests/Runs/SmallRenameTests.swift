@@ -167,7 +167,7 @@ struct SmallRenameTests {
             try fixture.setModified("a/n/" + name, date)
         }
         let log = EventLog()
-        await #expect(throws: SyncError.self) {
+        await #expect(throws: TransferError.self) {
             try await push(waiting: 10_000, log, change: { $0.deletesKnown = true })
         }
         let summary = try #require(log.summary)
@@ -294,7 +294,7 @@ struct SmallRenameTests {
             #expect(status.pull.deletionsHeldBack == nil, "\(status.pull)")
             let run = try await pull()
             #expect(run.deleted == count && run.transferred == count && run.isInStep, "\(run)")
-        } catch let error as SyncError {
+        } catch let error as TransferError {
             #expect(!areRenamed && error.code == .refused, "\(error)")
         }
         #expect(fixture.exists("b/d/f10") != areRenamed)

@@ -47,7 +47,7 @@ extension EngineRuns {
 
         private func refusal(_ fixture: MirrorFixture, host: String) async throws -> String {
             fixture.server.clearRequestLog()
-            let error = await #expect(throws: SyncError.self) {
+            let error = await #expect(throws: TransferError.self) {
                 try await push(fixture, host: host)
             }
             #expect(error?.code == .refused)
@@ -100,7 +100,7 @@ extension EngineRuns {
                 Data(), sound.dropLast(), sound + Data([10]), Data("x\n".utf8), Data(other.utf8),
             ] {
                 try fixture.write(path, content)
-                let error = await #expect(throws: SyncError.self) { try await push(fixture) }
+                let error = await #expect(throws: TransferError.self) { try await push(fixture) }
                 #expect(error?.code == .refused)
                 #expect(error?.message.contains("ignore-accepted") == true)
                 #expect(fixture.content(path) == content)
@@ -202,7 +202,7 @@ extension EngineRuns {
                 request.isDryRun = isDryRun
                 fixture.server.clearRequestLog()
                 let asked = request
-                await #expect(throws: SyncError.self) {
+                await #expect(throws: TransferError.self) {
                     try await fixture.engine("a")
                         .restoreObjects(
                             asked,

@@ -28,7 +28,7 @@ extension EngineRuns {
                     _ = try await fixture.engine("a")
                         .run(.push, options: options, onEvent: EventLog().add)
                 } throws: { error in
-                    (error as? SyncError)?.message == report.push.deletionsHeldBack
+                    (error as? TransferError)?.message == report.push.deletionsHeldBack
                 }
             }
             // Another limit for one direction.

@@ -93,7 +93,7 @@ extension EngineRuns {
                 [{"match": {}, "effect": {"close": {"when": "before", "how": "rst"}}}]
                 """
             )
-            let error = await #expect(throws: SyncError.self) {
+            let error = await #expect(throws: TransferError.self) {
                 try await fixture.run("a", .push) { $0.maximumDuration = .seconds(2) }
             }
             #expect(error?.code == .remoteUnreachable)
@@ -116,7 +116,7 @@ extension EngineRuns {
                   "code": "SecurityTokenExpired"}}}]
                 """
             )
-            await #expect(throws: SyncError.self) {
+            await #expect(throws: TransferError.self) {
                 try await fixture.run("a", .push) { $0.maximumDuration = .seconds(600) }
             }
         }

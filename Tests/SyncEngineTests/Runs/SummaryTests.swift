@@ -70,7 +70,7 @@ extension EngineRuns {
             try await fixture.run("a", .push)
             for index in 0..<15 { try fixture.remove("a/\(index)") }
             let log = EventLog()
-            await #expect(throws: SyncError.self) {
+            await #expect(throws: TransferError.self) {
                 try await fixture.run("a", .push, log) { options in
                     (options.deletesKnown, options.isDryRun) = (true, true)
                 }

@@ -101,7 +101,7 @@ extension EngineRuns {
             let fixture = try await twins(["x": ramp(100)])
             try fixture.write("a/x", ramp(101))
             try await fixture.put("x", ramp(102))
-            let error = await #expect(throws: SyncError.self) {
+            let error = await #expect(throws: TransferError.self) {
                 try await fixture.run("a", .sync) { $0.conflictPolicy = .fail }
             }
             #expect(error?.code == .conflict)
@@ -165,7 +165,7 @@ extension EngineRuns {
             let fixture = try await twins(files)
             for index in 10..<16 { try fixture.remove("a/f\(index)") }
             for index in 20..<26 { try await fixture.deleteObject("f\(index)") }
-            let error = await #expect(throws: SyncError.self) {
+            let error = await #expect(throws: TransferError.self) {
                 try await fixture.run("a", .sync) { $0.deletesKnown = true }
             }
             #expect(error?.code == .refused)
@@ -187,7 +187,7 @@ extension EngineRuns {
             }
             try fixture.write("b/x", ramp(10))
             for name in ["a", "b"] {
-                let error = await #expect(throws: SyncError.self) {
+                let error = await #expect(throws: TransferError.self) {
                     try await fixture.run(name, .sync) { $0.deletesKnown = true }
                 }
                 #expect(error?.code == .refused)
@@ -210,9 +210,10 @@ extension EngineRuns {
                 """
             )
             let gate = ProgressGate(bytes: .max)
-            let interrupted = try await withThrowingTaskGroup(of: SyncError.Code?.self) { group in
+            let interrupted = try await withThrowingTaskGroup(of: TransferError.Code?.self) {
+                group in
                 group.addTask {
-                    do throws(SyncError) {
+                    do throws(TransferError) {
                         _ = try await fixture.engineOrTrap("a").run(
                             .sync,
                             options: MirrorFixture.options(),

@@ -72,7 +72,7 @@ struct TrashTests {
             threads: try trash().settings.environment.threads
         )
         guard case .opened(let manifest) = found else {
-            throw SyncError(code: .localState, message: "\(found)")
+            throw TransferError(code: .localState, message: "\(found)")
         }
         return manifest
     }
@@ -158,7 +158,7 @@ struct TrashTests {
                     $0.backupDirectory = fixture.directory(inside)
                 }
             } throws: { error in
-                (error as? SyncError)?.code == .configuration
+                (error as? TransferError)?.code == .configuration
             }
         }
         try FileManager.default.removeItem(atPath: fixture.directory("a/backups"))
@@ -292,7 +292,7 @@ struct TrashTests {
         let tree = try #require(try directory.trash.runs().first)
         let path = try RelativePath(path: "f")
         guard case .file(let file) = try directory.identity(of: path) else {
-            throw SyncError(code: .localState, message: "no file")
+            throw TransferError(code: .localState, message: "no file")
         }
         func identity(later seconds: Int64, inode: UInt64? = nil) -> FileIdentity {
             FileIdentity(
@@ -371,8 +371,8 @@ struct TrashTests {
     @Test func `paths that lead out of the directory and running runs are refused`() async throws {
         try await loseFiles()
         for path in ["../x", "/etc/passwd", "d/../../x", ".osssync/config", ""] {
-            await #expect(throws: SyncError.self) { try await restore([path]) }
-            await #expect(throws: SyncError.self) { try await restore(["d"], to: path) }
+            await #expect(throws: TransferError.self) { try await restore([path]) }
+            await #expect(throws: TransferError.self) { try await restore(["d"], to: path) }
         }
         let mirror = try await MirrorSession.open(
             try fixture.engine("a").settings,
@@ -380,10 +380,10 @@ struct TrashTests {
             allowsRebinding: false
         )
         await #expect { try await restore(["d"]) } throws: { error in
-            (error as? SyncError)?.code == .locked
+            (error as? TransferError)?.code == .locked
         }
         await #expect { try await trash().empty(age: .zero) } throws: { error in
-            (error as? SyncError)?.code == .locked
+            (error as? TransferError)?.code == .locked
         }
         #expect(try await listed().count == 2)
         try await mirror.manifest.checkpointAndClose()
@@ -393,7 +393,7 @@ struct TrashTests {
     @Test func `a directory that is no mirror is left as it is`() async throws {
         try fixture.makeDirectory("a")
         await #expect { _ = try await listed() } throws: { error in
-            (error as? SyncError)?.code == .configuration
+            (error as? TransferError)?.code == .configuration
         }
         #expect(try fixture.tree("a").isEmpty && !fixture.exists("a/.osssync"))
     }

@@ -1,4 +1,5 @@
 import Foundation
+import LocalStorage
 import ManifestStore
 import SyncModel
 import Synchronization
@@ -277,9 +278,24 @@ struct UndoTests {
             await #expect {
                 _ = try await undo(2) { $0.version = version }
             } throws: { error in
-                (error as? SyncError)?.code == .configuration
+                (error as? TransferError)?.code == .configuration
             }
         }
+    }
+
+    /// A manifest that was lost counts its runs anew.
+    @Test func `takes nothing that an older run of the same number left`() {
+        let trees = [Int64(100), 200].map { seconds in
+            let stamp = CivilTime(Timestamp(seconds: seconds)).basicText
+            let name = TrashOfRun.name(stamp: stamp, number: 2, isOfShard: false)
+            return TrashOfRun(name: [UInt8](name.utf8))
+        }
+        func chosen(_ seconds: Int64?) -> [TrashOfRun] {
+            let began = seconds.map { StoreTime(secondsSince1970: $0) }
+            return TrashVersion.run(2, since: began).chosen(among: trees)
+        }
+        #expect(chosen(nil) == trees && chosen(300).isEmpty)
+        #expect(chosen(150) == [trees[1]] && chosen(200) == [trees[1]])
     }
 
     @Test func `stands in the journal in codes, which stay`() {

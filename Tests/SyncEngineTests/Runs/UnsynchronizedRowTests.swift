@@ -99,7 +99,7 @@ extension EngineRuns {
             }
             // The kill was two hours ago, before the request reached the service.
             engine.settings.environment.now = { MirrorFixture.now() - .seconds(7_200) }
-            await #expect(throws: SyncError.self) {
+            await #expect(throws: TransferError.self) {
                 try await engine.run(.push, options: MirrorFixture.options()) { _ in }
             }
             let store = try fixture.store(StoreObserver())

@@ -217,7 +217,7 @@ extension EngineRuns {
             var engine = try fixture.engine("b")
             engine.settings.identity = identity
             let options = MirrorFixture.options { $0.deletesKnown = true }
-            let error = await #expect(throws: SyncError.self) {
+            let error = await #expect(throws: TransferError.self) {
                 try await engine.run(.pull, options: options) { _ in }
             }
             #expect(error?.code == .refused)

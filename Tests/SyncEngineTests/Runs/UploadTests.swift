@@ -99,7 +99,7 @@ extension EngineRuns {
                     throw StorageError(kind: .cancelled, operation: call.operation)
                 }
             }
-            await #expect(throws: SyncError.self) {
+            await #expect(throws: TransferError.self) {
                 try await engine.run(.push, options: MirrorFixture.options()) { _ in }
             }
             #expect(try await openUploads(fixture) == 1)

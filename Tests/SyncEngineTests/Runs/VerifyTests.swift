@@ -118,7 +118,7 @@ struct VerifyTests {
         #expect(try await verify(VerifyOptions(paths: ["d/f5"])).report.damaged == 1)
         #expect(try await verify(VerifyOptions(paths: ["./d/"])).report.damaged == 2)
         for path in ["f5", "d/f"] {
-            let error = await #expect(throws: SyncError.self) {
+            let error = await #expect(throws: TransferError.self) {
                 try await verify(VerifyOptions(paths: ["d/f0", path]))
             }
             #expect(error?.code == .configuration)

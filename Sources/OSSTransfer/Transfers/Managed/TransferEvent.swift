@@ -18,7 +18,7 @@ public struct TransferEvent: Sendable {
         /// It is done.
         case finished(TransferJob.Outcome)
         /// It ended with an error; it can be resumed.
-        case failed(SyncError)
+        case failed(TransferError)
     }
 
     /// The transfer, as the app calls it.
@@ -32,7 +32,7 @@ public struct TransferEvent: Sendable {
 /// ```swift
 /// struct Row: TransferListener {
 ///     func transfer(_ id: String, didProgress progress: TransferProgress) { … }
-///     func transfer(_ id: String, didFailWith error: SyncError) { … }
+///     func transfer(_ id: String, didFailWith error: TransferError) { … }
 /// }
 /// ```
 ///
@@ -51,7 +51,7 @@ public protocol TransferListener: Sendable {
     /// The transfer is done.
     func transfer(_ id: String, didFinishWith result: TransferJob.Outcome)
     /// The transfer ended with an error; it can be resumed.
-    func transfer(_ id: String, didFailWith error: SyncError)
+    func transfer(_ id: String, didFailWith error: TransferError)
 }
 
 extension TransferListener {
@@ -66,7 +66,7 @@ extension TransferListener {
     /// Does nothing.
     public func transfer(_ id: String, didFinishWith result: TransferJob.Outcome) {}
     /// Does nothing.
-    public func transfer(_ id: String, didFailWith error: SyncError) {}
+    public func transfer(_ id: String, didFailWith error: TransferError) {}
 }
 
 extension TransferEvent {

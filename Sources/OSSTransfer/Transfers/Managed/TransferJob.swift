@@ -69,7 +69,7 @@ public struct TransferJob: Sendable {
         directory: String,
         base: String?,
         onNotice: @escaping @Sendable (TransferNotice) -> Void
-    ) throws(SyncError) -> any ManagedWork {
+    ) throws(TransferError) -> any ManagedWork {
         switch content {
         case .download(let source, var options):
             options.recordDirectory = directory
@@ -120,15 +120,15 @@ protocol ManagedWork: Sendable {
     func cancel(keepingParts: Bool)
     func networkChanged()
     /// What came of it, once it has stopped; nil if it was stopped by a call.
-    func result() async throws(SyncError) -> TransferJob.Outcome?
+    func result() async throws(TransferError) -> TransferJob.Outcome?
     /// Deletes what it left unfinished; it does not run.
-    func discard() async throws(SyncError)
+    func discard() async throws(TransferError)
 }
 
 extension Transfer: ManagedWork where Outcome: ManagedOutcome {
-    func result() async throws(SyncError) -> TransferJob.Outcome? { try await ending().result }
+    func result() async throws(TransferError) -> TransferJob.Outcome? { try await ending().result }
 
-    func discard() async throws(SyncError) {
+    func discard() async throws(TransferError) {
         cancel()
         _ = try await value
     }

@@ -17,7 +17,7 @@ extension TransferManager {
     ///   - allowsConstrainedNetwork: False if it waits while the network is constrained.
     ///   - listener: Notified of its events; nil for none. After a restart, use
     ///     ``setListener(_:for:)``.
-    /// - Throws: `SyncError`: `alreadyExists` if there is one of this ID that has not
+    /// - Throws: `TransferError`: `alreadyExists` if there is one of this ID that has not
     ///   finished, or one that downloads to the same file; `configuration` for an ID that
     ///   is empty or longer than 1,024 bytes; `localState` if it can't be written down;
     ///   what the provider throws.
@@ -28,7 +28,7 @@ extension TransferManager {
         allowsExpensiveNetwork: Bool = true,
         allowsConstrainedNetwork: Bool = true,
         listener: (any TransferListener)? = nil
-    ) async throws(SyncError) {
+    ) async throws(TransferError) {
         try Self.check(id)
         // Before the provider is asked.
         try requireFree(id)
@@ -66,7 +66,7 @@ extension TransferManager {
     ///     ``networkChanged(isExpensive:isConstrained:)``.
     ///   - allowsConstrainedNetwork: False if it waits while the network is constrained.
     ///   - listener: Notified of its events; nil for none.
-    /// - Throws: `SyncError` as the other `add`, but nothing of the
+    /// - Throws: `TransferError` as the other `add`, but nothing of the
     ///   provider; `configuration` also for a context that is too long.
     public func add(
         _ id: String,
@@ -77,10 +77,10 @@ extension TransferManager {
         allowsExpensiveNetwork: Bool = true,
         allowsConstrainedNetwork: Bool = true,
         listener: (any TransferListener)? = nil
-    ) async throws(SyncError) {
+    ) async throws(TransferError) {
         try Self.check(id)
         guard context.utf8.count <= Self.longestContext else {
-            throw SyncError(
+            throw TransferError(
                 code: .configuration,
                 message: "the context of a transfer has at most \(Self.longestContext) bytes"
             )
@@ -99,9 +99,9 @@ extension TransferManager {
         try await add(transfer, nil, listener, isAsked: true)
     }
 
-    private static func check(_ id: String) throws(SyncError) {
+    private static func check(_ id: String) throws(TransferError) {
         guard (1...longestID).contains(id.utf8.count) else {
-            throw SyncError(
+            throw TransferError(
                 code: .configuration,
                 message: "an ID has 1 to \(longestID) bytes"
             )
@@ -113,7 +113,7 @@ extension TransferManager {
         _ job: TransferJob?,
         _ listener: (any TransferListener)?,
         isAsked: Bool
-    ) async throws(SyncError) {
+    ) async throws(TransferError) {
         let id = transfer.id
         let key = try requireFree(id)
         arriving.insert(key)
@@ -121,7 +121,7 @@ extension TransferManager {
         let file = await file(of: transfer.kind, transfer.path)
         if let file {
             guard hasNoOther(file, but: key) else {
-                throw SyncError(
+                throw TransferError(
                     code: .alreadyExists,
                     message: "'\(displayText(id))': another transfer downloads to "
                         + "'\(displayText(transfer.path))'"
@@ -145,12 +145,12 @@ extension TransferManager {
 
     /// - Throws: `alreadyExists` if there is one that has not finished, or is being added.
     @discardableResult
-    private func requireFree(_ id: String) throws(SyncError) -> ObjectKey {
+    private func requireFree(_ id: String) throws(TransferError) -> ObjectKey {
         let key = ObjectKey(id)
         let isFree =
             entries[key].map { $0.transfer.state == .finished && !$0.isLeaving } ?? true
         guard isFree, !arriving.contains(key) else {
-            throw SyncError(
+            throw TransferError(
                 code: .alreadyExists,
                 message: "'\(displayText(id))': this transfer already exists"
             )
@@ -179,11 +179,11 @@ extension TransferManager {
     }
 
     /// The provider's answer, which an app waits for.
-    private func answer(to id: String) async throws(SyncError) -> TransferJob {
+    private func answer(to id: String) async throws(TransferError) -> TransferJob {
         let question = ProviderQuestion(id, provider, providerLimit)
         do {
             return try await question.ask(environment)
-        } catch let error as SyncError {
+        } catch let error as TransferError {
             throw error
         } catch {
             throw .interrupted
@@ -194,7 +194,7 @@ extension TransferManager {
     public func setListener(
         _ listener: (any TransferListener)?,
         for id: String
-    ) throws(SyncError) {
+    ) throws(TransferError) {
         let key = try known(id)
         entries[key]?.mailbox.setListener(listener)
     }
@@ -209,9 +209,9 @@ extension TransferManager {
     /// Nothing happens to one that waits, runs or has finished. One that is being paused runs again
     /// at its turn.
     ///
-    /// - Throws: `SyncError`: `notFound`, `locked` if it is being cancelled; `localState` if it
+    /// - Throws: `TransferError`: `notFound`, `locked` if it is being cancelled; `localState` if it
     ///   can't be written down, and then it is not started.
-    public func start(_ id: String) async throws(SyncError) {
+    public func start(_ id: String) async throws(TransferError) {
         let key = try known(id)
         guard entries[key]?.isLeaving == false else { throw leaving(id) }
         try await start([key])
@@ -219,7 +219,7 @@ extension TransferManager {
 
     /// Those that can be started take their turns together, when all are written down: the one with
     /// the highest priority runs first, not the one that was written down first.
-    private func start(_ keys: [ObjectKey]) async throws(SyncError) {
+    private func start(_ keys: [ObjectKey]) async throws(TransferError) {
         var written: [ObjectKey] = []
         defer { for key in written { takeTurn(key) } }
         for key in keys {
@@ -229,7 +229,7 @@ extension TransferManager {
     }
 
     /// Writes down that a transfer is to run.
-    private func want(_ key: ObjectKey) async throws(SyncError) {
+    private func want(_ key: ObjectKey) async throws(TransferError) {
         // Another call may have removed it meanwhile.
         guard let entry = entries[key], !entry.isLeaving else { return }
         switch entry.transfer.state {
@@ -239,7 +239,7 @@ extension TransferManager {
         }
         entries[key]?.wanted = .running
         entries[key]?.transfer.pauseReason = nil
-        do throws(SyncError) {
+        do throws(TransferError) {
             try await save(key)
         } catch {
             // A later call that was written down counts.
@@ -279,9 +279,9 @@ extension TransferManager {
     ///
     /// One that runs is not stopped for another one.
     ///
-    /// - Throws: `SyncError`: `notFound`; `locked` if it is being added or cancelled; `localState`
-    ///   if it can't be written down: it holds in this process only.
-    public func setPriority(_ priority: Int, of id: String) async throws(SyncError) {
+    /// - Throws: `TransferError`: `notFound`; `locked` if it is being added or cancelled;
+    ///   `localState` if it can't be written down: it holds in this process only.
+    public func setPriority(_ priority: Int, of id: String) async throws(TransferError) {
         let key = try staying(id)
         entries[key]?.transfer.priority = priority
         if let place = queue.firstIndex(of: key) {
@@ -296,13 +296,13 @@ extension TransferManager {
     ///
     /// One that runs over another network stops, and waits for one that is allowed.
     ///
-    /// - Throws: `SyncError`: `notFound`; `locked` if it is being added or cancelled; `localState`
-    ///   if it can't be written down: it holds in this process only.
+    /// - Throws: `TransferError`: `notFound`; `locked` if it is being added or cancelled;
+    ///   `localState` if it can't be written down: it holds in this process only.
     public func setNetworks(
         allowsExpensive: Bool,
         allowsConstrained: Bool,
         of id: String
-    ) async throws(SyncError) {
+    ) async throws(TransferError) {
         let key = try staying(id)
         entries[key]?.transfer.networks = TransferJob.NetworkTraits(
             isExpensive: allowsExpensive,
@@ -318,8 +318,8 @@ extension TransferManager {
     /// Waits for no provider. A process that is killed meanwhile leaves the transfer paused. Does
     /// nothing if it is not running or waiting.
     ///
-    /// - Throws: `SyncError`: `notFound`, `localState`.
-    public func pause(_ id: String) async throws(SyncError) {
+    /// - Throws: `TransferError`: `notFound`, `localState`.
+    public func pause(_ id: String) async throws(TransferError) {
         try await pause([try known(id)])
     }
 
@@ -327,16 +327,16 @@ extension TransferManager {
     ///
     /// - Parameter reason: Kept with each of them for ``resumeAll(reason:)``, also in another
     ///   process, such as `background`.
-    /// - Throws: `SyncError` of code `localState` if the state of one could not be recorded: all
-    ///   have stopped nevertheless, and that one waits again in the next process.
-    public func pauseAll(reason: String? = nil) async throws(SyncError) {
+    /// - Throws: `TransferError` of code `localState` if the state of one could not be recorded:
+    ///   all have stopped nevertheless, and that one waits again in the next process.
+    public func pauseAll(reason: String? = nil) async throws(TransferError) {
         try await pause(ordered { $0.wanted == .running }, reason: reason)
     }
 
     /// Starts all transfers that wait for their first start, in the order in which they were added.
     ///
     /// - Throws: As ``start(_:)``; those before it are started.
-    public func startAll() async throws(SyncError) {
+    public func startAll() async throws(TransferError) {
         try await start(ordered { $0.transfer.state == .ready })
     }
 
@@ -344,7 +344,7 @@ extension TransferManager {
     /// all that are paused.
     ///
     /// - Throws: As ``start(_:)``; those before it are resumed.
-    public func resumeAll(reason: String? = nil) async throws(SyncError) {
+    public func resumeAll(reason: String? = nil) async throws(TransferError) {
         let paused = ordered { entry in
             entry.wanted == .paused && (reason == nil || entry.transfer.pauseReason == reason)
         }
@@ -357,7 +357,7 @@ extension TransferManager {
             .map(\.key)
     }
 
-    private func pause(_ ids: [ObjectKey], reason: String? = nil) async throws(SyncError) {
+    private func pause(_ ids: [ObjectKey], reason: String? = nil) async throws(TransferError) {
         let ids = ids.filter { entries[$0]?.wanted == .running }
         // No other transfer starts while these are being stopped.
         let waiting = Set(ids.filter { entries[$0]?.transfer.state == .waiting })
@@ -373,9 +373,9 @@ extension TransferManager {
             entries[key]?.work?.pause()
         }
         signal.raise()
-        var failure: SyncError?
+        var failure: TransferError?
         for key in ids {
-            do throws(SyncError) { try await save(key) } catch { failure = failure ?? error }
+            do throws(TransferError) { try await save(key) } catch { failure = failure ?? error }
         }
         for key in ids { await suspend(key) }
         if let failure { throw failure }

@@ -8,8 +8,8 @@ extension TransferManager {
     /// Cancelling the task stops the active transfers at once; they wait, and resume with the next
     /// run, in this or another process.
     ///
-    /// - Throws: `SyncError` of code `locked` if another task runs the transfers already.
-    public func run() async throws(SyncError) {
+    /// - Throws: `TransferError` of code `locked` if another task runs the transfers already.
+    public func run() async throws(TransferError) {
         try await run(untilIdle: false)
     }
 
@@ -18,14 +18,17 @@ extension TransferManager {
     ///
     /// Does not wait for transfers that may not run over the network of now.
     ///
-    /// - Throws: `SyncError` of code `locked` if another task runs the transfers already.
-    public func runUntilIdle() async throws(SyncError) {
+    /// - Throws: `TransferError` of code `locked` if another task runs the transfers already.
+    public func runUntilIdle() async throws(TransferError) {
         try await run(untilIdle: true)
     }
 
-    private func run(untilIdle: Bool) async throws(SyncError) {
+    private func run(untilIdle: Bool) async throws(TransferError) {
         guard !isRunning else {
-            throw SyncError(code: .locked, message: "another task is already running the transfers")
+            throw TransferError(
+                code: .locked,
+                message: "another task is already running the transfers"
+            )
         }
         isRunning = true
         defer { isRunning = false }
@@ -36,7 +39,7 @@ extension TransferManager {
                 body: { await self.perform($0) }
             )
         } catch {
-            throw SyncError(code: .cancelled, message: "the transfers were stopped: \(error)")
+            throw TransferError(code: .cancelled, message: "the transfers were stopped: \(error)")
         }
     }
 
@@ -70,7 +73,7 @@ extension TransferManager {
     private enum Ending {
         case finished(TransferJob.Outcome)
         case stopped
-        case failed(SyncError)
+        case failed(TransferError)
     }
 
     /// Runs a transfer to its end, or until it is stopped.
@@ -78,7 +81,7 @@ extension TransferManager {
         guard let entry = entries[key] else { return }
         guard entry.transfer.state == .running else { return await continueCancelling(key) }
         var ending = Ending.stopped
-        do throws(SyncError) {
+        do throws(TransferError) {
             // It may be paused while the provider is asked.
             if let work = try await work(key, of: entry.transfer.id),
                 entries[key]?.wanted == .running, suitsNetwork(key), !Task.isCancelled
@@ -98,7 +101,7 @@ extension TransferManager {
     private func continueCancelling(_ key: ObjectKey) async {
         guard let entry = entries[key], !entry.isLeaving else { return }
         entries[key]?.wanted = .cancelled
-        do throws(SyncError) {
+        do throws(TransferError) {
             try await finishCancelling(key)
         } catch {
             // The next process tries again, and the app can forget it.
@@ -111,13 +114,13 @@ extension TransferManager {
     private func follow(
         _ work: any ManagedWork,
         _ key: ObjectKey
-    ) async throws(SyncError) -> TransferJob.Outcome? {
+    ) async throws(TransferError) -> TransferJob.Outcome? {
         let result = await withTaskGroup(of: Void.self) { group in
             group.addTask {
                 for await progress in work.progress { await self.notify(.progress(progress), key) }
             }
-            let result: Result<TransferJob.Outcome?, SyncError>
-            do throws(SyncError) {
+            let result: Result<TransferJob.Outcome?, TransferError>
+            do throws(TransferError) {
                 result = .success(try await work.result())
             } catch {
                 result = .failure(error)
@@ -193,7 +196,7 @@ extension TransferManager {
     /// The transfer itself, made anew: it finds what there is in its record.
     ///
     /// Nil if it was stopped while the provider was asked.
-    func work(_ key: ObjectKey, of id: String) async throws(SyncError) -> (any ManagedWork)? {
+    func work(_ key: ObjectKey, of id: String) async throws(TransferError) -> (any ManagedWork)? {
         let job: TransferJob
         if let known = entries[key]?.job {
             job = known
@@ -206,7 +209,7 @@ extension TransferManager {
             entries[key]?.isAsked = true
         }
         guard entries[key]?.transfer.kind == job.kind else {
-            throw SyncError(
+            throw TransferError(
                 code: .configuration,
                 message: "'\(displayText(id))': the provider returned a transfer of the "
                     + "other kind, \(job.kind)"
@@ -231,7 +234,7 @@ extension TransferManager {
         _ key: ObjectKey,
         of id: String,
         _ question: AbandonableCall<TransferJob>
-    ) async throws(SyncError) -> TransferJob? {
+    ) async throws(TransferError) -> TransferJob? {
         let (provider, limit) = (ProviderQuestion(id, provider, providerLimit), reconnects)
         let (environment, network) = (environment, reachable)
         let ending = await question.run {
@@ -240,7 +243,7 @@ extension TransferManager {
                 let version = network.version
                 do {
                     return try await provider.ask(environment)
-                } catch let error as SyncError where error.isRetryable {
+                } catch let error as TransferError where error.isRetryable {
                     guard let limit, failures < limit.attempts else { throw error }
                     let pause = limit.pause(after: failures)
                     failures += 1
@@ -251,7 +254,7 @@ extension TransferManager {
         }
         switch ending {
         case .returned(.success(let job)): return job
-        case .returned(.failure(let error as SyncError)): throw error
+        case .returned(.failure(let error as TransferError)): throw error
         case .returned(.failure), .timedOut, .abandoned: return nil
         }
     }
@@ -269,7 +272,7 @@ struct ProviderQuestion: Sendable {
         self.limit = limit
     }
 
-    /// - Throws: `SyncError`, or that the wait was ended.
+    /// - Throws: `TransferError`, or that the wait was ended.
     func ask(_ environment: EngineEnvironment) async throws -> TransferJob {
         let (id, provider, question) = (id, provider, AbandonableCall<TransferJob>())
         let ending = await question.run(limit: limit, sleep: environment.sleep) {
@@ -282,14 +285,14 @@ struct ProviderQuestion: Sendable {
             if error is CancellationError { throw error }
             switch AppFailure(error) {
             case .passing(let reason):
-                throw SyncError(
+                throw TransferError(
                     code: .remoteUnreachable,
                     message: "\(name): to the provider: \(reason)",
                     underlying: error
                 )
             case .refused(let reason, let code):
-                throw SyncError(
-                    code: SyncError.Code(ofApp: code),
+                throw TransferError(
+                    code: TransferError.Code(ofApp: code),
                     message: "\(name): the provider returned no transfer for this ID: \(reason)",
                     underlying: error,
                     isRetryable: false
@@ -297,7 +300,7 @@ struct ProviderQuestion: Sendable {
             }
         case .timedOut:
             // Most likely it waits for a server: the network is what may come back.
-            throw SyncError(
+            throw TransferError(
                 code: .remoteUnreachable,
                 message: "\(name): the provider returned no transfer for this ID within \(limit)"
             )

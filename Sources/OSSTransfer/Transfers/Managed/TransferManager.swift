@@ -62,16 +62,16 @@ public actor TransferManager {
     ///   - providerLimit: How long the provider may take, at most a day; its task is then
     ///     cancelled, and not waited for, and it counts as out of reach.
     ///   - reconnects: How often, and after which pauses, the provider is asked again whose server
-    ///     can't be reached (it was too slow, or threw a `SyncError` whose `isRetryable` is true or
-    ///     whose `status` is 5xx, or a `URLError` of connection, time or resolution). The transfer
-    ///     waits meanwhile, which a notice tells; ``networkChanged()`` ends the pause. Then, or at
-    ///     once if this is nil, it fails with code `remoteUnreachable`, which is retryable:
-    ///     ``networkChanged()`` starts the transfer again.
+    ///     can't be reached (it was too slow, or threw a `TransferError` whose `isRetryable` is
+    ///     true or whose `status` is 5xx, or a `URLError` of connection, time or resolution). The
+    ///     transfer waits meanwhile, which a notice tells; ``networkChanged()`` ends the pause.
+    ///     Then, or at once if this is nil, it fails with code `remoteUnreachable`, which is
+    ///     retryable: ``networkChanged()`` starts the transfer again.
     ///   - provider: Says what a transfer moves; asked once in each process for a transfer that
     ///     was added without a job, and for one that an earlier process had added, and again for
     ///     the attempt that follows a failure. Any other error ends the attempt, with the error's
-    ///     code, and `credentials` for errors of other types than `SyncError`.
-    /// - Throws: `SyncError`: `locked` if another manager has the directory, `localState` if it
+    ///     code, and `credentials` for errors of other types than `TransferError`.
+    /// - Throws: `TransferError`: `locked` if another manager has the directory, `localState` if it
     ///   can't be used, `configuration` for a limit of none or a provider's limit out of bounds.
     public init(
         directory: String,
@@ -80,7 +80,7 @@ public actor TransferManager {
         providerLimit: Duration = .seconds(60),
         reconnects: ReconnectPolicy? = .standard,
         provider: @escaping Provider
-    ) async throws(SyncError) {
+    ) async throws(TransferError) {
         try SettingBounds.check(limit, "limit", 1...Int.max)
         try SettingBounds.check(providerLimit, "providerLimit", SettingBounds.wait)
         try reconnects?.check()
@@ -111,8 +111,8 @@ public actor TransferManager {
                 lastNumber = max(lastNumber, number)
             }
         } catch {
-            guard case .lockHeld = error else { throw SyncError(error) }
-            throw SyncError(
+            guard case .lockHeld = error else { throw TransferError(error) }
+            throw TransferError(
                 code: .locked,
                 message:
                     "'\(displayText(directory))': another transfer manager, of this process or "
@@ -146,10 +146,10 @@ public actor TransferManager {
 // MARK: - What both sides need
 
 extension TransferManager {
-    func known(_ id: String) throws(SyncError) -> ObjectKey {
+    func known(_ id: String) throws(TransferError) -> ObjectKey {
         let key = ObjectKey(id)
         guard entries[key] != nil else {
-            throw SyncError(
+            throw TransferError(
                 code: .notFound,
                 message: "'\(displayText(id))': there is no such transfer"
             )
@@ -157,8 +157,8 @@ extension TransferManager {
         return key
     }
 
-    func leaving(_ id: String) -> SyncError {
-        SyncError(
+    func leaving(_ id: String) -> TransferError {
+        TransferError(
             code: .locked,
             message: "'\(displayText(id))' is being added or cancelled"
         )
@@ -173,12 +173,12 @@ extension TransferManager {
     }
 
     /// Writes down what is known now; later calls write later.
-    func save(_ key: ObjectKey) async throws(SyncError) {
+    func save(_ key: ObjectKey) async throws(TransferError) {
         guard let entry = entries[key] else { return }
         try await save(entry.recorded, entry.number)
     }
 
-    func save(_ transfer: ManagedTransfer, _ number: Int64) async throws(SyncError) {
+    func save(_ transfer: ManagedTransfer, _ number: Int64) async throws(TransferError) {
         let index = index
         try await onDisk { () throws(LocalError) in
             try index.save(transfer, number: number)
@@ -187,11 +187,11 @@ extension TransferManager {
 
     func onDisk(
         _ body: @escaping @Sendable () throws(LocalError) -> Void
-    ) async throws(SyncError) {
+    ) async throws(TransferError) {
         do throws(LocalError) {
             try await disk.run(body)
         } catch {
-            throw SyncError(error)
+            throw TransferError(error)
         }
     }
 }
@@ -251,12 +251,12 @@ extension TransferManager {
 extension TransferManager {
     /// Forgets a transfer that finished; its file or object stays.
     ///
-    /// - Throws: `SyncError`: `notFound`; `refused` if it has not finished: cancel it;
+    /// - Throws: `TransferError`: `notFound`; `refused` if it has not finished: cancel it;
     ///   `localState`.
-    public func remove(_ id: String) async throws(SyncError) {
+    public func remove(_ id: String) async throws(TransferError) {
         let key = try known(id)
         guard entries[key]?.transfer.state == .finished, !arriving.contains(key) else {
-            throw SyncError(
+            throw TransferError(
                 code: .refused,
                 message: "'\(displayText(id))' has not finished; cancel it instead"
             )
@@ -270,14 +270,14 @@ extension TransferManager {
     /// upload that has parts at the store, the provider is asked if this process does not know what
     /// it moves. If the process ends meanwhile, the next ``run()`` continues.
     ///
-    /// - Throws: `SyncError`: `notFound`; `locked` if it is being cancelled or added; what the
+    /// - Throws: `TransferError`: `notFound`; `locked` if it is being cancelled or added; what the
     ///   provider throws, or the error that prevented the deletion: the transfer is then paused,
     ///   and another `cancel` tries again. ``forget(_:)`` needs no provider and no store.
-    public func cancel(_ id: String) async throws(SyncError) {
+    public func cancel(_ id: String) async throws(TransferError) {
         let key = try staying(id)
         if entries[key]?.transfer.state == .finished { return try await drop(key) }
         entries[key]?.wanted = .cancelled
-        do throws(SyncError) {
+        do throws(TransferError) {
             // A process that is killed from here on leaves the rest to the next.
             try await save(key)
             await stop(key)
@@ -295,14 +295,14 @@ extension TransferManager {
     /// `MultipartUpload.abort()` or a rule of the bucket deletes them. It is told
     /// as cancelled if it had not finished.
     ///
-    /// - Throws: `SyncError`: `notFound`; `locked` if it is being cancelled or added; `localState`
-    ///   if something could not be deleted: the transfer is then paused.
-    public func forget(_ id: String) async throws(SyncError) {
+    /// - Throws: `TransferError`: `notFound`; `locked` if it is being cancelled or added;
+    ///   `localState` if something could not be deleted: the transfer is then paused.
+    public func forget(_ id: String) async throws(TransferError) {
         let key = try staying(id)
         if entries[key]?.transfer.state == .finished { return try await drop(key) }
         entries[key]?.wanted = .forgotten
         await stop(key)
-        do throws(SyncError) {
+        do throws(TransferError) {
             if entries[key]?.transfer.state == .finished { return try await drop(key) }
             try await discardHere(key)
             try await drop(key, telling: .cancelled)
@@ -322,7 +322,7 @@ extension TransferManager {
     }
 
     /// One that is not about to leave.
-    func staying(_ id: String) throws(SyncError) -> ObjectKey {
+    func staying(_ id: String) throws(TransferError) -> ObjectKey {
         let key = try known(id)
         guard entries[key]?.isLeaving == false, !arriving.contains(key) else {
             throw leaving(id)
@@ -343,7 +343,7 @@ extension TransferManager {
     }
 
     /// Deletes what a transfer left that was stopped in order to cancel it.
-    func finishCancelling(_ key: ObjectKey) async throws(SyncError) {
+    func finishCancelling(_ key: ObjectKey) async throws(TransferError) {
         guard let entry = entries[key] else { return }
         guard entry.transfer.state != .finished else { return try await drop(key) }
         if entry.transfer.kind == .upload {
@@ -356,7 +356,7 @@ extension TransferManager {
         try await drop(key, telling: .cancelled)
     }
 
-    private func discardHere(_ key: ObjectKey) async throws(SyncError) {
+    private func discardHere(_ key: ObjectKey) async throws(TransferError) {
         guard let transfer = entries[key]?.transfer else { return }
         let index = index
         try await onDisk { () throws(LocalError) in try index.discard(transfer) }
@@ -365,7 +365,7 @@ extension TransferManager {
     private func drop(
         _ key: ObjectKey,
         telling kind: TransferEvent.Kind? = nil
-    ) async throws(SyncError) {
+    ) async throws(TransferError) {
         guard let entry = entries[key] else { return }
         let (index, id) = (index, entry.transfer.id)
         try await onDisk { () throws(LocalError) in try index.remove(id) }

@@ -2,7 +2,7 @@
 ///
 /// `code` decides the exit status; `message` says what failed, on what, and what to do, and holds
 /// no secret.
-public struct SyncError: Error, Sendable, CustomStringConvertible {
+public struct TransferError: Error, Sendable, CustomStringConvertible {
     /// A kind of failure; the set can grow.
     public struct Code: Sendable, Hashable, CustomStringConvertible {
         private enum Value: String, Sendable, Hashable {
@@ -139,8 +139,8 @@ public struct SyncError: Error, Sendable, CustomStringConvertible {
     }
 
     /// The same error with other words, or with what is needed to resume.
-    package func with(message: String? = nil, checkpoint: Checkpoint? = nil) -> SyncError {
-        SyncError(
+    package func with(message: String? = nil, checkpoint: Checkpoint? = nil) -> TransferError {
+        TransferError(
             code: code,
             message: message ?? self.message,
             underlying: underlying,

@@ -1,4 +1,4 @@
-extension SyncError {
+extension TransferError {
     /// Why a single transfer failed; `subject` names its object or file, safe to print.
     package init(_ failure: ItemFailure, of subject: String) {
         self.init(
@@ -11,7 +11,7 @@ extension SyncError {
     }
 }
 
-extension SyncError.Code {
+extension TransferError.Code {
     /// What an item's failure is to a caller.
     package init(_ failure: ItemFailure) {
         self =
@@ -29,7 +29,7 @@ extension SyncError.Code {
             case .local, .diskFull, .nameRefused, .sourceUnreadable, .placeRefused, .targetChanged,
                 .checkpointGone, .manifest:
                 .localState
-            case .storage(_, _, _, let cause): SyncError.Code(cause)
+            case .storage(_, _, _, let cause): TransferError.Code(cause)
             }
     }
 }
