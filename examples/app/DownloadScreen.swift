@@ -10,7 +10,7 @@ final class DownloadScreen {
     private let download: ResumableDownload
     private var watching: Task<Void, Never>?
 
-    init(_ source: DownloadSource, to file: URL, records: URL) throws(SyncError) {
+    init(_ source: DownloadSource, to file: URL, records: URL) throws(TransferError) {
         let folder = file.deletingLastPathComponent()
         var options = try DownloadOptions(recordDirectory: records, base: folder)
         options.reconnects = .standard
@@ -40,7 +40,7 @@ final class DownloadScreen {
     }
 
     private func showEnd(of transfer: Transfer<ResumableDownload.Outcome>) async {
-        do throws(SyncError) {
+        do throws(TransferError) {
             switch try await transfer.value {
             case .finished(let file): message = "finished: \(file.info.size) bytes"
             case .paused: message = "paused at \(percent) %"

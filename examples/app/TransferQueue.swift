@@ -4,7 +4,7 @@ import OSSTransfer
 struct TransferQueue: Sendable {
     let manager: TransferManager
 
-    init(container: String, server: AppServer) async throws(SyncError) {
+    init(container: String, server: AppServer) async throws(TransferError) {
         manager = try await TransferManager(
             directory: container + "/transfers",
             base: container
@@ -14,7 +14,7 @@ struct TransferQueue: Sendable {
     }
 
     /// Queues a download without a connection: neither the store nor the app's server is asked.
-    func queue(_ name: String, to file: String) async throws(SyncError) {
+    func queue(_ name: String, to file: String) async throws(TransferError) {
         guard await manager[name] == nil else { return }
         try await manager.add(
             name,
@@ -27,15 +27,15 @@ struct TransferQueue: Sendable {
     }
 
     /// Until the task is cancelled; nothing moves without it.
-    func run() async throws(SyncError) { try await manager.run() }
+    func run() async throws(TransferError) { try await manager.run() }
 
     /// When the app leaves the screen: within the seconds that the system grants.
-    func enterBackground() async throws(SyncError) {
+    func enterBackground() async throws(TransferError) {
         try await manager.pauseAll(reason: "background")
     }
 
     /// When the app is on the screen again, also in another process.
-    func enterForeground() async throws(SyncError) {
+    func enterForeground() async throws(TransferError) {
         try await manager.resumeAll(reason: "background")
     }
 
@@ -49,7 +49,7 @@ struct Row: TransferListener {
         if case .waiting = notice { print("\(id): waiting for the network") }
     }
 
-    func transfer(_ id: String, didFailWith error: SyncError) {
+    func transfer(_ id: String, didFailWith error: TransferError) {
         print("\(id): \(error.message)")
     }
 }

@@ -53,7 +53,7 @@ struct DownloadManagerExample {
 
     /// Says why a transfer failed.
     struct Failures: TransferListener {
-        func transfer(_ id: String, didFailWith error: SyncError) {
+        func transfer(_ id: String, didFailWith error: TransferError) {
             print("\(id): \(error.message)")
         }
     }

@@ -51,7 +51,9 @@ struct PhotoBackupExample {
             let summary = try await example.run(arguments[1])
             exit(summary?.isComplete == false ? 1 : 0)
         } catch {
-            print("photo-backup: \((error as? SyncError)?.message ?? String(describing: error))")
+            print(
+                "photo-backup: \((error as? TransferError)?.message ?? String(describing: error))"
+            )
             exit(1)
         }
     }

@@ -30,7 +30,7 @@ struct Server: Sendable {
 
     func sign(_ request: UploadRequest) async throws -> SignedRequest {
         guard request.key.hasPrefix("incoming/") else {
-            throw SyncError(code: .forbidden, message: "devices write beneath incoming/ only")
+            throw TransferError(code: .forbidden, message: "devices write beneath incoming/ only")
         }
         let client = try BucketClient(bucket, configuration: configuration)
         return try await client.sign(request, lifetime: .seconds(300))
