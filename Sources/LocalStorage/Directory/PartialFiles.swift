@@ -353,8 +353,9 @@ package final class PartialFiles: Sendable {
     }
 
     /// The permissions that new files get from this process, found by making one: asking for the
-    /// umask would mean to change it for a moment, for every thread. Where nothing may be made,
-    /// nothing gets them, and they are those of the process.
+    /// umask would mean to change it for a moment, for every thread.
+    ///
+    /// Where nothing may be made, nothing gets them, and they are those of the process.
     func modes() throws(LocalError) -> NewFileModes {
         guard work.refusal == nil else {
             return NewFileModes(allowed: MirrorDirectory.ordinaryPermissions)

@@ -153,7 +153,9 @@ final class CommandContext: Sendable {
     }
 
     /// What is said of a directory that was a mirror of this account and has no link any more: most
-    /// likely its disk is not mounted. Nil for any other.
+    /// likely its disk is not mounted.
+    ///
+    /// Nil for any other.
     func lostLink(_ directory: String) -> String? {
         let state = sources.options.stateDirectory
         guard isDirectory(directory), Self.linkedRemote(directory, state) == nil else { return nil }

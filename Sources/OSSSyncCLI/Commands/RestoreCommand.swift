@@ -268,8 +268,8 @@ struct RestoreCommand: Sendable {
 
     /// The run of a number, as the manifest has it.
     private func run(_ number: Int) async throws -> TrashVersion {
-        let runs = try await context.localMirror().overview(.runs)?.runs ?? []
-        let began = runs.first { $0.number == Int64(number) }?.started
+        let overview = try? await context.localMirror().overview(.runs)
+        let began = overview?.runs.first { $0.number == Int64(number) }?.started
         return .run(Int64(number), since: began)
     }
 

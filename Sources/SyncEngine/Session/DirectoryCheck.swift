@@ -13,6 +13,9 @@ struct DirectoryCheck {
         static let file = "directory.manifest"
     }
 
+    /// What a manifest records that was made of others.
+    static var newManifest: (name: String, value: String?) { (Setting.file, nil) }
+
     private static let nameLength = 26
 
     struct Finding: Sendable, Hashable {
@@ -51,8 +54,9 @@ struct DirectoryCheck {
         let recordedFile: UInt64?
         var refusal: LocalError?
 
-        /// False for a manifest that came back with all of `.osssync`, marker included. One that is
-        /// elsewhere may have been moved, and the marker tells it.
+        /// False for a manifest that came back with all of `.osssync`, marker included.
+        ///
+        /// One that is elsewhere may have been moved, and the marker tells it.
         var isSameFile: Bool { file == nil || recordedFile == nil || recordedFile == file }
 
         /// True if the marker is the one that the manifest was made with.
