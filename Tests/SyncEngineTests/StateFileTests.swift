@@ -123,7 +123,7 @@ struct StateFileTests {
                     rules: rules,
                     command: ["pull", "--exclude", "*\n"]
                 ),
-                RoundEnd(round: "r", deletions: 12),
+                RoundEnd(round: "r", deletions: 12, time: StoreTime(secondsSince1970: 5)),
                 LiveRun(
                     title: "push",
                     progress: RunProgress(

@@ -143,10 +143,11 @@ struct MirrorsCommand: Sendable {
                 allowsRebinding: false,
                 sources: sources
             )
-            let last = try await mirror.history().runs(limit: 1).first
+            let isSharded = try mirror.shards() != nil
+            let last = isSharded ? nil : try await mirror.history().runs(limit: 1).first
             row.state =
                 last.map { $0.end?.outcome ?? ($0.isRunning ? "running" : "did not end") }
-                ?? "no run"
+                ?? (isSharded ? "sharded" : "no run")
             let local = LocalMirror(
                 directory: entry.directory,
                 stateDirectory: entry.stateDirectory,
@@ -154,7 +155,7 @@ struct MirrorsCommand: Sendable {
                 environment: SystemClocks.engine(hostName: sources.hostName)
             )
             row.lastSuccess = try await local.lastSuccess().values.max()
-            row.wasInStep = try await local.wasInStep()
+            if !isSharded { row.wasInStep = try await local.wasInStep() }
             row.time = local.recordedTime()
             row.age = row.lastSuccess.map { now - $0.secondsSince1970 }
         } catch {

@@ -17,6 +17,7 @@ extension StatusCommand {
                 )
             }
             for shard in shards { context.say("  " + Self.text(shard, round)) }
+            context.say("  differences: not looked for in a sharded mirror")
         }
         let isDone = round?.isFinished ?? false
         return context.arguments.has(.exitCode) && !isDone ? .incomplete : .success

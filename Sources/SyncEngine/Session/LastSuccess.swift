@@ -1,7 +1,7 @@
 internal import LocalStorage
 internal import ManifestStore
 package import ObjectTransfer
-package import SyncModel
+internal import SyncModel
 
 /// When a run of each direction last did everything that was asked of it.
 ///
@@ -55,9 +55,8 @@ enum LastSuccess {
 }
 
 extension LocalMirror {
-    /// When the last complete run of each direction ended, with the remote that the directory is
-    /// linked with; takes no lock and changes nothing.
-    package func lastSuccess() async throws(TransferError) -> [SyncDirection: StoreTime] {
+    /// When the last complete run of each direction ended, of a mirror that is not cut.
+    func lastSuccessOfRuns() async throws(TransferError) -> [SyncDirection: StoreTime] {
         guard try !isLinkedAnew() else { return [:] }
         return try await inspecting([:]) { manifest throws(ManifestError) in
             try await LastSuccess.read(manifest)

@@ -1,5 +1,7 @@
 internal import LocalStorage
 internal import ObjectStorage
+package import ObjectTransfer
+package import SyncModel
 
 /// Rounds whose records were removed: a task that comes late must not begin one of them anew.
 ///
@@ -52,5 +54,24 @@ struct PastRounds: StateFile, Hashable {
 
     static func code(_ fields: inout JSONFields, _ value: Self?) throws(JSONFailure) -> Self {
         PastRounds(names: try fields("rounds", value?.names))
+    }
+}
+
+extension LocalMirror {
+    /// When the last complete run of each direction, or round of a cut mirror, ended, with the
+    /// remote that the directory is linked with; takes no lock and changes nothing.
+    package func lastSuccess() async throws(TransferError) -> [SyncDirection: StoreTime] {
+        let directory = try open()
+        guard try Cutting.read(in: directory) != nil else { return try await lastSuccessOfRuns() }
+        do {
+            var times: [SyncDirection: StoreTime] = [:]
+            for round in try Round.all(in: directory) {
+                guard let time = try round.end(in: directory)?.time else { continue }
+                times[round.direction] = max(time, times[round.direction] ?? time)
+            }
+            return times
+        } catch {
+            throw TransferError(any: error)
+        }
     }
 }

@@ -62,11 +62,15 @@ struct RoundEnd: StateFile, Hashable {
 
     let round: String
     let deletions: Int
+    let time: StoreTime
 
     static func code(_ fields: inout JSONFields, _ value: Self?) throws(JSONFailure) -> Self {
         RoundEnd(
             round: try fields("round", value?.round),
-            deletions: try fields("deletions", value?.deletions)
+            deletions: try fields("deletions", value?.deletions),
+            time: StoreTime(
+                secondsSince1970: try fields("ended", value?.time.secondsSince1970)
+            )
         )
     }
 }
@@ -231,8 +235,8 @@ extension Round {
     }
 
     /// Notes that all of it is done.
-    func end(deletions: Int, in directory: MirrorDirectory) throws {
-        let end = RoundEnd(round: name, deletions: deletions)
+    func end(deletions: Int, at time: Timestamp, in directory: MirrorDirectory) throws {
+        let end = RoundEnd(round: name, deletions: deletions, time: StoreTime(time))
         let folder = try directory.state.folder([Self.folder, name], makes: true)
         try folder?.write(Self.endName, end.content)
     }
@@ -244,14 +248,18 @@ extension Round {
     static func hasEnded(_ name: String, in directory: MirrorDirectory) throws(TransferError)
         -> Bool
     {
-        try deletions(atEndOf: name, in: directory) != nil
+        try end(of: name, in: directory) != nil
     }
 
-    /// How many deletions a round had when it ended; nil if it has not.
-    static func deletions(
-        atEndOf name: String,
+    func end(in directory: MirrorDirectory) throws(TransferError) -> RoundEnd? {
+        try Self.end(of: name, in: directory)
+    }
+
+    /// Nil for a round that has not ended.
+    private static func end(
+        of name: String,
         in directory: MirrorDirectory
-    ) throws(TransferError) -> Int? {
+    ) throws(TransferError) -> RoundEnd? {
         let (file, advice) = (
             "\(folder)/\(name)/\(endName)", "Remove it, and run 'osssync finish' again"
         )
@@ -259,6 +267,6 @@ extension Round {
             try directory.state.folder([folder, name], makes: false)?.read(endName)
         }
         guard end?.round ?? name == name else { throw RoundEnd.damaged(file, advice: advice) }
-        return end?.deletions
+        return end
     }
 }

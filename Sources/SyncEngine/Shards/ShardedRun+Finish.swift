@@ -51,7 +51,7 @@ extension ShardedRun {
         // Deleted once, the same numbers are no reason to refuse. The shards are opened again: the
         // first time may have failed to close one.
         let isRepeated =
-            try Round.deletions(atEndOf: round.name, in: directory) == check.deletions
+            try round.end(in: directory)?.deletions == check.deletions
             && results.allSatisfy(\.isComplete)
         switch isRepeated ? .allowed : check.verdict {
         case .refused(let refusal):
@@ -63,7 +63,8 @@ extension ShardedRun {
         case .allowed:
             try await delete(results, round, whole)
             guard summary.isWithoutProblems else { return }
-            try round.end(deletions: check.deletions, in: directory)
+            let now = settings.environment.now()
+            try round.end(deletions: check.deletions, at: now, in: directory)
         }
         adviseCutting(results)
     }

@@ -70,6 +70,23 @@ extension EngineRuns {
             #expect(try await fixture.object("films/a") == MirrorFixture.ramp(80, 9))
         }
 
+        @Test(arguments: [SyncDirection.pull, .sync], ["films", "films/a"])
+        func `are not replaced by a new file after a run of their path that fetched nothing`(
+            direction: SyncDirection,
+            path: String
+        ) async throws {
+            let fixture = try await mirror()
+            let old = try await fixture.object("films/a")
+            try await free(fixture, [path])
+            try fixture.write("a/films/a", MirrorFixture.ramp(70, 9))
+            try await fixture.run("a", direction) { options in
+                (options.paths, options.conflictPolicy) = ([path], .skip)
+            }
+            let summary = try await fixture.run("a", .push)
+            #expect(summary.conflicts == 1 && summary.transferred == 0, "\(summary)")
+            #expect(try await fixture.object("films/a") == old)
+        }
+
         @Test(arguments: [SyncDirection.push, .sync, .pull], ["films", "films/a"])
         func `are named where the bucket has nothing of them`(
             direction: SyncDirection,
