@@ -25,8 +25,12 @@ package struct FoldedName: Hashable, Sendable {
 
     /// True if a file system may take `name` for `other`, which has small ASCII letters and one of
     /// them is a "y".
-    package static func mayBeOne(_ name: some Collection<UInt8>, _ other: String) -> Bool {
-        name.count >= other.utf8.count && mayBeASCII(name) && FoldedName(name).text == other
+    package static func mayBeOne(_ name: ArraySlice<UInt8>, _ other: String) -> Bool {
+        // Nearly all names differ in their first character, which no ASCII letter hides.
+        guard name.count >= other.utf8.count, let first = name.first,
+            first >= 0x80 || first.withoutCase == other.utf8.first
+        else { return false }
+        return mayBeASCII(name) && FoldedName(name).text == other
     }
 
     /// False for most names that are not ASCII; nothing else folds to a "y" than its capital.

@@ -32,7 +32,7 @@ func impossibility(
         let path = try RelativePath(key: entry.key, links: links)
         isLink = path.isLink
         // The rules are never read over a link.
-        if isLink, FoldedName.mayBeOne(path.bytes, RelativePath.ignoreFileName) {
+        if isLink, FoldedName.mayBeOne(path.bytes[...], RelativePath.ignoreFileName) {
             return .beneathIgnoreFile
         }
     } catch {

@@ -39,7 +39,7 @@ extension DirectoryWalk.State {
         let key = ObjectKey(path)
         // The rules are read over no link, and a key of this form is that of a stored one.
         guard let link = try? RelativePath(following: key), !key.isOfLink,
-            !FoldedName.mayBeOne(path, RelativePath.ignoreFileName)
+            !FoldedName.mayBeOne(path[...], RelativePath.ignoreFileName)
         else {
             return batch.issues.append(WalkIssue(path: path, reason: .unfollowedLink(.outside)))
         }
