@@ -121,6 +121,13 @@ struct OtherSpellings {
     /// Each directory lies in the one before it.
     private var levels: [Level] = []
 
+    /// True if the directories on the way to `path` were read, and have no two spellings of a name.
+    func areNone(of path: RelativePath) -> Bool {
+        let directory = path.bytes.dropLast(path.name.count + 1)
+        return levels.contains { $0.path.elementsEqual(directory) }
+            && levels.allSatisfy { $0.names.isEmpty }
+    }
+
     /// The other spelling of a name on `path`; nil if all are the only ones of theirs.
     mutating func spelling(of path: RelativePath, in root: OpenDirectory) -> [UInt8]? {
         var found: [UInt8]?

@@ -84,9 +84,7 @@ package final class NameChecks: Sendable {
             return place.path == path.parent && place.refusal == nil
         }
         guard isKnown else { return false }
-        return knownNames.withLock { known in
-            path.bytes.split(separator: UInt8(ascii: "/")).allSatisfy { known.contains($0) }
-        }
+        return knownNames.withLock { $0.containsAll(of: path.bytes[...]) }
     }
 
     private func place(_ path: RelativePath?) throws(LocalError) -> KnownPlace {
@@ -223,6 +221,12 @@ package final class NameChecks: Sendable {
         return .nameTaken(path, by: displayText(other))
     }
 
+    /// True if ``otherSpelling(of:)`` certainly has nothing to read, and finds nothing; asked
+    /// without a wait for one that reads.
+    package func hasNoOtherSpelling(_ path: RelativePath) -> Bool {
+        otherSpellings.withLockIfAvailable { $0.areNone(of: path) } ?? false
+    }
+
     /// Another name beside one on `path` that some stores take for the same name; nil if there is
     /// none.
     package func otherSpelling(of path: RelativePath) -> String? {
@@ -270,6 +274,12 @@ struct KnownNames: Sendable {
 
     func contains(_ name: ArraySlice<UInt8>) -> Bool {
         name.count <= longest && Self.kinds(of: name) & ~kinds == 0
+    }
+
+    /// True if all names of a path are of such kinds.
+    func containsAll(of path: ArraySlice<UInt8>) -> Bool {
+        guard let slash = path.firstIndex(of: UInt8(ascii: "/")) else { return contains(path) }
+        return contains(path[..<slash]) && containsAll(of: path[(slash + 1)...])
     }
 
     mutating func insert(_ name: ArraySlice<UInt8>) {

@@ -85,8 +85,8 @@ struct FilePlaces: ItemWorker {
 
     /// Another name in the directory that a store may take for one on the way to this file.
     func otherSpelling(_ path: RelativePath) async -> String? {
-        guard !path.isEscaped else { return nil }
         let directory = context.directory
+        guard !path.isEscaped, !directory.names.hasNoOtherSpelling(path) else { return nil }
         return await context.disk.run { directory.names.otherSpelling(of: path) }
     }
 
