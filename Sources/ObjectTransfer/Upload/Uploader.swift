@@ -228,12 +228,27 @@ package struct Uploader: Sendable {
         return content
     }
 
+    /// Runs the effects up to the first part: for a small file, all of them.
+    private func runAlone(
+        _ state: inout UploadState,
+        _ layout: PartLayout,
+        _ attempt: inout Attempt
+    ) async {
+        while attempt.result == nil, let effect = attempt.effects.first {
+            if case .upload = effect { return }
+            attempt.effects.removeFirst()
+            attempt.effects += await perform(effect, &state, layout, &attempt)
+        }
+    }
+
     /// Runs effects and parts until the end, or until every part under way must stop.
     private func runGeneration(
         _ state: inout UploadState,
         _ layout: PartLayout,
         _ attempt: inout Attempt
     ) async {
+        await runAlone(&state, layout, &attempt)
+        guard attempt.result == nil else { return }
         await withTaskGroup(of: PartEnd.self) { group in
             while attempt.result == nil {
                 guard attempt.effects.isEmpty else {
