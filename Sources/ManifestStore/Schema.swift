@@ -1,5 +1,3 @@
-internal import Synchronization
-
 /// The tables of the manifest and how older ones become the current ones.
 ///
 /// A migration that was released is never edited: `docs/manifest.md` explains the columns.
@@ -7,6 +5,8 @@ struct Schema: Sendable {
     /// The statements that lead from the version before to this one.
     struct Migration: Sendable {
         let statements: [String]
+        /// True if each statement makes one table or index, and SQLite no index of its own for it.
+        var makesOnlyObjects = false
     }
 
     /// The first one makes version 1 of an empty database, and so on.
@@ -73,25 +73,35 @@ extension Schema {
     /// What `sqlite_schema` holds in a sound database of `version`.
     func objects(ofVersion version: Int64) throws(ManifestError) -> [[SQLValue]] {
         let schema = Schema(migrations: Array(migrations.prefix(Int(version))))
-        let statements = schema.migrations.map(\.statements)
-        if let known = Self.knownObjects.withLock({ $0[statements] }) { return known }
+        if schema.migrations.allSatisfy({ $0.makesOnlyObjects }) {
+            return Self.objects(madeBy: schema.migrations.flatMap(\.statements))
+        }
         let connection = try Connection(path: ":memory:", mode: .inMemory)
         try schema.migrate(connection, from: 0)
-        let objects = try connection.execute(Self.readObjects)
-        Self.knownObjects.withLock { $0[statements] = objects }
-        return objects
+        return try connection.execute(Self.readObjects)
     }
 
-    /// Follows from the statements alone, and costs more than the rest of an opening: an app opens
-    /// many manifests, and a simulation one for each run.
-    private static let knownObjects = Mutex<[[[String]]: [[SQLValue]]]>([:])
+    /// Tables and indexes as `sqlite_schema` holds them: each in the words of the statement that
+    /// makes it.
+    ///
+    /// To make them in an empty database costs more than the rest of an opening.
+    private static func objects(madeBy statements: [String]) -> [[SQLValue]] {
+        statements.map { statement in
+            let words = statement.split(separator: " ", maxSplits: 5).map(String.init)
+            let isIndex = words[1] == "INDEX"
+            return (isIndex ? "index" : "table", words[2], isIndex ? words[4] : words[2], statement)
+        }
+        .sorted { ($0.0, $0.1) < ($1.0, $1.1) }
+        .map { [.text($0.0), .text($0.1), .text($0.2), .text($0.3)] }
+    }
 
     private static let version1 = Migration(
         statements: [
             store, setting, entry, entryBySize, entryByInode, entrySample, entryDamaged,
             entryDamagedBySize, sentParts, comparison, download, downloadRange, downloadSeal,
             upload, uploadPart, run, runItem, plannedDeletion,
-        ]
+        ],
+        makesOnlyObjects: true
     )
 
     private static let store = """

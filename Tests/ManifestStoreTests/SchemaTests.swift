@@ -66,6 +66,11 @@ struct SchemaTests {
         }
     }
 
+    @Test func `SQLite makes the objects that a sound manifest must have`() throws {
+        let found = try connection().execute(Schema.readObjects)
+        #expect(try Schema.current.objects(ofVersion: Schema.current.version) == found)
+    }
+
     @Test func `the application id is the one that is compared`() throws {
         let connection = try connection()
         try connection.execute(Schema.writeApplicationID)
