@@ -30,6 +30,19 @@ struct CryptoTests {
         #expect(Digest.hmacSHA256(key: [], []).count == 32)
     }
 
+    /// RFC 2202, section 3, case 6, and RFC 4231, section 4.7.
+    @Test func `a key longer than a block is hashed first`() {
+        let text = [UInt8]("Test Using Larger Than Block-Size Key - Hash Key First".utf8)
+        #expect(
+            hexadecimalText(Digest.hmacSHA1(key: [UInt8](repeating: 0xAA, count: 80), text))
+                == "aa4ae5e15272d00e95705637ce8a3b55ed402112"
+        )
+        #expect(
+            hexadecimalText(Digest.hmacSHA256(key: [UInt8](repeating: 0xAA, count: 131), text))
+                == "60e431591ee0b67f0d8a26aacbf5b77f8e0bc6213728c5140546040f0ee37f54"
+        )
+    }
+
     @Test(arguments: [DigestAlgorithm.md5, .sha1, .sha256])
     func `a digest fed in pieces equals one of the whole`(algorithm: DigestAlgorithm) {
         let bytes = (0..<100_003).map { UInt8(truncatingIfNeeded: $0 * 31) }

@@ -20,17 +20,26 @@ extension Digest {
         }
     }
 
+    /// The HMAC (RFC 2104): by two digests, for which libcrypto's own would copy three contexts.
     static func code(
         of message: [UInt8],
         key: [UInt8],
         with algorithm: DigestAlgorithm
     ) -> [UInt8] {
-        switch algorithm {
-        case .md5: preconditionFailure("the protocol has no HMAC with MD5")
-        case .sha1: Authenticator.sha1.code(of: message, key: key)
-        case .sha256: Authenticator.sha256.code(of: message, key: key)
+        let key = key.count > blockLength ? hash(key, with: algorithm) : key
+        func keyed(_ pad: UInt8, _ rest: [UInt8]) -> [UInt8] {
+            var bytes: [UInt8] = []
+            bytes.reserveCapacity(blockLength + rest.count)
+            for byte in key { bytes.append(byte ^ pad) }
+            bytes += repeatElement(pad, count: blockLength - key.count)
+            bytes += rest
+            return hash(bytes, with: algorithm)
         }
+        return keyed(0x5C, keyed(0x36, message))
     }
+
+    /// Of all the functions here, in bytes.
+    private static let blockLength = 64
 }
 
 /// A digest fed piece by piece; feeding allocates nothing, so callbacks of C may do it.
@@ -87,49 +96,6 @@ extension Digest {
         }
         restart()
         return digest
-    }
-}
-
-/// HMAC with one hash function, prepared once: libcrypto otherwise searches its providers for both
-/// at every use.
-///
-/// Safe, because the context is only copied, which libcrypto lets threads do at once; hence also
-/// the unchecked conformance.
-@safe private struct Authenticator: @unchecked Sendable {
-    static let sha1 = Authenticator("SHA1", length: 20)
-    static let sha256 = Authenticator("SHA256", length: 32)
-
-    private let context: OpaquePointer
-    private let length: Int
-
-    private init(_ name: String, length: Int) {
-        self.length = length
-        let function = unsafe EVP_MAC_fetch(nil, "HMAC", nil)
-        guard let context = unsafe EVP_MAC_CTX_new(function) else {
-            preconditionFailure("this libcrypto has no HMAC, which the protocol needs")
-        }
-        var name = [CChar](name.utf8CString)
-        let code = unsafe name.withUnsafeMutableBufferPointer { name in
-            var parameters = unsafe [
-                OSSL_PARAM_construct_utf8_string("digest", name.baseAddress, 0),
-                OSSL_PARAM_construct_end(),
-            ]
-            return unsafe EVP_MAC_CTX_set_params(context, &parameters)
-        }
-        precondition(code == 1, "this libcrypto has no HMAC with it, which the protocol needs")
-        unsafe self.context = context
-    }
-
-    func code(of message: [UInt8], key: [UInt8]) -> [UInt8] {
-        let copy = unsafe EVP_MAC_CTX_dup(context)
-        defer { unsafe EVP_MAC_CTX_free(copy) }
-        return unsafe [UInt8](unsafeUninitializedCapacity: length) { buffer, count in
-            let isDone =
-                unsafe EVP_MAC_init(copy, key, key.count, nil) == 1
-                && EVP_MAC_update(copy, message, message.count) == 1
-                && EVP_MAC_final(copy, buffer.baseAddress, &count, length) == 1
-            precondition(isDone, "HMAC fails only without memory")
-        }
     }
 }
 
