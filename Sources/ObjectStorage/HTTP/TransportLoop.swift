@@ -24,6 +24,8 @@ final class TransportLoop: @unchecked Sendable {
     private var idleHandles: [CurlEasy] = []
     private let limiter: BandwidthLimiter?
     private var lastCheck = Duration.zero
+    /// Often enough for the shortest patience of all exchanges so far.
+    private var checkInterval = Duration.seconds(1)
     private var isStopped = false
     /// True if an exchange ends when nothing more has arrived.
     private var hasDrying = false
@@ -88,11 +90,13 @@ final class TransportLoop: @unchecked Sendable {
             easy.end(isReusable: false)
             return continuation.resume(returning: .failure(error))
         }
+        let limits = exchange.request.stallLimits
+        checkInterval = min(checkInterval, limits.idleLimit / 4)
         transfers[easy.identity] = Transfer(
             easy: easy,
             context: context,
             continuation: continuation,
-            detector: StallDetector(stallLimits: exchange.request.stallLimits, moved: 0, now: now)
+            detector: StallDetector(stallLimits: limits, moved: 0, now: now)
         )
     }
 
@@ -169,20 +173,11 @@ final class TransportLoop: @unchecked Sendable {
 // MARK: - Stalls
 
 extension TransportLoop {
-    /// Often enough for the shortest patience among the exchanges.
-    private var checkInterval: Duration {
-        let shortest =
-            transfers.values.map(\.context.exchange.request.stallLimits.idleLimit)
-            .min() ?? .seconds(4)
-        return min(.seconds(1), shortest / 4)
-    }
-
     private func checkStalls() {
         let now = now
-        let interval = checkInterval
-        guard now - lastCheck >= interval else { return }
+        guard now - lastCheck >= checkInterval else { return }
         // Stopped or suspended, this process saw no bytes: that is not the connections' fault.
-        let wasAway = now - lastCheck > interval * 8 && lastCheck != .zero
+        let wasAway = now - lastCheck > checkInterval * 8 && lastCheck != .zero
         lastCheck = now
         for (identity, transfer) in transfers {
             let exchange = transfer.context.exchange
