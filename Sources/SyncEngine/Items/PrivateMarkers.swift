@@ -26,7 +26,7 @@ final class PrivateMarkers: Sendable {
 
     private let states = Mutex<[ObjectKey: State]>([:])
 
-    var isEmpty: Bool { states.withLock(\.isEmpty) }
+    var isEmpty: Bool { states.withLock { $0.isEmpty } }
 
     /// Notes a marker before anything beneath it is planned.
     func expect(_ entry: JoinedEntry) {
