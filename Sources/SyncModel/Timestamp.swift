@@ -263,7 +263,7 @@ extension Timestamp {
 
     /// Reads `Fri, 02 Jan 2026 03:04:05 GMT`; the day of the week is not checked; nil for anything
     /// else.
-    package init?(httpText text: some StringProtocol) {
+    package init?(httpText text: String) {
         let bytes = [UInt8](text.utf8)
         guard bytes.count == 29, bytes[3] == UInt8(ascii: ","),
             bytes[25...].elementsEqual(" GMT".utf8),

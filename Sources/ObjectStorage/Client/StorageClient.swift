@@ -140,7 +140,7 @@ extension StorageClient {
         classify: (@Sendable (ResponseHead) -> BodyDisposition)? = nil
     ) async throws(StorageError) -> HTTPResponse {
         try request.validate(dialect)
-        let (url, headers) =
+        var (url, headers) =
             if let urls = configuration.urls {
                 try await presigned(request, urls, &context)
             } else if let signing = configuration.signing {
@@ -148,11 +148,11 @@ extension StorageClient {
             } else {
                 try await signed(request, &context)
             }
+        headers.append(("User-Agent", configuration.network.userAgent))
         var exchange = HTTPRequest(
             method: request.method,
             url: url,
-            headers: headers.map { (name: $0.0, value: $0.1) }
-                + [(name: "User-Agent", value: configuration.network.userAgent)],
+            headers: headers.map { (name: $0.0, value: $0.1) },
             body: request.body,
             computesMD5: request.computesMD5,
             answerLength: request.answerLength,

@@ -180,6 +180,7 @@ extension GetRequest {
         etag: ETag?
     ) -> StorageRequest {
         var wire = StorageRequest("GetObject", .get, key)
+        wire.headers.reserveCapacity(4)
         if let versionID { wire.query.append(("versionId", versionID.text)) }
         if let behavior = dialect.rangeBehavior {
             wire.headers.append((behavior.name, behavior.value))

@@ -192,9 +192,11 @@ extension StorageClient {
     /// The headers that an object gets when it is made.
     func objectHeaders(_ request: PutRequest) -> [(String, String)] {
         var headers: [(String, String)] = []
+        headers.reserveCapacity(8)
         if let contentType = request.contentType { headers.append(("content-type", contentType)) }
+        let prefix = dialect.header("meta-")
         for (name, value) in request.userMetadata {
-            headers.append((dialect.header("meta-") + name.lowercased(), value))
+            headers.append((prefix + name.lowercased(), value))
         }
         if let storageClass = request.storageClass {
             headers.append((dialect.header("storage-class"), storageClass.name))

@@ -38,7 +38,9 @@ package struct Endpoint: Sendable, Hashable {
 
     /// The path of a request, percent-encoded.
     package func path(bucket: String?, key: ObjectKey?) -> String {
-        var text: [UInt8] = [UInt8(ascii: "/")]
+        var text: [UInt8] = []
+        text.reserveCapacity((bucket?.utf8.count ?? 0) + (key?.bytes.count ?? 0) + 16)
+        text.append(UInt8(ascii: "/"))
         if addressing == .path, let bucket {
             appendPercentEncoded(bucket.utf8, keepsSlash: true, to: &text)
             text.append(UInt8(ascii: "/"))

@@ -3,8 +3,7 @@ package import SyncModel
 /// The parts of a request that a signature covers.
 package struct SignableRequest: Sendable {
     package let method: HTTPMethod
-    /// The value of the `Host` header.
-    package let host: String
+    private let endpoint: Endpoint
     package let bucket: String?
     package let key: ObjectKey?
     /// The path of the request, percent-encoded; its form depends on the endpoint's addressing.
@@ -25,19 +24,23 @@ package struct SignableRequest: Sendable {
         payloadDigest: String? = nil
     ) {
         self.method = method
+        self.endpoint = endpoint
         self.bucket = bucket
         self.key = key
         self.query = query
         self.headers = headers
         self.payloadDigest = payloadDigest
-        host = endpoint.hostHeader(bucket: bucket)
         path = endpoint.path(bucket: bucket, key: key)
     }
+
+    /// The value of the `Host` header, which not every signature covers.
+    package var host: String { endpoint.hostHeader(bucket: bucket) }
 
     /// The path with the query, as the request line has it.
     ///
     /// An empty value is sent as the bare name, or as `name=` where `keepsEmptyValues` says so.
     package func target(keepsEmptyValues: Bool) -> String {
+        guard !query.isEmpty else { return path }
         var text: [UInt8] = []
         text.reserveCapacity(path.utf8.count + query.count * 32)
         text += path.utf8

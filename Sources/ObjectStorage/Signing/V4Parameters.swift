@@ -19,6 +19,9 @@ package struct V4Parameters: Sendable, Hashable {
     var terminator: String { isOSS ? "aliyun_v4_request" : "aws4_request" }
     /// `x-oss-`: headers that begin so are always signed.
     var headerPrefix: String { isOSS ? "x-oss-" : "x-amz-" }
+    var dateHeader: String { isOSS ? "x-oss-date" : "x-amz-date" }
+    var digestHeader: String { isOSS ? "x-oss-content-sha256" : "x-amz-content-sha256" }
+    var tokenHeader: String { isOSS ? "x-oss-security-token" : "x-amz-security-token" }
     var query: QueryNames { isOSS ? .oss : .s3 }
     /// True if `/bucket/key` is signed for any addressing, false if the request's path is signed.
     var signsResource: Bool { isOSS }

@@ -32,15 +32,14 @@ package struct V4Signer: Sendable {
         time: Timestamp
     ) {
         let scope = scope(credentials, region, time)
-        let prefix = parameters.headerPrefix
-        request.headers.reserveCapacity(request.headers.count + 5)
-        request.headers.append((prefix + "date", scope.timeText))
+        request.headers.reserveCapacity(request.headers.count + 6)
+        request.headers.append((parameters.dateHeader, scope.timeText))
         if parameters.sendsDate { request.headers.append(("date", scope.httpText)) }
         request.headers.append(
-            (prefix + "content-sha256", request.payloadDigest ?? Self.unsignedPayload)
+            (parameters.digestHeader, request.payloadDigest ?? Self.unsignedPayload)
         )
         if let token = credentials.securityToken {
-            request.headers.append((prefix + "security-token", token.revealedText))
+            request.headers.append((parameters.tokenHeader, token.revealedText))
         }
         let steps = steps(for: request, scope: scope)
         request.headers.append(("authorization", authorization(steps, credentials, scope)))

@@ -40,6 +40,7 @@ extension UploadDetails {
         checksum: CRC64?
     ) -> PutRequest {
         var metadata = properties.sortedMetadata
+        metadata.reserveCapacity(metadata.count + fileMetadata.count + 2)
         for entry in fileMetadata {
             guard !metadata.contains(where: { $0.name.lowercased() == entry.name }) else {
                 continue

@@ -47,6 +47,7 @@ extension Uploader {
     /// What begins the object.
     private func request(_ attempt: Attempt) -> PutRequest {
         var metadata: [(name: String, value: String)] = []
+        metadata.reserveCapacity(3)
         if details.keepsFileMetadata {
             let modified = ModificationTime.text(attempt.opened.source.modified)
             metadata.append((ModificationTime.metadataName, modified))
