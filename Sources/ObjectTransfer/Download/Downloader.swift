@@ -98,7 +98,7 @@ package struct Downloader: Sendable {
         while attempt.result == nil {
             await runGeneration(&state, &attempt)
         }
-        guard let result = attempt.result else { throw .cancelled }
+        guard let result = attempt.result.take() else { throw .cancelled }
         return try result.get()
     }
 

@@ -139,7 +139,7 @@ package struct Uploader: Sendable {
         while attempt.result == nil {
             await runGeneration(&state, layout, &attempt)
         }
-        guard let result = attempt.result else { throw .cancelled }
+        guard let result = attempt.result.take() else { throw .cancelled }
         return try result.get()
     }
 
