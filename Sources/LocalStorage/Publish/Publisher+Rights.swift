@@ -3,13 +3,15 @@ internal import SyncModel
 
 /// What directories give to new files, asked once for each.
 struct DirectoryDefaults {
-    private var known: [RelativePath?: NewFileDefaults] = [:]
+    /// By their paths; that of the root is empty.
+    private var known: [ObjectKey: NewFileDefaults] = [:]
 
     /// Of the directory at `path`; one that is absent will have them from the one above.
     mutating func of(_ path: RelativePath?, in directory: MirrorDirectory) -> NewFileDefaults {
         // There the temporary file was made in this directory itself.
         if directory.partials.areBeside { return .ordinary }
-        if let found = known[path] { return found }
+        let key = ObjectKey(path?.bytes ?? [])
+        if let found = known[key] { return found }
         let found: NewFileDefaults
         do throws(LocalError) {
             let opened =
@@ -21,7 +23,7 @@ struct DirectoryDefaults {
             // What keeps it from being opened is reported when the file gets its name.
             found = path.map { of($0.parent, in: directory) } ?? .ordinary
         }
-        known[path] = found
+        known[key] = found
         return found
     }
 }
