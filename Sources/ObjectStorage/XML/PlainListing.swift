@@ -17,7 +17,8 @@ struct PlainListing {
     private var prefix: Range<Int>?
     private var keyCount: Int64?
     private var objects: [RemoteObject] = []
-    private var seen: Set<UInt8> = []
+    /// A bit for each kind of element that may be there once.
+    private var seen: UInt8 = 0
 
     static func read(_ bytes: [UInt8], style: PercentEncodingStyle) -> ListObjectsDocument? {
         guard bytes.count <= XMLLimits.result.documentBytes else { return nil }
@@ -99,7 +100,7 @@ extension PlainListing {
         }
         if take("Prefix/>") {
             prefix = place..<place
-            return seen.insert(1).inserted
+            return isFirst(1)
         }
         if take("EncodingType>") {
             guard objects.isEmpty, let value = once(2, "</EncodingType>") else { return false }
@@ -132,7 +133,12 @@ extension PlainListing {
     }
 
     private mutating func once(_ kind: UInt8, _ end: StaticString) -> Range<Int>? {
-        seen.insert(kind).inserted ? readText(end) : nil
+        isFirst(kind) ? readText(end) : nil
+    }
+
+    private mutating func isFirst(_ kind: UInt8) -> Bool {
+        defer { seen |= 1 << kind }
+        return seen & 1 << kind == 0
     }
 
     /// What follows the start of an object's element, through its end.
