@@ -8,7 +8,7 @@
 package func displayText(_ bytes: some Sequence<UInt8>) -> String {
     let bytes = [UInt8](bytes)
     // Nearly all names, and each of them is shown in some event.
-    if bytes.allSatisfy({ $0 >= 0x20 && $0 < 0x7F && $0 != 0x5C }) {
+    if bytes.allSatisfy(isShown(_:)) {
         return String(decoding: bytes, as: UTF8.self)
     }
     var result = ""
@@ -24,6 +24,17 @@ package func displayText(_ bytes: some Sequence<UInt8>) -> String {
         index += length
     }
     return result
+}
+
+/// True for a character that is shown as it is.
+private func isShown(_ byte: UInt8) -> Bool { byte >= 0x20 && byte < 0x7F && byte != 0x5C }
+
+extension ObjectKey {
+    /// ``text`` and ``display``: one text, unless some of it is shown in another way.
+    package var texts: (text: String, display: String) {
+        let text = text
+        return bytes.allSatisfy(isShown(_:)) ? (text, text) : (text, display)
+    }
 }
 
 /// The bytes of which ``displayText(_:)`` made `text`.

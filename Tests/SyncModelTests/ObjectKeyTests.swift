@@ -121,4 +121,15 @@ struct DisplayTextTests {
             }
         }
     }
+
+    @Test(
+        arguments: [
+            [UInt8]("a/b c~".utf8), [UInt8]("".utf8), [UInt8]("a\\b".utf8), [UInt8]("a\nb".utf8),
+            [UInt8]("\u{7F}".utf8), [UInt8]("\u{E9}".utf8), [0x61, 0xFF],
+        ]
+    )
+    func `both texts of a key are made at once`(bytes: [UInt8]) {
+        let key = ObjectKey(bytes)
+        #expect(key.texts == (key.text, key.display))
+    }
 }

@@ -236,11 +236,12 @@ final class RunContext: RunStep {
         message: String? = nil,
         adding: (inout ItemEvent) -> Void = { _ in }
     ) {
+        let texts = key.texts
         var event = ItemEvent(
             action: action,
             state: state,
-            key: key.text,
-            displayKey: key.display,
+            key: texts.text,
+            displayKey: texts.display,
             size: size,
             bytesTransferred: 0,
             bytesResumed: 0,

@@ -6,13 +6,14 @@ extension TransferObserver {
     init(_ onEvent: @escaping @Sendable (SyncEvent) -> Void) {
         self.init(
             began: { counter, isResumed in
+                let texts = counter.key.texts
                 onEvent(
                     .item(
                         ItemEvent(
                             action: ItemAction(counter.direction),
                             state: isResumed ? .resumed : .started,
-                            key: counter.key.text,
-                            displayKey: counter.key.display,
+                            key: texts.text,
+                            displayKey: texts.display,
                             size: counter.size,
                             bytesTransferred: 0,
                             bytesResumed: isResumed ? counter.bytesResumed : 0,
