@@ -138,8 +138,9 @@ package enum ItemFailure: Error, Sendable, Hashable {
 
     /// The object is encrypted, and nothing decrypts it.
     package static let encrypted = ItemFailure.storage(
-        message: "the content is encrypted; 'osssync init --encrypt DIR REMOTE' links a directory "
-            + "in which it is decrypted",
+        message: "the content is encrypted; 'osssync get --encryption-password-file FILE' decrypts "
+            + "it, and 'osssync init --encrypt DIR REMOTE' links a directory in which it is "
+            + "decrypted",
         cause: .unsupported
     )
 

@@ -171,10 +171,9 @@ private struct FileTable {
             return .nothing(.unchanged)
         case (nil, .some):
             if writesLocal { return download(.new) }
-            if entry.likeDamaged != nil, !policy.replacesLocalChanges {
-                return .skip(.damagedAndGone)
-            }
-            return policy.deletesExtra ? .deleteRemote(.extra) : .nothing(.onlyRemote)
+            guard policy.deletesExtra else { return .nothing(.onlyRemote) }
+            return entry.likeDamaged == nil || policy.replacesLocalChanges
+                ? .deleteRemote(.extra) : .skip(.damagedElsewhere)
         case (.some, nil):
             if writesRemote { return upload(.new) }
             return policy.deletesExtra ? .deleteLocal(.extra) : .nothing(.onlyLocal)

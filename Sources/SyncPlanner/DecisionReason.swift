@@ -173,6 +173,8 @@ package enum SkipReason: Sendable, Hashable {
     case damaged(isObjectThere: Bool)
     /// The file was found damaged, and is gone now.
     case damagedAndGone
+    /// Another state of the directory found the file damaged, and it is gone; this one has no row.
+    case damagedElsewhere
     /// The file is gone, and has the size and time of a damaged one: under another name it may be
     /// refused for that, in another shard.
     case likeDamagedAndGone(ObjectKey)
@@ -186,7 +188,7 @@ package enum SkipReason: Sendable, Hashable {
     /// True for a file that is damaged rather than left out.
     package var isDamage: Bool {
         switch self {
-        case .damaged, .damagedAndGone, .damagedAndChanged, .damagedCopy: true
+        case .damaged, .damagedAndGone, .damagedElsewhere, .damagedAndChanged, .damagedCopy: true
         default: false
         }
     }
@@ -280,6 +282,10 @@ package enum SkipReason: Sendable, Hashable {
                 + "is neither a directory nor a link; use exactly this name, or another one"
         case .notInPlan:
             "its content is not the one that the plan was made for; save a new plan"
+        case .damagedElsewhere:
+            "another state of this directory found the file damaged, and the object, which is "
+                + "perhaps the last good copy, is not deleted; 'osssync pull DIR PATH' downloads "
+                + "it, 'push --delete=extra --force DIR' deletes it"
         case .likeDamagedAndGone(let key):
             "the file is gone, and had the size and time of '\(key.display)', which was found "
                 + "damaged; the object is kept until that is repaired, because the file may be "

@@ -134,9 +134,18 @@ package struct StateFolder: Sendable {
         try calls.unlink(at: directory.descriptor, PathBytes(name.utf8))
     }
 
-    /// The inode of a file; nil if there is none.
-    package func inode(of name: String) throws(LocalError) -> UInt64? {
-        try directory.status(of: PathBytes(name.utf8))?.identity.inode
+    /// What tells a file from a later one of its name, which may have its inode; nil if there is
+    /// none, and where inodes do not last.
+    package func identity(of name: String) throws(LocalError) -> String? {
+        let path = PathBytes(name.utf8)
+        guard try calls.keepsInodeNumbers(directory.descriptor),
+            let status = try directory.status(of: path)
+        else { return nil }
+        let birth =
+            try calls.keepsBirthTimes(directory.descriptor)
+            ? calls.birth(at: directory.descriptor, path) : nil
+        return "\(status.identity.inode)"
+            + (birth.map { ":\($0.seconds):\($0.nanoseconds)" } ?? "")
     }
 
     /// What is in it, in any order.

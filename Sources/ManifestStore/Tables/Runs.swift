@@ -180,7 +180,7 @@ extension ManifestStore {
         _ connection: Connection
     ) throws(ManifestError) -> Bool {
         var last = id.value
-        for _ in 0..<ManifestLimits.runsWithItems where last > 0 {
+        for _ in 0...ManifestLimits.runsWithItems where last > 0 {
             last = Int64(try connection.count(.selectLastRunWithItems, [.integer(last)]))
         }
         guard last > 0 else { return false }

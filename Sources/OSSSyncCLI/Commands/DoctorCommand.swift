@@ -21,7 +21,7 @@ struct DoctorCommand: Sendable {
             findings.removeAll { $0.subject == old.subject }
             findings.append(old)
         }
-        let end = findings.firstIndex { ["run", "last success"].contains($0.subject) }
+        let end = findings.firstIndex { ["run", "last run", "last success"].contains($0.subject) }
         let here = time() + (await damage()) + (await trash()) + timers()
         findings.insert(contentsOf: here, at: end ?? findings.endIndex)
         if Task.isCancelled { throw UsageError.interrupted }

@@ -51,8 +51,8 @@ struct LogCommand: Sendable {
         }
         if let end = run.end, !context.output.isJSON {
             let more = end.transferred + end.renamed - shown
-            if !hasItems, run.mayHaveItems {
-                context.say("its items are not kept any more; --log-file has all of a run")
+            if !hasItems, run.hadItems {
+                context.say("its items are not kept any more; a run with --log-file keeps them")
             } else if more > 0 {
                 context.say("and \(more) more; --log-file has all of a run")
             }
@@ -78,7 +78,16 @@ struct LogCommand: Sendable {
     ) async throws -> ExitCode {
         let key = String(path.utf8.last == UInt8(ascii: "/") ? path.dropLast() : path[...])
         var isFound = false
-        for run in runs.lazy.filter(\.mayHaveItems).prefix(Self.runsWithItems).reversed() {
+        var kept: [PastRun] = []
+        for run in runs where kept.count < Self.runsWithItems {
+            var hasItems = false
+            _ = try await mirror.history().items(ofRun: run.number) { _ in
+                hasItems = true
+                return false
+            }
+            if hasItems { kept.append(run) }
+        }
+        for run in kept.reversed() {
             _ = try await mirror.history().items(ofRun: run.number) { item in
                 let rest = item.key.utf8.dropFirst(key.utf8.count)
                 guard item.key.utf8.starts(with: key.utf8),

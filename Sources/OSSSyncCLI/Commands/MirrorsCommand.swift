@@ -143,17 +143,17 @@ struct MirrorsCommand: Sendable {
                 allowsRebinding: false,
                 sources: sources
             )
-            let isSharded = try mirror.shards() != nil
-            let last = isSharded ? nil : try await mirror.history().runs(limit: 1).first
-            row.state =
-                last.map { $0.end?.outcome ?? ($0.isRunning ? "running" : "did not end") }
-                ?? (isSharded ? "sharded" : "no run")
             let local = LocalMirror(
                 directory: entry.directory,
                 stateDirectory: entry.stateDirectory,
                 homeDirectory: sources.homeDirectory,
                 environment: SystemClocks.engine(hostName: sources.hostName)
             )
+            let isSharded = try local.isSharded()
+            let last = isSharded ? nil : try await mirror.history().runs(limit: 1).first
+            row.state =
+                last.map { $0.end?.outcome ?? ($0.isRunning ? "running" : "did not end") }
+                ?? (isSharded ? "sharded" : "no run")
             row.lastSuccess = try await local.lastSuccess().values.max()
             if !isSharded { row.wasInStep = try await local.wasInStep() }
             row.time = local.recordedTime()

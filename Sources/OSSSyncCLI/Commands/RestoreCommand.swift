@@ -18,7 +18,7 @@ struct RestoreCommand: Sendable {
         }
         var request = RestoreRequest(
             paths: paths,
-            version: isUndo ? try await runToUndo() : try await version(),
+            version: isUndo ? try await runToUndo() : try version(),
             target: target,
             replaces: context.arguments.has(.force)
         )
@@ -266,13 +266,6 @@ struct RestoreCommand: Sendable {
             ? "run \(number) did nothing that undo brings back" : nil
     }
 
-    /// The run of a number, as the manifest has it.
-    private func run(_ number: Int) async throws -> TrashVersion {
-        let overview = try? await context.localMirror().overview(.runs)
-        let began = overview?.runs.first { $0.number == Int64(number) }?.started
-        return .run(Int64(number), since: began)
-    }
-
     private func runToUndo() async throws -> TrashVersion {
         guard let text = context.arguments.run else { return .lastRun }
         guard let number = parseCount(text, in: 1...Int.max) else {
@@ -281,10 +274,13 @@ struct RestoreCommand: Sendable {
                 expected: "RUN is the number of a run, as 'osssync log DIR' shows it"
             )
         }
-        return try await run(number)
+        // As the log has it; a cut mirror has none.
+        let overview = try? await context.localMirror().overview(.runs)
+        let began = overview?.runs.first { $0.number == Int64(number) }?.started
+        return .run(Int64(number), since: began)
     }
 
-    private func version() async throws -> TrashVersion {
+    private func version() throws -> TrashVersion {
         let run = try context.arguments.value(
             of: .run,
             Reading("the number of a run, as 'osssync trash' shows it") {
@@ -298,7 +294,7 @@ struct RestoreCommand: Sendable {
         }
         switch (run, time) {
         case (nil, nil): return .latest
-        case (let run?, nil): return try await self.run(run)
+        case (let run?, nil): return .run(Int64(run))
         case (nil, let time?): return .at(StoreTime(secondsSince1970: time))
         case (.some, .some): throw UsageError.contradiction("--run", "--at")
         }

@@ -84,8 +84,8 @@ struct StatusCommand: Sendable {
                 .joined(separator: ", ")
             let more = report.freed.paths.count > 10 ? " and more" : ""
             say(
-                "  freed: \(files) only in the bucket (\(sizeText(report.freed.bytes))): "
-                    + paths + more
+                "  freed: \(files) only in the bucket (\(sizeText(report.freed.bytes)))"
+                    + (paths.isEmpty ? "" : ": " + paths + more)
             )
         }
         if report.trash.files > 0 {

@@ -17,12 +17,10 @@ package struct PastRun: Sendable, Hashable {
     /// True while it is active.
     package var isRunning = false
 
-    /// False for a run that has nothing to tell of any item.
-    package var mayHaveItems: Bool {
+    /// True for a run that did something with an item, or tried.
+    package var hadItems: Bool {
         guard let end else { return true }
-        let counts = [
-            end.transferred, end.deleted, end.renamed, end.conflicts, end.failed, end.skipped,
-        ]
+        let counts = [end.transferred, end.deleted, end.renamed, end.conflicts, end.failed]
         return counts.contains { $0 > 0 }
     }
 

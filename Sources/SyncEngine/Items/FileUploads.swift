@@ -186,7 +186,7 @@ struct FileUploads: ItemWorker {
             changed: finished.source.recordedChange,
             mode: finished.permissions
         )
-        // Sent again, because the bucket lost it, it is no more this machine's.
+        // Sent again, because the bucket lost it, it is as little this machine's as before.
         if let base = entry.base {
             row.isFetched = base.isFetched && base.isOf(finished.source)
         }

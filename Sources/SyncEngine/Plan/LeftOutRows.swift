@@ -38,9 +38,12 @@ struct LeftOutRows {
         return JoinedEntry(key: entry.key, base: row, local: entry.local, remote: entry.remote)
     }
 
-    mutating func add(_ entry: JoinedEntry) async throws(ManifestError) {
-        guard records, let base = entry.base, !base.isLeftOut else { return }
-        changes.append(.upsert(base.leftOut(true)))
+    /// With `isFreed`, the row also says that its file was freed, perhaps by another state.
+    mutating func add(_ entry: JoinedEntry, isFreed: Bool = false) async throws(ManifestError) {
+        guard records, let base = entry.base, !base.isLeftOut || isFreed && !base.isFreed else {
+            return
+        }
+        changes.append(.upsert(isFreed ? base.freed : base.leftOut(true)))
         if changes.count >= Self.batch { try await flush() }
     }
 

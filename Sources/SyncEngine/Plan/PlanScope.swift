@@ -100,8 +100,10 @@ struct PlanScope: Sendable {
     /// What was freed, of which a run of this setup lists what no pattern excludes.
     static func freed(_ setup: RunSetup, bringsBack: Bool) -> FreedScope {
         let (filter, ranges) = (setup.filter, setup.paths.ranges)
+        let isShard = setup.settings.shard != nil
         return FreedScope(setup.session.freed, bringsBack: bringsBack) { key in
-            ranges.contains(key) && !filter.excludes(key)
+            // What a directory holds may be in other shards.
+            ranges.contains(key) && !filter.excludes(key) && !(isShard && key.isDirectoryMarker)
         }
     }
 

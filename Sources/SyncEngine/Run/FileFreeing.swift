@@ -61,7 +61,9 @@ struct FileFreeing {
             if reason != nil { kept.insert(candidate.row.key) }
             tell(candidate, reason, &found.report)
         }
-        if !kept.isEmpty { try await takeBack(kept) }
+        if !kept.isEmpty {
+            try await takeBack(found.candidates.map(\.row).filter { kept.contains($0.key) })
+        }
         // By now there is room.
         if !isMarked { try await mark(found.candidates.filter { !kept.contains($0.row.key) }) }
         try await measure(&found.report)
@@ -85,10 +87,14 @@ struct FileFreeing {
             skips: { _ in false },
             onUnchanged: { _, _ in },
             onEntry: { entry in
-                guard case .file(let file)? = entry.local?.kind, entry.local?.isLink == false,
-                    entry.key != IgnoreFile.key
-                else { return }
-                found.missing.remove(entry.key)
+                guard case .file(let file)? = entry.local?.kind, entry.local?.isLink == false else {
+                    return
+                }
+                let isNamed = found.missing.remove(entry.key) != nil
+                guard entry.key != IgnoreFile.key else {
+                    if isNamed { keep(entry.key, file.size, Self.rules, &found.report) }
+                    return
+                }
                 guard oldest.map({ file.modified <= $0 }) ?? true else { return }
                 add(entry, file, to: &found)
             }
@@ -108,8 +114,7 @@ struct FileFreeing {
             }
             switch state {
             case .file(let file):
-                let reason =
-                    "no run with these options mirrors it; 'osssync explain DIR PATH' tells why"
+                let reason = "no run mirrors it; 'osssync explain DIR PATH' tells why"
                 keep(path.key, file.size, reason, &found.report)
             case .other(let kind):
                 keep(path.key, 0, "it is \(kind.description)", &found.report)
@@ -183,6 +188,7 @@ struct FileFreeing {
         }
     }
 
+    private static let rules = "its rules are needed here"
     private static let otherObject = "its object is not the recorded one"
     private static let notEncryptedFromIt = "its object is not what it was encrypted to"
 
@@ -286,7 +292,10 @@ struct FileFreeing {
             }
             return found
         }
-        let whole = FreedPaths().adding(directories.map(\.beneath))
+        let freeing = directories.map(\.beneath).filter { directory in
+            candidates.contains { $0.row.key.hasPrefix(directory) }
+        }
+        let whole = FreedPaths().adding(freeing)
         return whole.keys + candidates.map(\.row.key).filter { !whole.contains($0) }
     }
 
@@ -316,7 +325,9 @@ struct FileFreeing {
     }
 
     /// What stays here is a file like any other.
-    private func takeBack(_ kept: Set<ObjectKey>) async throws {
+    private func takeBack(_ rows: [ManifestEntry]) async throws {
+        let kept = Set(rows.map(\.key))
+        try await setup.session.manifest.record(rows.map { .upsert($0) })
         let freed = try FreedPaths.read(in: setup.session.directory)
         try freed.removing { kept.contains($0) }.write(to: setup.session.directory)
     }

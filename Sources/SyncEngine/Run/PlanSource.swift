@@ -112,7 +112,7 @@ struct PlanSource: RunStep {
         while let item = plan.next() { try await give(item) }
         let rest = try await chosen?.finish(isComplete: loop.listingFailure == nil) ?? []
         for item in rest { try await body(item) }
-        if loop.listingFailure == nil { scope.freed.finish() }
+        if loop.listingFailure == nil { try await scope.freed.finish(session.manifest) }
         tracker.count { summary in
             summary.excluded = scope.excludedCount + issues.taggedCount
             summary.notMirrored = issues.notMirroredCount + plan.reserved.kept
@@ -177,7 +177,7 @@ struct PlanSource: RunStep {
             loop.note(entry, isSelected: chosen != nil, isHeld: chosen == nil && scope.holds(entry))
             if let chosen { return try await onEntry(chosen) }
             try await onLeftOut(entry)
-            try await leftOut.add(entry)
+            try await leftOut.add(entry, isFreed: scope.freed.holds(entry))
         }
         try await withThrowingTaskGroup(of: Void.self) { group in
             // Their failures reach the plan through their channels.

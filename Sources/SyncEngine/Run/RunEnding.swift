@@ -113,7 +113,7 @@ extension RunEnding {
         let isWhole =
             setup.bringsFreedBack && isClean && options.plan == nil
             && summary.excluded == 0 && summary.skipped == coverage.lostFreed
-            && summary.notMirrored == 0
+            && summary.notMirrored == 0 && summary.conflicts == 0
         let named = setup.bringsFreedBack ? session.freed.keys.filter { paths.contains($0) } : []
         var returned: Set<ObjectKey> = []
         for key in coverage.returned where try await isBack(key) != false { returned.insert(key) }

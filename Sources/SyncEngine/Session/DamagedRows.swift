@@ -170,7 +170,8 @@ final class DamagedRows: Sendable {
     ///
     /// To be called before anybody is told: a run that is killed then must not forget it.
     func mark(_ row: ManifestEntry) async throws {
-        let damaged = row.replacing(isDamaged: true)
+        var damaged = row.replacing(isDamaged: true)
+        (damaged.isLeftOut, damaged.isFreed) = (row.isLeftOut, row.isFreed)
         if row.inode != 0, unsearched.withLock(\.isEmpty) {
             try await manifest.setSetting(Self.unsearchedSetting, "1")
         }

@@ -9,7 +9,7 @@ struct DirectoryCheck {
     fileprivate enum Setting {
         static let root = "directory.root"
         static let marker = "directory.marker"
-        /// The inode of the manifest itself.
+        /// By what the manifest knows its own file.
         static let file = "directory.manifest"
     }
 
@@ -22,8 +22,8 @@ struct DirectoryCheck {
         /// False if the directory is another one than last time, or was rolled back.
         let isSame: Bool
         let root: RootIdentity
-        /// The inode of the manifest; nil if that tells nothing.
-        let file: UInt64?
+        /// By what the manifest is known; nil if that tells nothing.
+        let file: String?
         /// True if the manifest knows it as just this one.
         let isRecorded: Bool
         /// The number in the directory's marker, if the manifest has another one.
@@ -49,9 +49,9 @@ struct DirectoryCheck {
         let recordedName: String?
         let marker: DirectoryMarker?
         let number: RunNumber
-        /// The inode of the manifest, and the recorded one; nil if they tell nothing.
-        let file: UInt64?
-        let recordedFile: UInt64?
+        /// By what the manifest is known, and what it recorded; nil if they tell nothing.
+        let file: String?
+        let recordedFile: String?
         var refusal: LocalError?
 
         /// False for a manifest that came back with all of `.osssync`, marker included.
@@ -153,15 +153,11 @@ struct DirectoryCheck {
             recordedName: recordedName,
             marker: marker,
             number: try await manifest.runNumber(),
-            file: try manifestInode(),
-            recordedFile: try await manifest.setting(Setting.file).flatMap { UInt64($0) },
+            file: settings.stateDirectory == nil
+                ? try directory.state.identity(of: ManifestFiles.databaseName) : nil,
+            recordedFile: try await manifest.setting(Setting.file),
             refusal: refusal
         )
-    }
-
-    private func manifestInode() throws -> UInt64? {
-        guard settings.stateDirectory == nil, try directory.keepsInodeNumbers() else { return nil }
-        return try directory.state.inode(of: ManifestFiles.databaseName)
     }
 
     /// Returns the name of the state.
@@ -181,7 +177,7 @@ struct DirectoryCheck {
         } else {
             if facts.recordedRoot == nil { changes.append((Setting.root, facts.root.text)) }
             if facts.recordedFile == nil, let file = facts.file {
-                changes.append((Setting.file, "\(file)"))
+                changes.append((Setting.file, file))
             }
         }
         var marker = facts.marker ?? DirectoryMarker(name: randomName)
@@ -275,7 +271,7 @@ extension DirectoryCheck.Finding {
         }
         try await manifest.setSettings([
             (DirectoryCheck.Setting.root, root.text),
-            (DirectoryCheck.Setting.file, file.map { "\($0)" }),
+            (DirectoryCheck.Setting.file, file),
         ])
     }
 }

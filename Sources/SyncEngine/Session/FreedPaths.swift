@@ -23,8 +23,8 @@ struct FreedPaths: Sendable, Hashable {
 
     static func read(in directory: MirrorDirectory) throws(TransferError) -> FreedPaths {
         let advice =
-            "Restore it from a backup, or remove it: the manifest knows which files were freed, "
-            + "and a pull fetches what else is in freed directories"
+            "Restore it from a backup, or remove it and pull with each state of the directory "
+            + "before the next push: that fetches again what was freed"
         return try read(fileName, advice: advice) { () throws(LocalError) in
             try directory.markerFile.folder(makes: false)?.read(fileName, limit: maximumSize)
         } ?? FreedPaths()
@@ -60,9 +60,14 @@ struct FreedPaths: Sendable, Hashable {
     }
 
     /// Where the named directory is that holds a key; nil if none does.
+    ///
+    /// It is the last one before the key: what lies in a named directory is not named itself.
     fileprivate func directory(of key: ObjectKey) -> Int? {
-        key.bytes.indices.lazy.filter { key.bytes[$0] == UInt8(ascii: "/") }
-            .compactMap { index(of: ObjectKey([UInt8](key.bytes[...$0]))) }.first
+        let last = place(of: key) - 1
+        guard last >= 0, keys[last].isDirectoryMarker, key.hasPrefix(keys[last]) else {
+            return nil
+        }
+        return last
     }
 
     /// True for what is named itself.
@@ -208,10 +213,19 @@ final class FreedScope: Sendable {
 
     /// Counts the named files and directories of which the plan had nothing, as in another bucket;
     /// to be called after a whole listing.
-    func finish() {
-        counted.withLock { seen in
-            for (place, key) in paths.keys.enumerated() where isExpected(key) {
-                if !seen.isFound.isEmpty, seen.isFound[place] { continue }
+    ///
+    /// A directory with rows has been told by them, or has files that are as recorded, at which
+    /// nobody looks.
+    func finish(_ manifest: ManifestStore) async throws(ManifestError) {
+        let found = counted.withLock { $0.isFound }
+        for (place, key) in paths.keys.enumerated() where isExpected(key) {
+            if !found.isEmpty, found[place] { continue }
+            if key.isDirectoryMarker,
+                try await manifest.first(.entries(in: KeyRange(prefix: key))) != nil
+            {
+                continue
+            }
+            counted.withLock { seen in
                 seen.lost.add(key)
                 if bringsBack, seen.returned.count < Self.returnedLimit {
                     seen.returned.insert(key)

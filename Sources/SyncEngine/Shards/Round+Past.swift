@@ -58,6 +58,8 @@ struct PastRounds: StateFile, Hashable {
 }
 
 extension LocalMirror {
+    package func isSharded() throws(TransferError) -> Bool { try Cutting.read(in: open()) != nil }
+
     /// When the last complete run of each direction, or round of a cut mirror, ended, with the
     /// remote that the directory is linked with; takes no lock and changes nothing.
     package func lastSuccess() async throws(TransferError) -> [SyncDirection: StoreTime] {

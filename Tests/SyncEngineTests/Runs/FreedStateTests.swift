@@ -87,6 +87,38 @@ extension EngineRuns {
             #expect(try await fixture.object("films/a") == old)
         }
 
+        @Test func `of a directory that all came back are like any others`() async throws {
+            let fixture = try await mirror()
+            try await free(fixture, ["films"])
+            for name in ["films/a", "films/b"] {
+                try await fixture.run("a", .pull) { $0.paths = [name] }
+            }
+            for direction in SyncDirection.allCases {
+                let summary = try await fixture.run("a", direction)
+                #expect(summary.isInStep && summary.isComplete, "\(summary)")
+            }
+        }
+
+        /// As far as it has run since.
+        @Test func `are freed to another state, too, whoever ends the entry`() async throws {
+            let fixture = try await mirror()
+            let other = try fixture.engine("a", state: "state")
+            _ = try await other.run(.push, options: MirrorFixture.options()) { _ in }
+            let old = try await fixture.object("films/a")
+            try await free(fixture, ["films/a"])
+            _ = try await other.run(.push, options: MirrorFixture.options()) { _ in }
+            try fixture.remove("a/.osssync/freed")
+            let deleting = MirrorFixture.options { options in
+                (options.deletesKnown, options.deletionLimit) = (true, .percent(100))
+                options.deletesExtra = true
+            }
+            #expect(try await other.run(.push, options: deleting) { _ in }.deleted == 0)
+            try fixture.write("a/films/a", MirrorFixture.ramp(70, 9))
+            let summary = try await other.run(.push, options: deleting) { _ in }
+            #expect(summary.conflicts == 1 && summary.transferred == 0, "\(summary)")
+            #expect(try await fixture.object("films/a") == old)
+        }
+
         @Test(arguments: [SyncDirection.push, .sync, .pull], ["films", "films/a"])
         func `are named where the bucket has nothing of them`(
             direction: SyncDirection,
