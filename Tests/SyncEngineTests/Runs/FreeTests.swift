@@ -207,8 +207,8 @@ extension EngineRuns {
             let (report, kept) = try await free(fixture, paths) { $0.run.filter = selected }
             #expect(report.files == 1 && report.kept == 3)
             #expect(kept["films/link"] == "it is a symbolic link")
-            #expect(kept["films/new"]?.hasPrefix("no run with these options") == true)
-            #expect(kept["films/a"]?.hasPrefix("no run with these options") == true)
+            #expect(kept["films/new"]?.hasPrefix("no run mirrors it") == true)
+            #expect(kept["films/a"]?.hasPrefix("no run mirrors it") == true)
             // Within a directory, they are nobody's wish.
             let (rest, others) = try await free(fixture, ["films"]) { $0.run.filter = selected }
             #expect(rest.files == 1 && others.isEmpty)
