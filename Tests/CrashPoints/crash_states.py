@@ -352,7 +352,8 @@ def fingerprint(state):
 
 def materialize(state, snapshot):
     """Makes the workplace's directories hold `state`."""
-    snapshot.clear(keeps_files=False)
+    directories = {path for path, node in state.items() if isinstance(node, Directory)}
+    snapshot.clear(keeps_files=False, keeping=directories)
     made = {}
     for path, node in state.items():
         if snapshot.is_outside(path):

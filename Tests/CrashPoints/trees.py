@@ -160,9 +160,10 @@ class Snapshot:
             if os.stat(held).st_mtime_ns != modified:
                 os.utime(held, ns=(modified, modified))
 
-    def clear(self, keeps_files=True):
+    def clear(self, keeps_files=True, keeping=()):
         """Removes what was not there; with `keeps_files` false also what was, but directories
-        around the mirror and the mirror itself."""
+        around the mirror, the mirror itself and those of `keeping`: a power cut leaves them the
+        same directories."""
         for current, names, leaves in os.walk(self.place.outer, topdown=False):
             for name in leaves:
                 path = os.path.join(current, name)
@@ -175,7 +176,7 @@ class Snapshot:
             for name in names:
                 path = os.path.join(current, name)
                 keeps = path in self.directories if keeps_files else (
-                    self.is_outside(path) or path == self.place.mirror)
+                    self.is_outside(path) or path == self.place.mirror or path in keeping)
                 if not keeps:
                     os.rmdir(path)
 

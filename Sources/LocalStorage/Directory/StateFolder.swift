@@ -134,17 +134,14 @@ package struct StateFolder: Sendable {
         try calls.unlink(at: directory.descriptor, PathBytes(name.utf8))
     }
 
-    /// What tells a file from a later one of its name, which may have its inode; nil if there is
-    /// none, and where inodes do not last.
-    package func identity(of name: String) throws(LocalError) -> String? {
-        let path = PathBytes(name.utf8)
-        guard try calls.keepsInodeNumbers(directory.descriptor),
-            let status = try directory.status(of: path)
-        else { return nil }
+    /// What tells the directory from a later one of its name, which may have its inode; nil where
+    /// inodes do not last.
+    package func identity() throws(LocalError) -> String? {
+        guard try calls.keepsInodeNumbers(directory.descriptor) else { return nil }
         let birth =
             try calls.keepsBirthTimes(directory.descriptor)
-            ? calls.birth(at: directory.descriptor, path) : nil
-        return "\(status.identity.inode)"
+            ? calls.birth(of: directory.descriptor) : nil
+        return "\(try directory.status().identity.inode)"
             + (birth.map { ":\($0.seconds):\($0.nanoseconds)" } ?? "")
     }
 

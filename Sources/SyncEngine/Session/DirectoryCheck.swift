@@ -9,12 +9,9 @@ struct DirectoryCheck {
     fileprivate enum Setting {
         static let root = "directory.root"
         static let marker = "directory.marker"
-        /// By what the manifest knows its own file.
-        static let file = "directory.manifest"
+        /// By what the manifest knows the directory that it is in.
+        static let folder = "directory.state"
     }
-
-    /// What a manifest records that was made of others.
-    static var newManifest: (name: String, value: String?) { (Setting.file, nil) }
 
     private static let nameLength = 26
 
@@ -22,8 +19,8 @@ struct DirectoryCheck {
         /// False if the directory is another one than last time, or was rolled back.
         let isSame: Bool
         let root: RootIdentity
-        /// By what the manifest is known; nil if that tells nothing.
-        let file: String?
+        /// By what the state's directory is known; nil if that tells nothing.
+        let folder: String?
         /// True if the manifest knows it as just this one.
         let isRecorded: Bool
         /// The number in the directory's marker, if the manifest has another one.
@@ -49,15 +46,17 @@ struct DirectoryCheck {
         let recordedName: String?
         let marker: DirectoryMarker?
         let number: RunNumber
-        /// By what the manifest is known, and what it recorded; nil if they tell nothing.
-        let file: String?
-        let recordedFile: String?
+        /// By what the state's directory is known, and was; nil if they tell nothing.
+        let folder: String?
+        let recordedFolder: String?
         var refusal: LocalError?
 
-        /// False for a manifest that came back with all of `.osssync`, marker included.
+        /// False if all of `.osssync` came back, marker included.
         ///
-        /// One that is elsewhere may have been moved, and the marker tells it.
-        var isSameFile: Bool { file == nil || recordedFile == nil || recordedFile == file }
+        /// A state that is elsewhere may have been moved, and the marker tells of an old one.
+        var isSameFolder: Bool {
+            folder == nil || recordedFolder == nil || recordedFolder == folder
+        }
 
         /// True if the marker is the one that the manifest was made with.
         var isMarked: Bool { recordedName != nil && marker?.name == recordedName }
@@ -87,7 +86,7 @@ struct DirectoryCheck {
         if settings.shard != nil { return try await runOfShard(facts) }
         let isSameNumber = !facts.isMarked || facts.number.accepts(marked)
         let isSame =
-            facts.isSameRoot && facts.isExpected && isSameNumber && facts.isSameFile
+            facts.isSameRoot && facts.isExpected && isSameNumber && facts.isSameFolder
         let name = records ? try await record(&facts, isSame: isSame) : state
         // The line of a state that has another name now is not in the marker yet.
         let foreignNumber: Int64?? =
@@ -95,7 +94,7 @@ struct DirectoryCheck {
         return Finding(
             isSame: isSame,
             root: facts.root,
-            file: facts.file,
+            folder: facts.folder,
             isRecorded: isSame && (facts.recordedRoot ?? facts.root) == facts.root,
             foreignNumber: foreignNumber,
             state: name,
@@ -124,7 +123,7 @@ struct DirectoryCheck {
         return Finding(
             isSame: isSame,
             root: facts.root,
-            file: nil,
+            folder: nil,
             isRecorded: isSame && (facts.recordedRoot ?? facts.root) == facts.root,
             foreignNumber: nil,
             state: state,
@@ -153,9 +152,8 @@ struct DirectoryCheck {
             recordedName: recordedName,
             marker: marker,
             number: try await manifest.runNumber(),
-            file: settings.stateDirectory == nil
-                ? try directory.state.identity(of: ManifestFiles.databaseName) : nil,
-            recordedFile: try await manifest.setting(Setting.file),
+            folder: settings.stateDirectory == nil ? try directory.state.identity() : nil,
+            recordedFolder: try await manifest.setting(Setting.folder),
             refusal: refusal
         )
     }
@@ -176,8 +174,8 @@ struct DirectoryCheck {
             }
         } else {
             if facts.recordedRoot == nil { changes.append((Setting.root, facts.root.text)) }
-            if facts.recordedFile == nil, let file = facts.file {
-                changes.append((Setting.file, file))
+            if facts.recordedFolder == nil, let folder = facts.folder {
+                changes.append((Setting.folder, folder))
             }
         }
         var marker = facts.marker ?? DirectoryMarker(name: randomName)
@@ -271,7 +269,7 @@ extension DirectoryCheck.Finding {
         }
         try await manifest.setSettings([
             (DirectoryCheck.Setting.root, root.text),
-            (DirectoryCheck.Setting.file, file),
+            (DirectoryCheck.Setting.folder, folder),
         ])
     }
 }

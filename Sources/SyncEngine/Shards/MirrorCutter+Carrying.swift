@@ -85,7 +85,7 @@ extension MirrorCutter {
             try Task.checkCancellation()
             try await take(source.range, from: source, into: manifest)
         }
-        try await manifest.setSettings(settingsOfAll + [DirectoryCheck.newManifest])
+        try await manifest.setSettings(settingsOfAll)
         try await manifest.checkpointAndClose()
         for source in partials where !source.names.isEmpty {
             try directory.linkPartials(source.names.map(\.1), from: source.folder, to: [])
