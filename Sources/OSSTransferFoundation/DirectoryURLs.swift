@@ -16,7 +16,7 @@ extension TransferManager {
     ///   - providerLimit: How long the provider may take, at most a day.
     ///   - reconnects: How often the provider is asked again whose server can't be reached.
     ///   - provider: Says what a transfer moves.
-    /// - Throws: `TransferError` as that, and of code `configuration` for what is no file URL.
+    /// - Throws: `TransferError` as that, and of code `configuration` for what is not a file URL.
     public init(
         directory: URL,
         limit: Int = 3,
@@ -38,7 +38,7 @@ extension TransferManager {
     /// Adds a transfer of which only the kind and the file are known yet; the same as
     /// `TransferManager.add` with its path.
     ///
-    /// - Throws: `TransferError` as that, and of code `configuration` for what is no file URL.
+    /// - Throws: `TransferError` as that, and of code `configuration` for what is not a file URL.
     public func add(
         _ id: String,
         kind: TransferJob.Kind,
@@ -68,7 +68,7 @@ extension DownloadOptions {
     /// - Parameters:
     ///   - recordDirectory: A file URL; see `DownloadOptions.recordDirectory`.
     ///   - base: A file URL; see `DownloadOptions.base`.
-    /// - Throws: `TransferError` of code `configuration` for what is no file URL.
+    /// - Throws: `TransferError` of code `configuration` for what is not a file URL.
     public init(recordDirectory: URL, base: URL? = nil) throws(TransferError) {
         self.init()
         self.recordDirectory = try localPath(of: recordDirectory)
@@ -82,7 +82,7 @@ extension UploadOptions {
     /// - Parameters:
     ///   - recordDirectory: A file URL; see `UploadOptions.recordDirectory`.
     ///   - base: A file URL; see `UploadOptions.base`.
-    /// - Throws: `TransferError` of code `configuration` for what is no file URL.
+    /// - Throws: `TransferError` of code `configuration` for what is not a file URL.
     public init(recordDirectory: URL, base: URL? = nil) throws(TransferError) {
         self.init()
         self.recordDirectory = try localPath(of: recordDirectory)
@@ -93,7 +93,7 @@ extension UploadOptions {
 extension TransferRecords {
     /// Names the records in the directory of a URL; nothing is read.
     ///
-    /// - Throws: `TransferError` of code `configuration` for what is no file URL.
+    /// - Throws: `TransferError` of code `configuration` for what is not a file URL.
     public init(directory: URL, base: URL? = nil) throws(TransferError) {
         self.init(directory: try localPath(of: directory), base: try optionalPath(of: base))
     }

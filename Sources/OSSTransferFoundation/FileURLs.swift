@@ -89,7 +89,7 @@ extension ResumableUpload {
 extension TransferJob {
     /// An object on its way to the file of a URL.
     ///
-    /// - Throws: `TransferError` of code `configuration` for what is no file URL.
+    /// - Throws: `TransferError` of code `configuration` for what is not a file URL.
     public static func download(
         _ source: DownloadSource,
         to file: URL,
@@ -100,7 +100,7 @@ extension TransferJob {
 
     /// The file of a URL on its way to a target, such as an object by signed requests.
     ///
-    /// - Throws: `TransferError` of code `configuration` for what is no file URL.
+    /// - Throws: `TransferError` of code `configuration` for what is not a file URL.
     public static func upload(
         of file: URL,
         to target: UploadTarget,
@@ -111,7 +111,7 @@ extension TransferJob {
 
     /// The file of a URL on its way to an object of a bucket.
     ///
-    /// - Throws: `TransferError` of code `configuration` for what is no file URL.
+    /// - Throws: `TransferError` of code `configuration` for what is not a file URL.
     public static func upload(
         of file: URL,
         to client: BucketClient,

@@ -2,6 +2,7 @@ import Foundation
 import LocalStorage
 import ManifestStore
 import SyncModel
+import Synchronization
 import Testing
 
 @testable import ObjectTransfer
@@ -9,6 +10,34 @@ import Testing
 
 /// What happened to a mirror, or its state says, between two runs.
 extension MirrorFixture {
+    /// Files in two directories, of which some are freed.
+    static let films = ["films/a", "films/b", "other/c", "other/d"]
+
+    /// A mirror that was pushed, with ``films``.
+    static func withFilms() async throws -> MirrorFixture {
+        let fixture = try MirrorFixture()
+        for name in films { try fixture.write("a/" + name, ramp(100)) }
+        try await fixture.run("a", .push)
+        return fixture
+    }
+
+    /// The report, and what stays with the reason.
+    @discardableResult
+    func free(
+        _ paths: [String],
+        in directory: String = "a",
+        _ change: (inout FreeOptions) -> Void = { _ in }
+    ) async throws -> (report: FreeReport, kept: [String: String]) {
+        var options = FreeOptions(run: Self.options())
+        options.run.paths = paths
+        change(&options)
+        let kept = Mutex<[String: String]>([:])
+        let report = try await engine(directory).free(options) { file in
+            kept.withLock { $0[file.displayKey] = file.reasonKept }
+        }
+        return (report, kept.withLock { $0 })
+    }
+
     /// Changes what the state of a mirror says, between two runs.
     func inState(
         of mirror: String = "a",

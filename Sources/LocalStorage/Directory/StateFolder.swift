@@ -134,16 +134,8 @@ package struct StateFolder: Sendable {
         try calls.unlink(at: directory.descriptor, PathBytes(name.utf8))
     }
 
-    /// What tells the directory from a later one of its name, which may have its inode; nil where
-    /// inodes do not last.
-    package func identity() throws(LocalError) -> String? {
-        guard try calls.keepsInodeNumbers(directory.descriptor) else { return nil }
-        let birth =
-            try calls.keepsBirthTimes(directory.descriptor)
-            ? calls.birth(of: directory.descriptor) : nil
-        return "\(try directory.status().identity.inode)"
-            + (birth.map { ":\($0.seconds):\($0.nanoseconds)" } ?? "")
-    }
+    /// What tells the directory from a later one of its name.
+    package func identity() throws(LocalError) -> RootIdentity { try RootIdentity(of: directory) }
 
     /// What is in it, in any order.
     package func names() throws(LocalError) -> [String] {

@@ -10,7 +10,7 @@ extension ConnectionSettings {
     ///   - url: A whole URL.
     ///   - sources: Where the connection is configured.
     ///   - connectionLimit: The largest number of requests in flight.
-    /// - Throws: `TransferError` of code `configuration` for what is no URL of a host.
+    /// - Throws: `TransferError` of code `configuration` for what is not the URL of a host.
     package init(
         to url: String,
         sources: ConfigurationSources,

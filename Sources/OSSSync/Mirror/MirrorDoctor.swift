@@ -136,8 +136,7 @@ package struct MirrorDoctor: Sendable {
                     )
                 ]
             }
-            let last = try await mirror.history().runs(limit: 1).first
-            if let last, let end = last.end, end.outcome != "complete" {
+            if let last = history.last, let end = last.end, end.outcome != "complete" {
                 let what =
                     "\(last.direction) of \(Self.text(last.started)): \(end.outcome)"
                     + (end.message.map { ": " + $0 } ?? "; 'osssync log DIR' shows why")
@@ -147,7 +146,7 @@ package struct MirrorDoctor: Sendable {
                 history.lastSuccess[direction].map { "\(direction.rawValue) \(Self.text($0))" }
             }
             guard !texts.isEmpty else {
-                let why = last == nil ? "" : "; 'osssync log DIR' shows why runs failed"
+                let why = history.last == nil ? "" : "; 'osssync log DIR' shows why runs failed"
                 let none = "no complete run of the whole mirror yet" + why
                 return active + [finding(.warning, none)]
             }

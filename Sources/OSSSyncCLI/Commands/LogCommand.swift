@@ -78,17 +78,10 @@ struct LogCommand: Sendable {
     ) async throws -> ExitCode {
         let key = String(path.utf8.last == UInt8(ascii: "/") ? path.dropLast() : path[...])
         var isFound = false
-        var kept: [PastRun] = []
-        for run in runs where kept.count < Self.runsWithItems {
-            var hasItems = false
-            _ = try await mirror.history().items(ofRun: run.number) { _ in
-                hasItems = true
-                return false
-            }
-            if hasItems { kept.append(run) }
-        }
+        let history = try mirror.history()
+        let kept = try await history.withItems(runs, limit: Self.runsWithItems)
         for run in kept.reversed() {
-            _ = try await mirror.history().items(ofRun: run.number) { item in
+            _ = try await history.items(ofRun: run.number) { item in
                 let rest = item.key.utf8.dropFirst(key.utf8.count)
                 guard item.key.utf8.starts(with: key.utf8),
                     rest.isEmpty || rest.first == UInt8(ascii: "/")

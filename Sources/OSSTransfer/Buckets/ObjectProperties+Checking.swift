@@ -100,7 +100,7 @@ extension ObjectProperties {
     ) throws(TransferError) {
         guard !names.contains(value) else { return }
         throw failure(
-            "'\(displayText(value))' is no \(what) of this store: expected one of "
+            "'\(displayText(value))' is not a valid \(what) of this store: expected one of "
                 + names.joined(separator: ", ")
         )
     }

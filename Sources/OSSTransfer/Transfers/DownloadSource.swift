@@ -92,8 +92,8 @@ public struct DownloadSource: Sendable {
     ///     and code `credentials` for errors of other types.
     /// - Returns: A source; no request is made.
     /// - Throws: `TransferError` of code `configuration` for settings that no connection can have,
-    ///   for what is no URL of a host, for two hosts, for plain http to another machine unless the
-    ///   settings allow it, and for certificate authorities that can't be read.
+    ///   for what is not the URL of a host, for two hosts, for plain http to another machine unless
+    ///   the settings allow it, and for certificate authorities that can't be read.
     public static func presigned(
         _ urls: PresignedURLs,
         connection: ConnectionSettings = ConnectionSettings(),

@@ -244,7 +244,7 @@ struct PlanScope: Sendable {
 
     /// The entry to decide on; nil if the run skips it, also for a file that the walk found.
     func choose(_ entry: JoinedEntry, _ issues: ScanIssues) -> JoinedEntry? {
-        if !freed.paths.isEmpty || entry.base?.isFreed == true { freed.look(at: entry) }
+        if freed.mayConcern(entry) { freed.look(at: entry) }
         guard !filter.tags.isEmpty, issues.isTagged(entry.key) else { return choose(entry) }
         if entry.base != nil {
             issues.countTagged(entry)
@@ -257,7 +257,7 @@ struct PlanScope: Sendable {
     /// The same by names, sizes and ages alone.
     func choose(_ entry: JoinedEntry) -> JoinedEntry? {
         // Most mirrors have freed nothing: an entry is not copied for that.
-        if freed.paths.isEmpty, entry.base?.isFreed != true { return chooseMirrored(entry) }
+        if !freed.mayConcern(entry) { return chooseMirrored(entry) }
         if let chosen = freed.choose(entry) { return chooseMirrored(chosen) }
         onExcluded?(entry.key, "freed")
         return nil

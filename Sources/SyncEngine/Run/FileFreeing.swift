@@ -292,11 +292,9 @@ struct FileFreeing {
             }
             return found
         }
-        let freeing = directories.map(\.beneath).filter { directory in
-            candidates.contains { $0.row.key.hasPrefix(directory) }
-        }
-        let whole = FreedPaths().adding(freeing)
-        return whole.keys + candidates.map(\.row.key).filter { !whole.contains($0) }
+        let keys = candidates.map(\.row.key)
+        let whole = FreedPaths().adding(directories.map(\.beneath)).directories(holding: keys)
+        return whole.keys + keys.filter { !whole.contains($0) }
     }
 
     /// Why the file stays; nil if it is gone.

@@ -115,10 +115,11 @@ extension RunEnding {
             && summary.excluded == 0 && summary.skipped == coverage.lostFreed
             && summary.notMirrored == 0 && summary.conflicts == 0
         let named = setup.bringsFreedBack ? session.freed.keys.filter { paths.contains($0) } : []
+        let files = named.filter { !$0.isDirectoryMarker }
         var returned: Set<ObjectKey> = []
-        for key in coverage.returned where try await isBack(key) != false { returned.insert(key) }
-        for key in named where !key.isDirectoryMarker {
-            if try await isBack(key) == true { returned.insert(key) }
+        for key in coverage.returned.union(files)
+        where try await isBack(key) ?? coverage.returned.contains(key) {
+            returned.insert(key)
         }
         let left = session.freed.removing { key in
             returned.contains(key) || isWhole && key.isDirectoryMarker && paths.contains(key)

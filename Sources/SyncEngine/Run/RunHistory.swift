@@ -18,13 +18,32 @@ package struct RunHistory: Sendable {
         }
     }
 
-    /// When the last complete run of each direction ended, in seconds since 1970 UTC, and the run
-    /// that goes on now, if there is one.
+    /// When the last complete run of each direction ended, in seconds since 1970 UTC, the run that
+    /// goes on now, if there is one, and the last one.
     package func latest() async throws(TransferError) -> (
-        lastSuccess: [SyncDirection: StoreTime], running: PastRun?
+        lastSuccess: [SyncDirection: StoreTime], running: PastRun?, last: PastRun?
     ) {
         try await reading { session in
-            (try await LastSuccess.read(session.manifest), try await PastRun.running(session))
+            let running = try await PastRun.running(session)
+            let last = try await session.manifest.rows(.runs, limit: 1).first
+            let times = try await LastSuccess.read(session.manifest)
+            return (times, running, last.map { PastRun($0, running) })
+        }
+    }
+
+    /// The first ones of `runs` of which items are kept.
+    package func withItems(
+        _ runs: [PastRun],
+        limit: Int
+    ) async throws(TransferError) -> [PastRun] {
+        try await reading { session in
+            var found: [PastRun] = []
+            for run in runs where found.count < limit {
+                let items = RowSelection.items(run: RunID(run.number))
+                let isEmpty = try await session.manifest.rows(items, limit: 1).isEmpty
+                if !isEmpty { found.append(run) }
+            }
+            return found
         }
     }
 

@@ -19,8 +19,8 @@ struct DirectoryCheck {
         /// False if the directory is another one than last time, or was rolled back.
         let isSame: Bool
         let root: RootIdentity
-        /// By what the state's directory is known; nil if that tells nothing.
-        let folder: String?
+        /// The state's directory; nil if that tells nothing.
+        let folder: RootIdentity?
         /// True if the manifest knows it as just this one.
         let isRecorded: Bool
         /// The number in the directory's marker, if the manifest has another one.
@@ -46,16 +46,17 @@ struct DirectoryCheck {
         let recordedName: String?
         let marker: DirectoryMarker?
         let number: RunNumber
-        /// By what the state's directory is known, and was; nil if they tell nothing.
-        let folder: String?
-        let recordedFolder: String?
+        /// The state's directory, and the recorded one; nil if they tell nothing.
+        let folder: RootIdentity?
+        let recordedFolder: RootIdentity?
         var refusal: LocalError?
 
         /// False if all of `.osssync` came back, marker included.
         ///
         /// A state that is elsewhere may have been moved, and the marker tells of an old one.
         var isSameFolder: Bool {
-            folder == nil || recordedFolder == nil || recordedFolder == folder
+            guard let folder, let recordedFolder else { return true }
+            return recordedFolder.isSame(as: folder)
         }
 
         /// True if the marker is the one that the manifest was made with.
@@ -153,7 +154,8 @@ struct DirectoryCheck {
             marker: marker,
             number: try await manifest.runNumber(),
             folder: settings.stateDirectory == nil ? try directory.state.identity() : nil,
-            recordedFolder: try await manifest.setting(Setting.folder),
+            recordedFolder: try await manifest.setting(Setting.folder)
+                .flatMap(RootIdentity.init(text:)),
             refusal: refusal
         )
     }
@@ -175,7 +177,7 @@ struct DirectoryCheck {
         } else {
             if facts.recordedRoot == nil { changes.append((Setting.root, facts.root.text)) }
             if facts.recordedFolder == nil, let folder = facts.folder {
-                changes.append((Setting.folder, folder))
+                changes.append((Setting.folder, folder.text))
             }
         }
         var marker = facts.marker ?? DirectoryMarker(name: randomName)
@@ -269,7 +271,7 @@ extension DirectoryCheck.Finding {
         }
         try await manifest.setSettings([
             (DirectoryCheck.Setting.root, root.text),
-            (DirectoryCheck.Setting.folder, folder),
+            (DirectoryCheck.Setting.folder, folder?.text),
         ])
     }
 }

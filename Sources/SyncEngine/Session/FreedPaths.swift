@@ -70,6 +70,11 @@ struct FreedPaths: Sendable, Hashable {
         return last
     }
 
+    /// Those of the named directories that hold any of `keys`.
+    func directories(holding keys: [ObjectKey]) -> FreedPaths {
+        FreedPaths(keys: Set(keys.compactMap { directory(of: $0) }).sorted().map { self.keys[$0] })
+    }
+
     /// True for what is named itself.
     func names(_ key: ObjectKey) -> Bool { index(of: key) != nil }
 
@@ -174,6 +179,11 @@ final class FreedScope: Sendable {
     }
 
     var seen: Seen { counted.withLock { $0 } }
+
+    /// False for most entries: nothing was freed as far as the list and the row know.
+    func mayConcern(_ entry: JoinedEntry) -> Bool {
+        !paths.isEmpty || entry.base?.isFreed == true
+    }
 
     /// Looks at an entry of the plan, whatever the run makes of it.
     func look(at entry: JoinedEntry) {
@@ -327,7 +337,7 @@ final class FreedScope: Sendable {
     /// What the run has to look at; nil for what is only in the bucket because it was freed.
     func choose(_ entry: JoinedEntry) -> JoinedEntry? {
         if bringsBack, let base = entry.base, entry.local == nil, entry.remote != nil,
-            paths.contains(entry.key)
+            isFreed(entry)
         {
             // It was not deleted.
             let row = base.leftOut(true)

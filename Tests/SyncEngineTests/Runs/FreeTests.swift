@@ -11,45 +11,18 @@ extension EngineRuns {
     /// What the user has only in the bucket stays there, and comes back if it is named.
     @Suite("Freed files")
     struct FreeTests {
-        private static let names = ["films/a", "films/b", "other/c", "other/d"]
-
-        private func mirror() async throws -> MirrorFixture {
-            let fixture = try MirrorFixture()
-            for name in Self.names { try fixture.write("a/" + name, MirrorFixture.ramp(100)) }
-            try await fixture.run("a", .push)
-            return fixture
-        }
-
         private static func deleting(_ options: inout RunOptions) {
             (options.deletesKnown, options.deletionLimit) = (true, .percent(100))
             options.deletesExtra = true
         }
 
-        /// The report, and what stays with the reason.
-        @discardableResult
-        private func free(
-            _ fixture: MirrorFixture,
-            _ paths: [String],
-            in directory: String = "a",
-            _ change: (inout FreeOptions) -> Void = { _ in }
-        ) async throws -> (report: FreeReport, kept: [String: String]) {
-            var options = FreeOptions(run: MirrorFixture.options())
-            options.run.paths = paths
-            change(&options)
-            let kept = Mutex<[String: String]>([:])
-            let report = try await fixture.engine(directory).free(options) { file in
-                kept.withLock { $0[file.displayKey] = file.reasonKept }
-            }
-            return (report, kept.withLock { $0 })
-        }
-
         @Test func `are counted whose objects are archived`() async throws {
-            let fixture = try await mirror()
+            let fixture = try await MirrorFixture.withFilms()
             let content = MirrorFixture.ramp(100)
             try await fixture.put("films/cold", content, storageClass: .archive)
             try fixture.write("a/films/cold", content)
             try await fixture.run("a", .push)
-            let (report, _) = try await free(fixture, ["films"])
+            let (report, _) = try await fixture.free(["films"])
             #expect(report.files == 3 && report.archived == 1, "\(report)")
         }
 
@@ -58,8 +31,8 @@ extension EngineRuns {
             direction: SyncDirection,
             paths: [String]
         ) async throws {
-            let fixture = try await mirror()
-            let (report, kept) = try await free(fixture, paths)
+            let fixture = try await MirrorFixture.withFilms()
+            let (report, kept) = try await fixture.free(paths)
             #expect(report.files == 2 && report.bytes == 200 && kept.isEmpty)
             #expect(!fixture.exists("a/films/a") && fixture.exists("a/films"))
             for _ in 1...2 {
@@ -69,22 +42,22 @@ extension EngineRuns {
             }
             #expect(!fixture.exists("a/films/a"))
             // Neither as a marker of an empty directory.
-            #expect(try await fixture.objects() == Self.names)
+            #expect(try await fixture.objects() == MirrorFixture.films)
         }
 
         @Test(arguments: SyncDirection.allCases)
         func `are deleted by no run of their path, and come back by a pull or sync`(
             direction: SyncDirection
         ) async throws {
-            let fixture = try await mirror()
-            try await free(fixture, ["films"])
+            let fixture = try await MirrorFixture.withFilms()
+            try await fixture.free(["films"])
             let summary = try await fixture.run("a", direction) { options in
                 Self.deleting(&options)
                 options.paths = ["films"]
             }
             #expect(summary.isComplete && summary.deleted == 0, "\(summary)")
             #expect(fixture.exists("a/films/a") == (direction != .push))
-            #expect(try await fixture.objects() == Self.names)
+            #expect(try await fixture.objects() == MirrorFixture.films)
             guard direction != .push else { return }
             // From now on they are files like any other.
             try fixture.remove("a/films/a")
@@ -96,8 +69,8 @@ extension EngineRuns {
             async throws
         {
             for damage in ["manifest", "copy"] {
-                let fixture = try await mirror()
-                try await free(fixture, ["films"])
+                let fixture = try await MirrorFixture.withFilms()
+                try await fixture.free(["films"])
                 var directory = "a"
                 if damage == "manifest" {
                     for name in try fixture.names(in: "a/.osssync")
@@ -116,16 +89,16 @@ extension EngineRuns {
                     #expect(summary.deleted == 0, "\(damage): \(direction)")
                 }
                 #expect(!fixture.exists(directory + "/films/a"))
-                #expect(try await fixture.objects() == Self.names)
+                #expect(try await fixture.objects() == MirrorFixture.films)
             }
         }
 
         @Test(arguments: ["filter", "limit", "failure"])
         func `of which a pull brought back some stay freed`(what: String) async throws {
-            let fixture = try await mirror()
+            let fixture = try await MirrorFixture.withFilms()
             try await fixture.put("films/large", MirrorFixture.ramp(3 << 20))
             try await fixture.run("a", .pull)
-            try await free(fixture, ["films"])
+            try await fixture.free(["films"])
             if what == "failure" {
                 try fixture.setFaults(
                     """
@@ -153,12 +126,12 @@ extension EngineRuns {
         }
 
         @Test func `whose list is lost were not deleted either`() async throws {
-            let fixture = try await mirror()
-            try await free(fixture, ["films"])
+            let fixture = try await MirrorFixture.withFilms()
+            try await fixture.free(["films"])
             try fixture.remove("a/.osssync/freed")
             let summary = try await fixture.run("a", .push) { $0.deletesKnown = true }
             #expect(summary.deleted == 0)
-            #expect(try await fixture.objects().filter { $0 != "films/" } == Self.names)
+            #expect(try await fixture.objects().filter { $0 != "films/" } == MirrorFixture.films)
             try await fixture.run("a", .pull) { $0.deletesExtra = true }
             #expect(!fixture.exists("a/films/a"))
             try await fixture.run("a", .pull) { $0.paths = ["films"] }
@@ -166,21 +139,21 @@ extension EngineRuns {
         }
 
         @Test func `whose list is damaged end a run before its first request`() async throws {
-            let fixture = try await mirror()
-            try await free(fixture, ["films"])
+            let fixture = try await MirrorFixture.withFilms()
+            try await fixture.free(["films"])
             try fixture.write("a/.osssync/freed", Data("osssync-freed 1\n".utf8))
             await #expect(throws: TransferError.self) {
                 try await fixture.run("a", .push) { Self.deleting(&$0) }
             }
-            #expect(try await fixture.objects() == Self.names)
+            #expect(try await fixture.objects() == MirrorFixture.films)
         }
 
         @Test func `only go if the bucket has what is here`() async throws {
-            let fixture = try await mirror()
+            let fixture = try await MirrorFixture.withFilms()
             try fixture.write("a/films/a", MirrorFixture.ramp(101))
             try fixture.write("a/films/new", MirrorFixture.ramp(3))
             try await fixture.put("films/b", MirrorFixture.ramp(50))
-            let (report, kept) = try await free(fixture, ["films"])
+            let (report, kept) = try await fixture.free(["films"])
             #expect(report.files == 0 && report.kept == 3)
             #expect(
                 kept == [
@@ -196,7 +169,7 @@ extension EngineRuns {
         }
 
         @Test func `named ones that no run mirrors are kept with the reason`() async throws {
-            let fixture = try await mirror()
+            let fixture = try await MirrorFixture.withFilms()
             let link = fixture.directory("a/films/link")
             try FileManager.default.createSymbolicLink(atPath: link, withDestinationPath: "a")
             try fixture.write("a/films/new", MirrorFixture.ramp(100))
@@ -204,21 +177,21 @@ extension EngineRuns {
             for name in ["/films/new", "/films/a"] { try filter.exclude(name) }
             let paths = ["films/a", "films/link", "films/new", "other/c"]
             let selected = filter
-            let (report, kept) = try await free(fixture, paths) { $0.run.filter = selected }
+            let (report, kept) = try await fixture.free(paths) { $0.run.filter = selected }
             #expect(report.files == 1 && report.kept == 3)
             #expect(kept["films/link"] == "it is a symbolic link")
             #expect(kept["films/new"]?.hasPrefix("no run mirrors it") == true)
             #expect(kept["films/a"]?.hasPrefix("no run mirrors it") == true)
             // Within a directory, they are nobody's wish.
-            let (rest, others) = try await free(fixture, ["films"]) { $0.run.filter = selected }
+            let (rest, others) = try await fixture.free(["films"]) { $0.run.filter = selected }
             #expect(rest.files == 1 && others.isEmpty)
         }
 
         @Test func `of which only the time moved are read`() async throws {
-            let fixture = try await mirror()
+            let fixture = try await MirrorFixture.withFilms()
             try fixture.setModified("a/films/a", Date(timeIntervalSince1970: 1_000_000_000))
             try fixture.write("a/films/b", Data(repeating: 7, count: 100))
-            let (report, kept) = try await free(fixture, ["films"])
+            let (report, kept) = try await fixture.free(["films"])
             #expect(report.files == 1)
             #expect(kept == ["films/b": "its content is not the recorded one"])
             #expect(fixture.exists("a/films/b") && !fixture.exists("a/films/a"))
@@ -227,15 +200,18 @@ extension EngineRuns {
         @Test func `what is new in a freed directory is fetched from it and sent into it`()
             async throws
         {
-            let fixture = try await mirror()
-            try await free(fixture, ["films"])
+            let fixture = try await MirrorFixture.withFilms()
+            try await fixture.free(["films"])
             try await fixture.put("films/c", MirrorFixture.ramp(9))
             let pulled = try await fixture.run("a", .pull)
             #expect(pulled.transferred == 0 && !fixture.exists("a/films/c"))
             try fixture.write("a/films/d", MirrorFixture.ramp(8))
             let pushed = try await fixture.run("a", .push) { Self.deleting(&$0) }
             #expect(pushed.transferred == 1 && pushed.deleted == 0)
-            #expect(try await fixture.objects() == (Self.names + ["films/c", "films/d"]).sorted())
+            #expect(
+                try await fixture.objects()
+                    == (MirrorFixture.films + ["films/c", "films/d"]).sorted()
+            )
         }
 
         @Test(arguments: SyncDirection.allCases, ["films", "films/a"])
@@ -244,8 +220,8 @@ extension EngineRuns {
             path: String
         ) async throws {
             for size in [100, 7] {
-                let fixture = try await mirror()
-                try await free(fixture, [path])
+                let fixture = try await MirrorFixture.withFilms()
+                try await fixture.free([path])
                 try fixture.write("a/films/a", MirrorFixture.ramp(size, 5))
                 for _ in 1...2 {
                     _ = try await fixture.run("a", direction) { Self.deleting(&$0) }
@@ -262,17 +238,17 @@ extension EngineRuns {
         }
 
         @Test func `go only when their permissions are in the bucket`() async throws {
-            let fixture = try await mirror()
+            let fixture = try await MirrorFixture.withFilms()
             try fixture.setMode("a/films/a", 0o600)
-            let (report, kept) = try await free(fixture, ["films"])
+            let (report, kept) = try await fixture.free(["films"])
             #expect(report.files == 1 && kept["films/a"] == "its permissions were not sent yet")
             try await fixture.run("a", .push)
-            #expect(try await free(fixture, ["films"]).report.files == 1)
+            #expect(try await fixture.free(["films"]).report.files == 1)
         }
 
         @Test func `that were put back are files like any other`() async throws {
-            let fixture = try await mirror()
-            try await free(fixture, ["films/a"])
+            let fixture = try await MirrorFixture.withFilms()
+            try await fixture.free(["films/a"])
             try fixture.write("a/films/a", MirrorFixture.ramp(100))
             try await fixture.run("a", .push)
             try fixture.remove("a/films/a")
@@ -282,19 +258,19 @@ extension EngineRuns {
         }
 
         @Test func `go by age, and by what is to be free`() async throws {
-            let fixture = try await mirror()
-            for (name, day) in zip(Self.names, [4, 3, 2, 1]) {
+            let fixture = try await MirrorFixture.withFilms()
+            for (name, day) in zip(MirrorFixture.films, [4, 3, 2, 1]) {
                 try fixture.setModified(
                     "a/" + name,
                     Date(timeIntervalSinceNow: -86_400 * Double(day))
                 )
             }
             try await fixture.run("a", .push)
-            let (old, _) = try await free(fixture, []) { $0.minimumAge = .seconds(86_400 * 7 / 2) }
+            let (old, _) = try await fixture.free([]) { $0.minimumAge = .seconds(86_400 * 7 / 2) }
             #expect(old.files == 1 && !fixture.exists("a/films/a") && fixture.exists("a/films/b"))
-            let (none, _) = try await free(fixture, []) { $0.freeBytesWanted = 0 }
+            let (none, _) = try await fixture.free([]) { $0.freeBytesWanted = 0 }
             #expect(none.files == 0 && none.isEnough)
-            let (all, _) = try await free(fixture, []) { $0.freeBytesWanted = .max }
+            let (all, _) = try await fixture.free([]) { $0.freeBytesWanted = .max }
             #expect(all.files == 3 && !all.isEnough)
             // Not the directories: what is new in them is fetched.
             try await fixture.put("films/c", MirrorFixture.ramp(9))
@@ -303,15 +279,15 @@ extension EngineRuns {
         }
 
         @Test func `a dry run tells and changes nothing`() async throws {
-            let fixture = try await mirror()
-            let (report, _) = try await free(fixture, ["films"]) { $0.run.isDryRun = true }
+            let fixture = try await MirrorFixture.withFilms()
+            let (report, _) = try await fixture.free(["films"]) { $0.run.isDryRun = true }
             #expect(report.files == 2 && fixture.exists("a/films/a"))
             #expect(!fixture.exists("a/.osssync/freed"))
         }
 
         @Test func `are named by status and explain, and not missing for verify`() async throws {
-            let fixture = try await mirror()
-            try await free(fixture, ["films"])
+            let fixture = try await MirrorFixture.withFilms()
+            try await fixture.free(["films"])
             let engine = try fixture.engine("a")
             let status = try await engine.status(options: MirrorFixture.options())
             #expect(status.freed.count == 2 && status.freed.bytes == 200)
@@ -329,7 +305,7 @@ extension EngineRuns {
             var (number, isDone) = (0, false)
             while !isDone {
                 number += 1
-                let fixture = try await mirror()
+                let fixture = try await MirrorFixture.withFilms()
                 let faults = SystemCallFaults(
                     .fail(errno: ENOSPC),
                     at: number,
@@ -352,9 +328,9 @@ extension EngineRuns {
         }
 
         @Test func `of another machine are its own`() async throws {
-            let fixture = try await mirror()
+            let fixture = try await MirrorFixture.withFilms()
             try await fixture.run("b", .pull)
-            try await free(fixture, ["films"])
+            try await fixture.free(["films"])
             try fixture.write("b/films/a", MirrorFixture.ramp(5))
             try fixture.remove("b/films/b")
             try await fixture.run("b", .push) { $0.deletesKnown = true }

@@ -8,24 +8,9 @@ extension EngineRuns {
     /// The list of them is the directory's, and each state has rows of its own.
     @Suite("Freed files and other states of the directory")
     struct FreedStateTests {
-        private static let names = ["films/a", "films/b", "other/c", "other/d"]
-
-        private func mirror() async throws -> MirrorFixture {
-            let fixture = try MirrorFixture()
-            for name in Self.names { try fixture.write("a/" + name, MirrorFixture.ramp(100)) }
-            try await fixture.run("a", .push)
-            return fixture
-        }
-
-        private func free(_ fixture: MirrorFixture, _ paths: [String]) async throws {
-            var options = FreeOptions(run: MirrorFixture.options())
-            options.run.paths = paths
-            _ = try await fixture.engine("a").free(options) { _ in }
-        }
-
         @Test func `are the directory's, whichever state a run has`() async throws {
-            let fixture = try await mirror()
-            try await free(fixture, ["films"])
+            let fixture = try await MirrorFixture.withFilms()
+            try await fixture.free(["films"])
             let engine = try fixture.engine("a", state: "state")
             for _ in 0..<2 {
                 let summary = try await engine.run(
@@ -38,7 +23,7 @@ extension EngineRuns {
                 ) { _ in }
                 #expect(summary.deleted == 0)
             }
-            #expect(try await fixture.objects() == Self.names)
+            #expect(try await fixture.objects() == MirrorFixture.films)
         }
 
         /// `knows` is whether the other state has recorded the file before.
@@ -47,14 +32,14 @@ extension EngineRuns {
             prefix: String,
             knows: Bool
         ) async throws {
-            let fixture = try await mirror()
+            let fixture = try await MirrorFixture.withFilms()
             let other = try fixture.engine("a", state: "state", prefix: prefix)
             func runOther() async throws -> RunSummary {
                 try await other.run(.push, options: MirrorFixture.options()) { _ in }
             }
             if knows { #expect(try await runOther().isInStep) }
             let old = try await fixture.object("films/a")
-            try await free(fixture, ["films/a"])
+            try await fixture.free(["films/a"])
             try fixture.write("a/films/a", MirrorFixture.ramp(70, 9))
             let isFirst = !knows && prefix == "offsite/"
             for _ in 0..<2 {
@@ -75,9 +60,9 @@ extension EngineRuns {
             direction: SyncDirection,
             path: String
         ) async throws {
-            let fixture = try await mirror()
+            let fixture = try await MirrorFixture.withFilms()
             let old = try await fixture.object("films/a")
-            try await free(fixture, [path])
+            try await fixture.free([path])
             try fixture.write("a/films/a", MirrorFixture.ramp(70, 9))
             try await fixture.run("a", direction) { options in
                 (options.paths, options.conflictPolicy) = ([path], .skip)
@@ -88,8 +73,8 @@ extension EngineRuns {
         }
 
         @Test func `of a directory that all came back are like any others`() async throws {
-            let fixture = try await mirror()
-            try await free(fixture, ["films"])
+            let fixture = try await MirrorFixture.withFilms()
+            try await fixture.free(["films"])
             for name in ["films/a", "films/b"] {
                 try await fixture.run("a", .pull) { $0.paths = [name] }
             }
@@ -101,11 +86,11 @@ extension EngineRuns {
 
         /// As far as it has run since.
         @Test func `are freed to another state, too, whoever ends the entry`() async throws {
-            let fixture = try await mirror()
+            let fixture = try await MirrorFixture.withFilms()
             let other = try fixture.engine("a", state: "state")
             _ = try await other.run(.push, options: MirrorFixture.options()) { _ in }
             let old = try await fixture.object("films/a")
-            try await free(fixture, ["films/a"])
+            try await fixture.free(["films/a"])
             _ = try await other.run(.push, options: MirrorFixture.options()) { _ in }
             try fixture.remove("a/.osssync/freed")
             let deleting = MirrorFixture.options { options in
@@ -124,8 +109,8 @@ extension EngineRuns {
             direction: SyncDirection,
             path: String
         ) async throws {
-            let fixture = try await mirror()
-            try await free(fixture, [path])
+            let fixture = try await MirrorFixture.withFilms()
+            try await fixture.free([path])
             let other = try fixture.engine("a", state: "state", prefix: "offsite/")
             for _ in 0..<2 {
                 let log = EventLog()
@@ -143,19 +128,19 @@ extension EngineRuns {
                 options.deletesExtra = true
             }
             #expect(last.deleted == 0 && last.isInStep, "\(last)")
-            #expect(try await fixture.objects().filter { $0 != "films/" } == Self.names)
+            #expect(try await fixture.objects().filter { $0 != "films/" } == MirrorFixture.films)
             try await fixture.run("a", .pull) { $0.paths = [path] }
             #expect(fixture.exists("a/films/a"))
         }
 
         @Test func `are not replaced by the older version of another bucket`() async throws {
-            let fixture = try await mirror()
+            let fixture = try await MirrorFixture.withFilms()
             let other = try fixture.engine("a", state: "state", prefix: "offsite/")
             _ = try await other.run(.push, options: MirrorFixture.options()) { _ in }
             let new = MirrorFixture.ramp(90, 4)
             try fixture.write("a/films/a", new)
             try await fixture.run("a", .push)
-            try await free(fixture, ["films/a"])
+            try await fixture.free(["films/a"])
             let named = MirrorFixture.options { $0.paths = ["films/a"] }
             #expect(try await other.run(.pull, options: named) { _ in }.transferred == 1)
             let summary = try await fixture.run("a", .push)
@@ -164,8 +149,8 @@ extension EngineRuns {
         }
 
         @Test func `in a freed directory, what is new is a file like any other`() async throws {
-            let fixture = try await mirror()
-            try await free(fixture, ["films"])
+            let fixture = try await MirrorFixture.withFilms()
+            try await fixture.free(["films"])
             for size in [60, 61] {
                 try fixture.write("a/films/new", MirrorFixture.ramp(size, 3))
                 let summary = try await fixture.run("a", .push)

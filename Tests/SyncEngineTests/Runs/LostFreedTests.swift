@@ -8,15 +8,6 @@ extension EngineRuns {
     /// What the bucket had of them is gone, or another bucket is asked.
     @Suite("Freed files that are not in the bucket")
     struct LostFreedTests {
-        private func mirror() async throws -> MirrorFixture {
-            let fixture = try MirrorFixture()
-            for name in ["films/a", "films/b", "other/c", "other/d"] {
-                try fixture.write("a/" + name, MirrorFixture.ramp(100))
-            }
-            try await fixture.run("a", .push)
-            return fixture
-        }
-
         private static func deleting(_ options: inout RunOptions) {
             (options.deletesKnown, options.deletionLimit) = (true, .percent(100))
             options.deletesExtra = true
@@ -27,9 +18,7 @@ extension EngineRuns {
             _ paths: [String],
             in directory: String = "a"
         ) async throws {
-            var options = FreeOptions(run: MirrorFixture.options())
-            options.run.paths = paths
-            let report = try await fixture.engine(directory).free(options) { _ in }
+            let report = try await fixture.free(paths, in: directory).report
             #expect(report.files > 0, "\(report)")
         }
 
@@ -42,7 +31,7 @@ extension EngineRuns {
             nested: (freeing: String, paths: [String], deleting: String, key: String),
             direction: SyncDirection
         ) async throws {
-            let fixture = try await mirror()
+            let fixture = try await MirrorFixture.withFilms()
             try await fixture.run("a/films", .push)
             try await free(fixture, nested.paths, in: nested.freeing)
             #expect(!fixture.exists("a/films/a"))
@@ -67,7 +56,7 @@ extension EngineRuns {
             case: (freed: String, new: String, key: String),
             direction: SyncDirection
         ) async throws {
-            let fixture = try await mirror()
+            let fixture = try await MirrorFixture.withFilms()
             for name in ["deep/er/x", "deep/y"] { try fixture.write("a/" + name, Data(name.utf8)) }
             try await fixture.run("a", .push)
             try await free(fixture, [`case`.freed])
@@ -104,7 +93,7 @@ extension EngineRuns {
             direction: SyncDirection,
             isLinkNew: Bool
         ) async throws {
-            let fixture = try await mirror()
+            let fixture = try await MirrorFixture.withFilms()
             try fixture.link("a/films/link", to: "a")
             func storing(_ options: inout RunOptions) { options.links = .store }
             try await fixture.run("a", .push) { storing(&$0) }
@@ -142,7 +131,7 @@ extension EngineRuns {
         func `that are gone from the bucket are named until the user gives them up`(
             direction: SyncDirection
         ) async throws {
-            let fixture = try await mirror()
+            let fixture = try await MirrorFixture.withFilms()
             try await free(fixture, ["films", "other/c"])
             for name in ["films/a", "other/c"] { try await fixture.deleteObject(name) }
             try await fixture.put("films/b", MirrorFixture.ramp(50))
@@ -170,7 +159,7 @@ extension EngineRuns {
         @Test func `of a directory that is gone from the bucket are given up as a whole`()
             async throws
         {
-            let fixture = try await mirror()
+            let fixture = try await MirrorFixture.withFilms()
             try await free(fixture, ["films"])
             for key in ["films/a", "films/b"] { try await fixture.deleteObject(key) }
             #expect(try await !fixture.run("a", .sync).isComplete)
@@ -182,7 +171,7 @@ extension EngineRuns {
         }
 
         @Test func `that the bucket of another state does not have are named`() async throws {
-            let fixture = try await mirror()
+            let fixture = try await MirrorFixture.withFilms()
             try await free(fixture, ["films/a", "films/b"])
             try await fixture.deleteObject("films/a")
             var engine = try fixture.engine("a")
@@ -203,7 +192,7 @@ extension EngineRuns {
         }
 
         @Test func `have the names that they have, which are not for a terminal`() async throws {
-            let fixture = try await mirror()
+            let fixture = try await MirrorFixture.withFilms()
             try fixture.write("a/films/a\tb", MirrorFixture.ramp(100))
             try await fixture.run("a", .push)
             try await free(fixture, ["films/a\tb"])
