@@ -94,7 +94,7 @@ public final class TransferMonitor: Sendable {
             log?(.notice, "the store supports no conditions on writes", [:])
         case .metadataLeftOut(let key):
             log?(.notice, "metadata of a replaced object was not kept", ["key": key.display])
-        case .succeeded, .serviceTime: break
+        case .answered, .serviceTime: break
         }
     }
 

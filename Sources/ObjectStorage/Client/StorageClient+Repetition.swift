@@ -69,7 +69,7 @@ extension StorageClient {
                 try await attempt(&context)
                 outage.answered()
                 budget.refund()
-                return environment.observe(.succeeded)
+                return environment.observe(.answered)
             } catch let failure {
                 // Whatever an answer had to say passes here.
                 redaction.add(context)
@@ -225,6 +225,11 @@ extension StorageClient {
         switch state.next(retryClass, random: environment.randomUnit()) {
         case .giveUp:
             if case .clockSkew = retryClass { clock.distrust() }
+            // That there is no such object, or another one, is an answer like any other.
+            if error.isAnswer, [.never, .objectChanged].contains(retryClass) {
+                budget.refund()
+                environment.observe(.answered)
+            }
             throw error
         case .wait(let pause):
             guard budget.spend() else { throw error }

@@ -36,8 +36,8 @@ package final class StorageClient: Sendable {
     let lacksMultipleDeletion = Atomic(false)
     /// True once the service has refused a HEAD for asking for checksums.
     let lacksChecksumMode = Atomic(false)
-    /// True once a listing has shown that the service writes a blank as `%20`, so that a plus is a
-    /// plus.
+    /// True once a listing has shown that the service writes a blank as `%20`, or a plus as itself,
+    /// so that a plus is a plus.
     private let keepsPlus = Atomic(false)
     /// Objects that are sent as they are stored only to those who accept their encoding.
     private let packed = Mutex<Set<ObjectKey>>([])
@@ -91,9 +91,11 @@ package final class StorageClient: Sendable {
         guard dialect.keyEncoding == .form else { return dialect.keyEncoding }
         if keepsPlus.load(ordering: .relaxed) { return .strict }
         guard hasEncodedBlank(body) else { return .form }
-        keepsPlus.store(true, ordering: .relaxed)
+        noteKeptPlus()
         return .strict
     }
+
+    func noteKeptPlus() { keepsPlus.store(true, ordering: .relaxed) }
 
     private static let packedLimit = 10_000
 

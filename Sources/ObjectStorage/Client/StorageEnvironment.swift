@@ -33,7 +33,8 @@ package enum StorageObservation: Sendable {
     /// What time it is by the service's clock, as it says with each page of a listing.
     case serviceTime(Timestamp)
     case throttled(retryAfter: Duration?)
-    case succeeded
+    /// A request succeeded, or got an answer that no repetition would change.
+    case answered
     /// The local clock is wrong by this much; signatures use the server's from now on.
     case clockCorrected(offsetSeconds: Int64)
     /// The service knows no conditions on writes: what another writer puts at the same time may be

@@ -17,9 +17,6 @@ internal import Synchronization
 /// Not guaranteed: no store deletes on a condition, so an object that another writer replaces
 /// between step 3 and the request right after it is deleted.
 struct DeletionPass: Sendable {
-    /// Files whose objects are asked for side by side.
-    private static let askedAtOnce = 128
-
     let context: RunContext
     let executor: ItemExecutor
     let watch: DirectoryWatch
@@ -28,6 +25,15 @@ struct DeletionPass: Sendable {
     /// True if an earlier pass of the same plan may have been killed: what is gone was deleted.
     var isRepeated = false
     let freedElsewhere: FreedElsewhere
+    private var files: FileDeletions {
+        FileDeletions(
+            context: context,
+            executor: executor,
+            watch: watch,
+            renames: renames,
+            isRepeated: isRepeated
+        )
+    }
     private var recheck: DeletionRecheck { DeletionRecheck(context: context, executor: executor) }
 
     /// Deletes objects in ascending and files in descending key order, so that what a directory
@@ -42,7 +48,7 @@ struct DeletionPass: Sendable {
         if planned.local > 0 {
             // The next run finds by the plan what a power cut leaves half done.
             try await context.manifest.makeDurable()
-            guard try await deleteFiles() else { return }
+            guard try await files.run() else { return }
         }
         // The end of a round that could not do all of it does the rest when it is repeated.
         if isRepeated, !context.tracker.summary.isWithoutProblems { return }
@@ -266,135 +272,5 @@ struct DeletionPass: Sendable {
             // A key that can have no file here.
             return .free
         }
-    }
-
-    /// False if the next run has to look after directories that could not be removed.
-    private func deleteFiles() async throws -> Bool {
-        var isComplete = true
-        let going = context.closed.going
-        let planned = RowSelection.deletionsBackwards(run: context.run, side: .local)
-        try Task.checkCancellation()
-        for try await batch in context.manifest.pages(planned, limit: context.limits.batch) {
-            try await watch.check()
-            var forgotten: Set<ObjectKey> = []
-            var emptied: Set<RelativePath> = []
-            var renamed: [ManifestChange] = []
-            var rest = batch[...]
-            while !rest.isEmpty, !Task.isCancelled, executor.ledger.stop == nil {
-                // Few at once, so that no answer is old when its file goes.
-                let asked = [PlannedDeletion](rest.prefix(Self.askedAtOnce))
-                rest = rest.dropFirst(Self.askedAtOnce)
-                let gone = await recheck.goneThere(asked)
-                for deletion in asked {
-                    if let rename = renames[deletion.key] {
-                        guard gone.contains(deletion.key),
-                            let new = await self.rename(deletion, rename)
-                        else {
-                            await executor.downloads.download(rename.source.entry, .replace)
-                            continue
-                        }
-                        renamed.append(
-                            .upsert(rename.row(new.identity, permissions: new.permissions))
-                        )
-                        forgotten.insert(deletion.key)
-                        if let parent = try? context.path(of: deletion.key).parent {
-                            emptied.insert(parent)
-                        }
-                        continue
-                    }
-                    guard gone.contains(deletion.key) else { continue }
-                    let (isSettled, parent) = await deleteFile(deletion)
-                    if isSettled { forgotten.insert(deletion.key) }
-                    if let parent { emptied.insert(parent) }
-                }
-            }
-            // The rows go last and together. One that outlives its file is harmless, the next run
-            // finds both sides without it and forgets it; and while the rows and the plan are there
-            // a killed run's empty directories are found again. A row lost in a power cut before
-            // its file would leave a file that looks like the user's own.
-            let pruner = DirectoryPruner(context: context)
-            let unneeded = forgotten.union(going)
-            for (path, failure) in try await pruner.prune(emptied, forgetting: unneeded) {
-                executor.fail(.deleteLocal, path.key, size: 0, failure)
-                isComplete = false
-            }
-            try await context.synchronize()
-            try await context.manifest.record(forgotten.map { .forget($0) } + renamed)
-            if let stop = executor.ledger.stop { throw stop }
-            try Task.checkCancellation()
-        }
-        if !going.isEmpty {
-            try await context.manifest.record(going.map { .forget($0) })
-            context.closed.noteForgotten()
-        }
-        return isComplete
-    }
-
-    /// Gives a file the name of the new key that has its content; nil if it keeps its own.
-    private func rename(
-        _ deletion: PlannedDeletion,
-        _ rename: LocalRenames.Proven
-    ) async -> (identity: FileIdentity, permissions: UInt32?)? {
-        guard let expected = deletion.identity else { return nil }
-        let directory = context.directory
-        let key = rename.source.entry.key
-        do {
-            let (old, new) = (try context.path(of: deletion.key), try context.path(of: key))
-            try await IgnoreFile.noteRemoval(of: deletion.key, in: directory, context.disk)
-            await DirectoriesAbove(executor.parts).make(above: new)
-            let renamed = try await context.closed.writing([old, new]) { () throws(LocalError) in
-                try rename.carryOut(old, expected, to: new, in: directory)
-            }
-            context.tracker.count { $0.renamed += 1 }
-            context.tracker.finishedItem(bytes: rename.source.object.size)
-            context.renamed(deletion.key, to: key, size: rename.source.object.size)
-            return renamed
-        } catch {
-            let failure =
-                (error as? LocalError).map(ItemFailure.init(ofChange:)) ?? ItemFailure(any: error)
-            executor.fail(.deleteLocal, deletion.key, size: deletion.size, failure)
-            return nil
-        }
-    }
-
-    /// Whether the row is to be forgotten, and the directory that is perhaps empty now.
-    private func deleteFile(
-        _ deletion: PlannedDeletion
-    ) async -> (isSettled: Bool, parent: RelativePath?) {
-        let (directory, trashName) = (context.directory, context.trashName)
-        let keepsInTrash = context.options.keepsRemoved
-        // What failed may have left it empty, too.
-        var parent: RelativePath?
-        do {
-            let path = try context.path(of: deletion.key)
-            parent = path.parent
-            try await IgnoreFile.noteRemoval(of: deletion.key, in: directory, context.disk)
-            let isRepeated = isRepeated
-            let pruner = DirectoryPruner(context: context)
-            let mode = try await pruner.keptMode(deletion)
-            let isRemoved = try await context.closed.writing([path]) { () throws(LocalError) in
-                if isRepeated, try directory.identity(of: path) == .absent { return true }
-                guard let identity = deletion.identity else {
-                    return try pruner.remove(path, keeping: mode)
-                }
-                if keepsInTrash {
-                    try directory.moveToTrash(path, expected: identity, run: trashName)
-                } else {
-                    try directory.remove(path, expected: identity)
-                }
-                return true
-            }
-            guard isRemoved else { return (true, nil) }
-            context.tracker.count { $0.deleted += 1 }
-            context.deleted(.deleteLocal, deletion.key, size: deletion.size, isKept: keepsInTrash)
-            return (true, parent)
-        } catch let error as LocalError {
-            let failure = ItemFailure(ofChange: error)
-            executor.fail(.deleteLocal, deletion.key, size: deletion.size, failure)
-        } catch {
-            let message = (error as? UnsafeKey)?.message ?? TransferError(any: error).message
-            executor.skip(deletion.key, size: deletion.size, message: message)
-        }
-        return (false, parent)
     }
 }

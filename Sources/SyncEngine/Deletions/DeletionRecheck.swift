@@ -167,31 +167,20 @@ struct DeletionRecheck: Sendable {
         return answer.withLock { $0 }
     }
 
-    /// Those of `batch`, files and directories here, whose objects are gone; others are reported.
+    /// True if the object of this file or directory is gone; anything else is reported.
     ///
     /// Only a HEAD of the object proves that it is gone: a page may come from a lagging store or a
     /// cache. What the filter hides is deleted in any case.
-    func goneThere(_ batch: [PlannedDeletion]) async -> Set<ObjectKey> {
-        let gone = Mutex<Set<ObjectKey>>([])
-        do {
-            try await executor.forEach(batch) { item in
-                do throws(ItemFailure) {
-                    if !context.filter.excludes(item.key) {
-                        _ = try await executor.head(item.key)
-                        throw .objectExists
-                    }
-                } catch {
-                    guard error.isVanished else {
-                        executor.fail(.deleteLocal, item.key, size: item.size, error)
-                        return
-                    }
-                }
-                gone.withLock { _ = $0.insert(item.key) }
-            }
+    func isGone(_ deletion: PlannedDeletion) async -> Bool {
+        if context.filter.excludes(deletion.key) { return true }
+        do throws(ItemFailure) {
+            _ = try await executor.head(deletion.key)
+            throw .objectExists
         } catch {
-            return []
+            if error.isVanished { return true }
+            executor.fail(.deleteLocal, deletion.key, size: deletion.size, error)
+            return false
         }
-        return Task.isCancelled ? [] : gone.withLock { $0 }
     }
 
     private func refuse(_ deletion: PlannedDeletion) {

@@ -75,7 +75,7 @@ package final class StoreObserver: Sendable {
         switch observation {
         case .requestSent:
             requests.add(1, ordering: .relaxed)
-        case .succeeded:
+        case .answered:
             listeners.withLock { $0.limiter }?.succeeded()
         case .serviceTime(let time):
             listeners.withLock { $0.clocks }?.learn(time)
