@@ -54,6 +54,25 @@ struct OddStoreTests {
         #expect(fixture.recorder.pauses.isEmpty)
     }
 
+    @Test(arguments: ["ETag: W/\"E\"\r\n", ""])
+    func `a HEAD with another tag is asked for as the object is stored`(tag: String) async throws {
+        let fixture = try ClientFixture(dialect: .s3) { request, _ in
+            if request.method == "PUT" { return [uploadResponse([1])] }
+            let isStored = request["accept-encoding"] == "gzip"
+            let headers = isStored ? ("ETag: \"E\"\r\n", 7) : (tag, 9)
+            return [
+                .text("HTTP/1.1 200 OK\r\n\(headers.0)Content-Length: \(headers.1)\r\n\r\n")
+            ]
+        }
+        let found = try await fixture.client.head("page.gz", versionID: nil)
+        #expect((found.size, found.etag) == (7, ETag(wire: "E")))
+        // Also where it is about to be replaced.
+        var request = PutRequest(key: "other.gz", replaced: ETag(wire: "E"))
+        request.keepsMetadata = true
+        _ = try await fixture.client.put(request, body: .bytes([1])) { _ in }
+        #expect(fixture.server.requests.map(\.method) == ["HEAD", "HEAD", "HEAD", "HEAD", "PUT"])
+    }
+
     @Test func `a store that unpacks in any case is named`() async throws {
         let fixture = try ClientFixture(dialect: .s3) { _, _ in
             [
@@ -133,12 +152,13 @@ struct OddStoreTests {
 
     // MARK: - HEAD
 
-    @Test func `a refused request for checksums is made without them, and not again`()
-        async throws
-    {
+    @Test(arguments: ["400 Bad Request", "405 Method Not Allowed", "501 Not Implemented"])
+    func `a refused request for checksums is made without them, and not again`(
+        status: String
+    ) async throws {
         let fixture = try ClientFixture(dialect: .s3) { request, _ in
             if request["x-amz-checksum-mode"] != nil {
-                return [.text("HTTP/1.1 400 Bad Request\r\n\r\n")]
+                return [.text("HTTP/1.1 \(status)\r\n\r\n")]
             }
             return [.text("HTTP/1.1 200 OK\r\nETag: \"E\"\r\nContent-Length: 7\r\n\r\n")]
         }
@@ -187,6 +207,41 @@ struct OddStoreTests {
         #expect(try await names(fixture.client, page: 2) == ["a b", "a+b"])
         // From then on it is known.
         #expect(try await names(fixture.client, page: 3) == ["c+d"])
+    }
+
+    @Test func `the prefix that was asked for shows that a plus is a plus`() async throws {
+        let fixture = try ClientFixture(dialect: .s3) { _, _ in
+            let body =
+                "<ListBucketResult><Prefix>c++/</Prefix><EncodingType>url</EncodingType>"
+                + "<IsTruncated>false</IsTruncated><Contents><Key>c++/a+b</Key><Size>1</Size>"
+                + "<ETag>\"E\"</ETag><LastModified>2026-01-02T03:04:05.000Z</LastModified>"
+                + "</Contents></ListBucketResult>"
+            return [.response("200 OK", headers: [], body: [UInt8](body.utf8))]
+        }
+        let page = try await fixture.client.list(ListRequest(prefix: "c++/"))
+        #expect(page.objects.map(\.key.text) == ["c++/a+b"])
+    }
+
+    // MARK: - Answers
+
+    @Test func `that there is no object is an answer like any other`() async throws {
+        let fixture = try ClientFixture(runBudget: 2) { _, index in
+            [
+                index % 2 == 0
+                    ? serviceError("503 Busy", "SlowDown")
+                    : .text("HTTP/1.1 404 Not Found\r\n\r\n")
+            ]
+        }
+        for _ in 0..<20 {
+            let error = await #expect(throws: StorageError.self) {
+                try await fixture.client.head("k", versionID: nil)
+            }
+            #expect(error?.status == 404)
+        }
+        let answers = fixture.recorder.observations.count {
+            if case .answered = $0 { true } else { false }
+        }
+        #expect(answers == 20)
     }
 
     // MARK: - Messages

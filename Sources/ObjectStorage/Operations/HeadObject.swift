@@ -153,12 +153,7 @@ extension StorageClient {
         wire.isConditional = asked.conditions.allowNotModified
         let request = wire
         return try await repeating { (context) throws(StorageError) in
-            var head = try await self.sendHead(self.packing(request, asked.key), &context)
-            if try request.lacksLength(head, isPacked: self.isPacked(asked.key)) {
-                // Of content that is unpacked on the way, as a GET without its encoding.
-                self.notePacked(asked.key)
-                head = try await self.sendHead(self.packing(request, asked.key), &context)
-            }
+            let head = try await self.sendHead(request, of: asked.key, &context)
             guard let size = head.contentLength else {
                 throw request.failure(.protocolViolation("the answer has no size"), head: head)
             }
@@ -175,6 +170,25 @@ extension StorageClient {
 }
 
 extension StorageClient {
+    /// Sends a HEAD; of content that is unpacked on the way, as a GET without its encoding, once
+    /// more as it is stored: it has no length, or not the tag that the object is listed with.
+    func sendHead(
+        _ request: StorageRequest,
+        of key: ObjectKey,
+        _ context: inout AttemptContext
+    ) async throws(StorageError) -> ResponseHead {
+        let head = try await sendHead(packing(request, key), &context)
+        let isPacked = isPacked(key)
+        let lacksLength = try request.lacksLength(head, isPacked: isPacked)
+        let lacksTag = head["etag"]?.utf8.starts(with: "W/".utf8) ?? true
+        guard lacksLength || !isPacked && lacksTag else { return head }
+        notePacked(key)
+        return try await sendHead(packing(request, key), &context)
+    }
+
+    /// How stores refuse a header that they do not know.
+    private static let unknownHeader = [400, 405, 501]
+
     /// Sends a HEAD that asks for checksums, too.
     ///
     /// Some stores refuse what they do not know in a request: then without, also from then on.
@@ -190,14 +204,16 @@ extension StorageClient {
         do throws(StorageError) {
             return try await send(asking, &context).head
         } catch {
-            guard error.status == 400, error.regionHint == nil else { throw error }
+            guard let status = error.status, Self.unknownHeader.contains(status),
+                error.regionHint == nil
+            else { throw error }
         }
         do throws(StorageError) {
             let head = try await send(request, &context).head
             lacksChecksumMode.store(true, ordering: .relaxed)
             return head
         } catch {
-            if let status = error.status, status != 400, status < 500 {
+            if let status = error.status, status < 500, !Self.unknownHeader.contains(status) {
                 lacksChecksumMode.store(true, ordering: .relaxed)
             }
             throw error

@@ -65,7 +65,13 @@ extension StorageClient {
         return try await repeating { (context) throws(StorageError) in
             let response = try await self.send(listing, &context)
             let page = try listing.decoding(response, self) { (body) throws(XMLFailure) in
-                try decodeListObjects(body, style: self.keyEncoding(of: body))
+                let page = try decodeListObjects(body, style: self.keyEncoding(of: body))
+                guard let prefix = page.prefix, prefix != request.prefix else { return page }
+                // What it was asked for tells how it writes a plus.
+                let strict = try decodeListObjects(body, style: .strict)
+                guard strict.prefix == request.prefix else { return page }
+                self.noteKeptPlus()
+                return strict
             }
             try self.checkEcho(of: page, request, listing)
             if let time = response.head["date"].flatMap({ Timestamp(httpText: $0) }) {

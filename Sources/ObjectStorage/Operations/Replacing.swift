@@ -62,7 +62,8 @@ extension StorageClient {
         _ context: inout AttemptContext
     ) async throws(StorageError) -> ObjectMetadata? {
         do throws(StorageError) {
-            let head = try await sendHead(StorageRequest("HeadObject", .head, key), &context)
+            let request = StorageRequest("HeadObject", .head, key)
+            let head = try await sendHead(request, of: key, &context)
             return ObjectMetadata(head, size: head.contentLength ?? -1, dialect: dialect)
         } catch {
             if error.isNotFound { throw wire.replacesAnother }
