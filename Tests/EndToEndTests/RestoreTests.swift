@@ -69,6 +69,27 @@ struct RestoreTests {
         #expect(tree.content("f") == ramp(40, seed: 9))
     }
 
+    @Test func `what a pattern excludes is named, and comes back outside`() throws {
+        try tree.write(".osssync/ignore", Data("x\n/e/\n".utf8))
+        try source.write("e/z", ramp(20))
+        try #require(try workplace.run("push", source.path).status == 0)
+        try tree.remove("d")
+        let result = try restore("d", "e")
+        #expect(result.status == 1)
+        #expect(places(result) == ["failed d/x -", "failed e/ -", "restored d/y bucket"])
+        #expect(!tree.exists("d/x") && !tree.exists("e"))
+        // What is here is not asked for.
+        try tree.write("d/x", ramp(5))
+        #expect(places(try restore("d")) == [])
+    }
+
+    @Test func `an unknown profile is refused, and not taken for an empty bucket`() throws {
+        try tree.remove("f")
+        let result = try restore("--profile", "nowhere", "f")
+        #expect(result.status == 2 && places(result) == [], "\(result)")
+        #expect(!tree.exists("f"))
+    }
+
     @Test func `what was freed comes back by its name`() throws {
         try #require(try workplace.run("free", tree.path, "d", "f").status == 0)
         #expect(!tree.exists("d/x") && !tree.exists("f"))

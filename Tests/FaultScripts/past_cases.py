@@ -1,11 +1,11 @@
-"""Rows F211 to F213, F412 and F448: a versioned bucket as it was."""
+"""Rows F211 to F213, F412, F448 and F546: a versioned bucket as it was."""
 
 import os
 import shutil
 import time
 
 from case_table import case, equal, expect
-from scenes import NEW, OLD, OTHER
+from scenes import FRESH, NEW, OLD, OTHER
 from stage import BUCKET, Server
 
 
@@ -90,6 +90,36 @@ def _(place):
     equal(missing.status, 1, str(missing))
     expect("'nothing' was not there at that time" in missing.errors, str(missing))
     place.in_step(place.pull())
+
+
+@case("F546", "of each file in a folder the newest version comes back, from the trash or the versions")
+def _(place):
+    versioned(place)
+    place.in_step(place.pull())
+    # The trash has a draft that is older than what was pushed after it.
+    for name in ("draft", "edit", "plain"):
+        place.write(f"p/{name}", OLD)
+    place.in_step(place.push())
+    place.write("p/draft", OTHER)
+    place.put("p/draft", FRESH)
+    equal(place.pull("--on-conflict", "remote").status, 1, "the conflict")
+    second = int(time.time())
+    while int(time.time()) <= second:
+        place.head("p/draft")
+    place.write("p/draft", NEW)
+    place.in_step(place.push())
+    # And an edit that is newer than all that was pushed.
+    place.write("p/edit", NEW)
+    place.delete("p/edit")
+    place.pull("--delete", "--on-conflict", "remote")
+    shutil.rmtree(place.path("p"))
+    place.in_step(place.push("--delete"))
+    found = place.start("restore", place.directory, "p", "--json")
+    equal({line["key"]: line["place"] for line in found.all("restored")},
+          {"p/draft": "versions", "p/edit": "trash", "p/plain": "versions"}, str(found))
+    equal(found.status, 0, str(found))
+    back = {name: content for name, content in place.tree().items() if name.startswith("p/")}
+    equal(back, {"p/draft": NEW, "p/edit": NEW, "p/plain": OLD}, "the folder")
 
 
 @case("F211", "a file that was named is replaced by its version of that time, and kept")

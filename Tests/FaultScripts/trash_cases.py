@@ -1,4 +1,4 @@
-"""Rows F207 to F210, F404, F536: the trash in the bucket, and what comes back from it."""
+"""Rows F207 to F210, F404, F536 and F547: the trash in the bucket, and what comes back from it."""
 
 import fcntl
 import os
@@ -256,3 +256,28 @@ def _(place):
     for name, *arguments in (("trash", "--empty"), ("undo",), ("restore", "gone")):
         equal(command(place, name, *arguments).status, 3, name)
     equal(trash(place), {"edited": [OLD], "gone": [OTHER]}, "the copies")
+
+
+@case("F547", "an undo puts no object where the bucket has a directory, or the reverse")
+def _(place):
+    for name in ("a", "x/1", "x/2", "kept"):
+        place.write(name, OLD)
+    place.in_step(place.push())
+    os.remove(place.path("a"))
+    place.write("a/q", NEW)
+    shutil.rmtree(place.path("x"))
+    place.write("x", NEW)
+    place.in_step(place.push(*KEEPING))
+    found = command(place, "undo")
+    equal(found.status, 1, str(found))
+    equal({line["key"]: line["state"] for line in found.all("restored")},
+          {"a": "kept", "x/1": "kept", "x/2": "kept"}, str(found))
+    expect("'a/q'" in found.errors + found.output, str(found))
+    equal([place.get(name) for name in ("a", "x/1", "a/q", "x")], [None, None, NEW, NEW],
+          "the objects")
+    # As it says: what is in the way goes first.
+    shutil.rmtree(place.path("a"))
+    os.remove(place.path("x"))
+    place.in_step(place.push("--delete"))
+    found = command(place, "undo", str(found.all("restore")[0]["run"]))
+    equal((found.status, place.get("a"), place.get("x/2")), (0, OLD, OLD), str(found))

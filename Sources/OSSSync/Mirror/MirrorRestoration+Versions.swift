@@ -2,6 +2,7 @@ internal import OSSBucket
 internal import ObjectStorage
 internal import SyncEngine
 internal import SyncModel
+internal import Synchronization
 
 /// One version of a file that can be restored.
 package struct FileVersion: Sendable, Hashable {
@@ -44,12 +45,17 @@ extension MirrorRestoration {
             } ?? true
         }
         if let mirror {
+            var isBegun = false
             do throws(TransferError) {
                 for prefix in wanted ?? [""] {
-                    try await mirror.versions(prefix, isWanted, onVersion)
+                    try await mirror.versions(prefix, isWanted) { version in
+                        isBegun = true
+                        return onVersion(version)
+                    }
                 }
             } catch {
-                guard Self.isOutage(error) else { throw error }
+                // Half a list looks like a whole one.
+                guard Self.isOutage(error), !isBegun else { throw error }
                 onWarning(error.message)
             }
         }
@@ -124,5 +130,45 @@ extension DirectoryMirror {
                 }
             }
         }
+    }
+}
+
+extension MirrorRestoration {
+    /// When the newest version of each file in the trash was removed.
+    func removalTimes() async throws(TransferError) -> [String: StoreTime] {
+        let times = Mutex<[String: StoreTime]>([:])
+        let note: @Sendable (TrashedFile) -> Bool = { file in
+            guard let time = file.removed else { return true }
+            times.withLock { $0[file.key] = max($0[file.key] ?? time, time) }
+            return true
+        }
+        _ = try await local.trash.list(age: .zero, onFile: note)
+        if let mirror, try local.trash.hasRemote() {
+            _ = try await mirror.remoteTrash().list(age: .zero, onFile: note)
+        }
+        return times.withLock(\.self)
+    }
+}
+
+extension DirectoryMirror {
+    /// Restores each file from the trash that has the version that is meant, here or in the bucket.
+    func restoreFromTrash(
+        _ request: RestoreRequest,
+        _ local: LocalMirror,
+        downloading options: RunOptions,
+        _ onFile: @escaping @Sendable (RestoredFile) -> Void
+    ) async throws(TransferError) -> RestoreReport {
+        var report = try await restoreObjects(request, downloading: options) { file in
+            var file = file
+            file.place = .bucketTrash
+            onFile(file)
+        }
+        var rest = request
+        rest.settledKeys.formUnion(report.settledKeys)
+        var found = try await local.trash.restore(rest, onFile: onFile)
+        report.missing.removeAll { !found.missing.contains($0) }
+        found.missing = []
+        report.add(found)
+        return report
     }
 }

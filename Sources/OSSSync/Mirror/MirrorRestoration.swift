@@ -151,9 +151,13 @@ package struct MirrorRestoration: Sendable {
             if isFile, report.restored > 0 || report.failed > 0 { return report }
         }
         request.settledKeys = report.settledKeys
+        let newest = try await restoreNewestVersions(request, found, onFile)
+        report.add(newest)
+        request.settledKeys.formUnion(newest.settledKeys)
         var rest = try await restoreFromTrash(request, onFile)
         if report != RestoreReport() { rest.missing = [] }
         if !rest.missing.isEmpty || isFile && rest.restored == 0 && rest.kept == 0,
+            newest == RestoreReport(),
             let other = try await restoreFromVersions(request, found, onFile)
         {
             rest = other
@@ -264,9 +268,13 @@ package struct MirrorRestoration: Sendable {
         options.conflictPolicy = replaces ? .remote : .skip
         if request.paths.contains(where: LocalMirror.isEscaped) { options.names = .escape }
         let collected = RestoredItems()
+        options.namesExcluded = true
         let isReplaced = isFile && found.explanation?.local != nil
         let done: ItemState = request.isDryRun ? .planned : .done
         let summary = try await mirror.run(.pull, options: options) { event in
+            if case .excluded(let key, _, let rule) = event, !local.has(key) {
+                collected.add(RestoredFile(excluded: key, by: rule), onFile)
+            }
             guard case .item(let item) = event else { return }
             if item.state == done, [.download, .copyLocal].contains(item.action) {
                 collected.add(RestoredFile(item, isReplaced ? .replaced : .restored), onFile)
@@ -332,16 +340,9 @@ package struct MirrorRestoration: Sendable {
         _ found: Found?,
         _ onFile: @escaping @Sendable (RestoredFile) -> Void
     ) async throws(TransferError) -> RestoreReport? {
-        guard let mirror, let path = request.paths.first, !RestoreRequest.isAll(path),
-            try mirror.shards() == nil
+        guard let path = request.paths.first, !RestoreRequest.isAll(path),
+            try await keepsVersions()
         else { return nil }
-        do throws(TransferError) {
-            guard try await mirror.keepsVersions() else { return nil }
-        } catch {
-            // A key that may not list versions finds none.
-            guard Self.isOutage(error) else { throw error }
-            return nil
-        }
         var request = request
         if request.replacesFiles { request.replaces = true }
         guard let found, !found.isDirectory, let explanation = found.explanation else {
@@ -350,6 +351,37 @@ package struct MirrorRestoration: Sendable {
         let present = explanation.local == nil ? nil : explanation.remote?.etag
         let choice = PastStore.Choice.newest(except: present.map { ETag(wire: $0) })
         return try await restoreVersions(request, choice, onFile)
+    }
+
+    private func keepsVersions() async throws(TransferError) -> Bool {
+        guard let mirror, try mirror.shards() == nil else { return false }
+        do throws(TransferError) {
+            return try await mirror.keepsVersions()
+        } catch {
+            // A key that may not list versions finds none.
+            guard Self.isOutage(error) else { throw error }
+            return false
+        }
+    }
+
+    /// The same of what no trash has a later version of: of each file the newest one comes back,
+    /// wherever it is.
+    private func restoreNewestVersions(
+        _ request: RestoreRequest,
+        _ found: Found?,
+        _ onFile: @escaping @Sendable (RestoredFile) -> Void
+    ) async throws(TransferError) -> RestoreReport {
+        guard try await keepsVersions() else { return RestoreReport() }
+        var request = request
+        request.removalTimes = try await removalTimes()
+        // Where the trash is empty, the versions come after it.
+        guard !request.removalTimes.isEmpty else { return RestoreReport() }
+        let collected = RestoredItems()
+        let report = try await restoreFromVersions(request, found) { collected.add($0, onFile) }
+        guard var report else { return RestoreReport() }
+        report.missing = []
+        report.settledKeys = collected.report.settledKeys
+        return report
     }
 
     private func restoreVersions(
@@ -363,28 +395,5 @@ package struct MirrorRestoration: Sendable {
             file.place = .versions
             onFile(file)
         }
-    }
-}
-
-extension DirectoryMirror {
-    /// Restores each file from the trash that has the version that is meant, here or in the bucket.
-    func restoreFromTrash(
-        _ request: RestoreRequest,
-        _ local: LocalMirror,
-        downloading options: RunOptions,
-        _ onFile: @escaping @Sendable (RestoredFile) -> Void
-    ) async throws(TransferError) -> RestoreReport {
-        var report = try await restoreObjects(request, downloading: options) { file in
-            var file = file
-            file.place = .bucketTrash
-            onFile(file)
-        }
-        var rest = request
-        rest.settledKeys.formUnion(report.settledKeys)
-        var found = try await local.trash.restore(rest, onFile: onFile)
-        report.missing.removeAll { !found.missing.contains($0) }
-        found.missing = []
-        report.add(found)
-        return report
     }
 }

@@ -155,9 +155,11 @@ struct RestoreCommand: Sendable {
             local,
             mirror,
             options: try context.options(of: .pull)
-        ) { [context] reason in
-            context.complain("the bucket was not asked, only the trash here: \(reason)")
-        }
+        ) { [context] reason in context.complain(Self.notAsked(reason)) }
+    }
+
+    private static func notAsked(_ reason: String) -> String {
+        "the bucket was not asked, only the trash here: \(reason)"
     }
 
     /// Shows what can be restored.
@@ -215,7 +217,9 @@ struct RestoreCommand: Sendable {
         } catch let error as TransferError
             where [.configuration, .credentials].contains(error.code)
         {
-            if try context.localMirror().trash.hasRemote() { throw error }
+            let needsBucket = try context.localMirror().trash.hasRemote()
+            if needsBucket || context.arguments.has(.profile) { throw error }
+            context.complain(Self.notAsked(error.message))
             return nil
         }
     }

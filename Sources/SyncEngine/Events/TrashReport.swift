@@ -80,6 +80,10 @@ package struct RestoreRequest: Sendable, Hashable {
     package var isDryRun = false
     /// Keys that come from elsewhere, as the report of that has them; none unless set.
     package var settledKeys: Set<String> = []
+    /// When the newest versions in the trash were removed, by their keys.
+    ///
+    /// What the bucket keeps of these files is older, unless it was written later. None unless set.
+    package var removalTimes: [String: StoreTime] = [:]
 
     /// Makes a request.
     package init(paths: [String], version: TrashVersion, target: String?, replaces: Bool) {

@@ -1,4 +1,5 @@
 internal import LocalStorage
+internal import ManifestStore
 internal import ObjectStorage
 internal import ObjectTransfer
 internal import SyncModel
@@ -249,6 +250,63 @@ extension ObjectRestorer {
             // What is left there is in the trash for its time.
             try? await fetched.finish()
             throw error
+        }
+    }
+
+    /// What the last run recorded as a directory in the place of this file, or as a file in that of
+    /// a directory that it lies in; nil if there is none.
+    func rowInTheWay(of key: ObjectKey) async throws -> ObjectKey? {
+        let path = try path(of: key)
+        if !path.isDirectory {
+            let beneath = KeyRange(prefix: path.beneath)
+            let rows = try await session.manifest.rows(.entries(in: beneath), limit: 1)
+            if let row = rows.first { return row.key }
+        }
+        var above = path.parent
+        while let parent = above {
+            let file = ObjectKey(parent.bytes)
+            if try await session.manifest.entry(file) != nil { return file }
+            above = parent.parent
+        }
+        return nil
+    }
+
+    /// The copies of what does not come from elsewhere.
+    func withoutSettled(_ copies: [TrashedObjects.Copy]) -> [TrashedObjects.Copy] {
+        copies.filter { copy in
+            if let removed = request.removalTimes[pathText(copy.key)],
+                let written = copy.object.lastModified,
+                written.seconds < removed.secondsSince1970
+            {
+                return false
+            }
+            guard !request.settledKeys.isEmpty else { return true }
+            return (try? path(of: copy.key)).map { !request.isSettled($0) }
+                ?? !request.settledKeys.contains(copy.key.text)
+        }
+    }
+
+    /// The copies of which the trash of the directory has no version that is meant rather.
+    func withoutBetter(
+        in local: [TrashOfRun],
+        _ copies: [TrashedObjects.Copy]
+    ) async throws -> [TrashedObjects.Copy] {
+        guard !local.isEmpty else { return copies }
+        let (directory, version) = (directory, request.version)
+        return try await disk.run { () throws(LocalError) in
+            var best: [TrashedObjects.Copy] = []
+            for copy in copies {
+                guard let path = try? self.path(of: copy.key) else {
+                    best.append(copy)
+                    continue
+                }
+                var isBest = true
+                for run in local where version.prefers(run, to: copy.run) {
+                    if try directory.trash.holds(path, in: run) { isBest = false }
+                }
+                if isBest { best.append(copy) }
+            }
+            return best
         }
     }
 }

@@ -174,39 +174,6 @@ struct ObjectRestorer: Sendable {
         return outcome
     }
 
-    /// The copies of what does not come from elsewhere.
-    private func withoutSettled(_ copies: [TrashedObjects.Copy]) -> [TrashedObjects.Copy] {
-        guard !request.settledKeys.isEmpty else { return copies }
-        return copies.filter { copy in
-            (try? path(of: copy.key)).map { !request.isSettled($0) }
-                ?? !request.settledKeys.contains(copy.key.text)
-        }
-    }
-
-    /// The copies of which the trash of the directory has no version that is meant rather.
-    private func withoutBetter(
-        in local: [TrashOfRun],
-        _ copies: [TrashedObjects.Copy]
-    ) async throws -> [TrashedObjects.Copy] {
-        guard !local.isEmpty else { return copies }
-        let (directory, version) = (directory, request.version)
-        return try await disk.run { () throws(LocalError) in
-            var best: [TrashedObjects.Copy] = []
-            for copy in copies {
-                guard let path = try? self.path(of: copy.key) else {
-                    best.append(copy)
-                    continue
-                }
-                var isBest = true
-                for run in local where version.prefers(run, to: copy.run) {
-                    if try directory.trash.holds(path, in: run) { isBest = false }
-                }
-                if isBest { best.append(copy) }
-            }
-            return best
-        }
-    }
-
     func restore(
         _ copies: [TrashedObjects.Copy],
         beneath path: RelativePath?,
@@ -293,7 +260,7 @@ struct ObjectRestorer: Sendable {
     }
 
     /// The path of the key's file as a user types it; the key itself if it has none.
-    private func pathText(_ key: ObjectKey) -> String {
+    func pathText(_ key: ObjectKey) -> String {
         let bytes = (try? path(of: key))?.bytes ?? key.bytes
         return String(decoding: bytes, as: UTF8.self)
     }
@@ -334,8 +301,16 @@ struct ObjectRestorer: Sendable {
             item.message = request.occupied(inBucket: false)
             return .kept
         }
-        guard !request.isDryRun else { return .restored }
-        return try await orFetched(copy, to: key, &item) { try await make(copy, at: whole) }
+        if !bringsFiles, let other = try await rowInTheWay(of: key) {
+            item.message =
+                "the bucket has '\(other.display)', and a directory cannot have both; remove that "
+                + "here and push it with --delete first"
+            return .kept
+        }
+        let done = here == .absent ? RestoredFile.State.restored : .replaced
+        guard !request.isDryRun else { return done }
+        let state = try await orFetched(copy, to: key, &item) { try await make(copy, at: whole) }
+        return state == .restored ? done : state
     }
 
     /// What is in the directory; an error if no file can be there.

@@ -79,6 +79,14 @@ package struct LocalMirror: Sendable {
         }
     }
 
+    /// True if the directory has something at the path of the key.
+    package func has(_ key: String) -> Bool {
+        guard let directory = try? open(), let path = try? Self.path(key),
+            let found = try? directory.identity(of: path)
+        else { return false }
+        return found != .absent
+    }
+
     /// The time of the bucket that the directory has, in seconds since 1970 UTC; nil for a mirror
     /// of the bucket as it is, and where that cannot be read.
     package func recordedTime() -> StoreTime? {
