@@ -1,4 +1,4 @@
-"""Rows F056 and F131 to F139: listings that are not what they should be."""
+"""Rows F056, F131 to F139 and F548: listings that are not what they should be."""
 
 import os
 import re
@@ -81,13 +81,13 @@ def changing(**fields):
 @case("F131", "a page that fails for good is used up to there, and deletes nothing")
 def _(place):
     is_distrusted(place, changing(status=500, body=b"<Error><Code>InternalError</Code></Error>"),
-                  "could not be read completely", "500", statuses=(1,), pages=12)
+                  "500", statuses=(6,), pages=12)
 
 
 @case("F131", "a page that may not be read deletes nothing")
 def _(place):
     is_distrusted(place, changing(status=403, body=b"<Error><Code>AccessDenied</Code></Error>"),
-                  "AccessDenied", statuses=(1, 4), pages=4, once=False)
+                  "AccessDenied", statuses=(4,), pages=4, once=False)
 
 
 @case("F132", "a token that leads to the same page again is found out")
@@ -392,3 +392,26 @@ def _(place):
             equal(place.uploads(), 0, f"uploads left after {name} {number!r}")
             place.delete("big")
             place.in_step(place.pull("--delete", "--allow-empty", "--max-delete", "100%"))
+
+
+@case("F548", "half a listing is no list")
+def _(place):
+    for index in range(COUNT):
+        place.write(f"f{index}", ramp(100, index))
+    place.in_step(place.push())
+
+    def refused(page):
+        if page["start"] == 0:
+            return page
+        body = b"<Error><Code>AccessDenied</Code><Message>No.</Message></Error>"
+        return {**page, "status": 403, "body": body}
+
+    os.remove(place.path("f2"))
+    place.write("new", NEW)
+    listing(place, change=refused)
+    result = place.push("--delete")
+    equal((result.status, result.summary["plan_complete"], place.get("f2")),
+          (4, False, ramp(100, 2)), str(result))
+    expect("AccessDenied" in result.error["message"], str(result))
+    found = place.start("restore", "--list", place.directory, ".", "--json")
+    equal((found.status, found.all("file_versions")), (4, []), str(found))

@@ -163,6 +163,10 @@ extension MirrorRun {
             try await Housekeeping(context: executor.context).sweepRemoteTrash()
         }
         try await RunEnding(executor: executor).forgetFreed(coverage, isClean: isClean)
+        if let error = coverage.listingFailure {
+            executor.context.tracker.planIsIncomplete()
+            throw error
+        }
         for content in await executor.publications.unproven {
             try await session.manifest.record(.note(content))
         }

@@ -3,6 +3,7 @@ import ObjectStorage
 import SyncModel
 import Testing
 
+@testable import ObjectTransfer
 @testable import SyncEngine
 
 extension EngineRuns {
@@ -125,9 +126,12 @@ extension EngineRuns {
                 }
             }
             let options = MirrorFixture.options { $0.deletesKnown = true }
-            let pull = try await engine.run(.pull, options: options, onEvent: { _ in })
-            #expect(pull.deleted == 0)
-            #expect(!pull.isInStep)
+            let log = EventLog()
+            let error = await #expect(throws: TransferError.self) {
+                try await engine.run(.pull, options: options, onEvent: log.add)
+            }
+            #expect(error?.code == .forbidden)
+            #expect(log.summary?.deleted == 0 && log.summary?.isInStep == false)
             #expect(try fixture.tree("b") == ["a": ramp(10), "z": ramp(1)])
         }
 

@@ -79,15 +79,18 @@ extension EngineRuns {
                 }
             }
             let log = EventLog()
-            let pull = try await engine.run(
-                .pull,
-                options: MirrorFixture.options { $0.deletesKnown = true },
-                onEvent: log.add
-            )
-            #expect(!pull.isInStep)
+            let error = await #expect(throws: TransferError.self) {
+                try await engine.run(
+                    .pull,
+                    options: MirrorFixture.options { $0.deletesKnown = true },
+                    onEvent: log.add
+                )
+            }
+            #expect(error?.code == .remoteUnreachable)
+            let pull = try #require(log.summary)
+            #expect(!pull.isInStep && !pull.isPlanComplete)
             #expect(pull.deleted == 0)
             #expect(pull.transferred == 1)
-            #expect(log.warnings.contains { $0.contains("could not be read completely") })
             #expect(fixture.content("b/f11") == MirrorFixture.ramp(100, 11))
             #expect(fixture.content("b/f13") == MirrorFixture.ramp(200, 13))
             #expect(fixture.content("b/f35") == MirrorFixture.ramp(100, 35))
