@@ -79,7 +79,7 @@ struct FileRightsTests {
         )
         let seen = ExpectedTarget.file(try mirror.fileIdentity(name))
         var item = try mirror.publication("new", at: name, expecting: seen, backup: backup)
-        item.permissions = given
+        (item.permissions, item.keepsPermissions) = (given, given == nil)
         let outcomes = try mirror.publish([item], durability: .synchronized)
         #expect(temporary.read(name) == "new", "\(outcomes)")
     }
@@ -106,6 +106,21 @@ struct FileRightsTests {
         try replace("f")
         #expect(try list(of: "f") == Self.secret)
         #expect(try temporary.permissions("f") == 0o660)
+    }
+
+    @Test func `a list stays with what the object says for it`() throws {
+        try temporary.write("f", "old")
+        guard try setList("f", Self.secret) else { return }
+        // The bucket is told what the list lets the group do, and every update says it again.
+        try replace("f", .ofObject(0o600))
+        #expect(try list(of: "f") == Self.secret)
+        #expect(try temporary.permissions("f") == 0o660)
+        // Who makes it private elsewhere makes it private here.
+        try temporary.write("g", "old")
+        _ = try setList("g", Self.list(user: 6, group: 4, mask: 6, others: 4))
+        try replace("g", .ofObject(0o600))
+        let bytes = try list(of: "g") ?? []
+        #expect(try temporary.permissions("g") == 0o600, "\(bytes)")
     }
 
     @Test func `without its list a new version gives nobody more`() throws {

@@ -21,7 +21,7 @@ extension MirrorDirectory {
             }
             _ = try root.directory(beneath: path, creatingWithMode: permissions)
         } catch {
-            throw disk.explained(error.naming(path), neededBytes: nil)
+            throw disk.explained(names.cause(of: error, making: path), neededBytes: nil)
         }
     }
 

@@ -13,6 +13,8 @@ package struct FileRights: Sendable, Hashable {
 
     /// These for a new version whose object says `mode`.
     func narrowed(to mode: UInt32) -> FileRights {
+        // The object says what it was told of a file with this list: it is as it was.
+        if let list, permissions & list.withoutList == mode & 0o777 { return self }
         var rights = self
         rights.list = list?.limited(to: NewFileModes.readers(of: mode))
         rights.permissions =

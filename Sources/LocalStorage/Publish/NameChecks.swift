@@ -42,6 +42,10 @@ package final class NameChecks: Sendable {
             try requireName(name, path)
         }
         if path.isLink { try requireLinks(path) }
+        try requirePlace(of: path, replaces: replaces)
+    }
+
+    private func requirePlace(of path: RelativePath, replaces: Bool) throws(LocalError) {
         let place = try place(path.parent)
         if let refusal = place.refusal { throw refusal.naming(path) }
         guard replaces, !path.isLink,
@@ -53,11 +57,19 @@ package final class NameChecks: Sendable {
         throw .systemCall(SystemCallError(call: "renameat2", errno: EPERM, path: path.display))
     }
 
-    /// Fails where a new file or directory could not get its name, as far as a look tells: nothing
-    /// is written.
+    /// Fails where a file or directory could not get its name, as far as a look tells: nothing is
+    /// written.
     ///
-    /// - Throws: `nameRefused` or `nameTaken`; whatever else it meets, the run itself reports.
-    package func requireSeen(_ path: RelativePath) throws(LocalError) {
+    /// - Throws: `nameRefused` or `nameTaken`, `otherFileSystem`, or why nothing can be written
+    ///   there; whatever else it meets, the run itself reports.
+    package func requireSeen(_ path: RelativePath, replaces: Bool) throws(LocalError) {
+        do throws(LocalError) {
+            try requirePlace(of: path, replaces: replaces)
+        } catch {
+            // A run opens directories of this user's that are closed.
+            if !error.isAccessDenied { throw error }
+        }
+        if replaces { return }
         for name in path.bytes.split(separator: UInt8(ascii: "/"))
         where !knownNames.withLock({ $0.contains(name) }) {
             do throws(LocalError) {
@@ -168,17 +180,16 @@ package final class NameChecks: Sendable {
     ) throws(LocalError) {
         guard !knownNames.withLock({ $0.contains(name) }) else { return }
         do throws(LocalError) {
-            try tryName(PathBytes(name))
+            try tryName(PathBytes(name), of: path)
         } catch {
-            let refusal = error.naming(path)
             // Any other failure is met, and reported, where the file is written.
-            if case .nameRefused = refusal { throw refusal }
+            if case .nameRefused = error { throw error }
             return
         }
         knownNames.withLock { $0.insert(name) }
     }
 
-    private func tryName(_ name: PathBytes) throws(LocalError) {
+    private func tryName(_ name: PathBytes, of path: RelativePath) throws(LocalError) {
         let directory = try partials.directory
         let calls = root.calls
         let temporary = partials.fileName(partials.newName())
@@ -190,19 +201,41 @@ package final class NameChecks: Sendable {
         )
         SystemCalls.close(descriptor)
         // One of this name that a kill left there is as good.
-        let moved = Result { () throws(LocalError) in
-            try calls.renameExclusively(
+        var refusal: LocalError?
+        do throws(LocalError) {
+            let isMoved = try calls.renameExclusively(
                 from: directory.descriptor,
                 temporary,
                 to: directory.descriptor,
                 name
             )
+            guard !isMoved else {
+                try calls.unlink(at: directory.descriptor, name)
+                return
+            }
+        } catch {
+            // Where a file was just made, only its new name can be what may not be.
+            let isOfName = error.isAccessDenied || error.errno == EPERM
+            refusal =
+                isOfName
+                ? .nameRefused(path, reason: errorText(error.errno ?? 0).lowercased())
+                : error.naming(path)
         }
-        if (try? moved.get()) != true {
-            try calls.unlink(at: directory.descriptor, temporary)
+        try calls.unlink(at: directory.descriptor, temporary)
+        if let refusal { throw refusal }
+    }
+
+    /// What a directory could not be made for: one of its names, if that is what the disk refuses.
+    func cause(of error: LocalError, making path: RelativePath) -> LocalError {
+        guard error.isAccessDenied || error.errno == EPERM else { return error.naming(path) }
+        for name in path.bytes.split(separator: UInt8(ascii: "/")) {
+            do throws(LocalError) {
+                try requireName(name, path)
+            } catch {
+                return error
+            }
         }
-        _ = try moved.get()
-        try calls.unlink(at: directory.descriptor, name)
+        return error
     }
 
     /// Why `path` cannot be made though the walk did not find it: its name, or that of a directory

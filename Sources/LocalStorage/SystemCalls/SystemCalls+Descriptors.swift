@@ -164,11 +164,7 @@ extension SystemCalls {
                 try status(of: descriptor).kind == .directory
             else { throw error }
             refusals.note(.directorySynchronization)
-            do throws(LocalError) {
-                try synchronizeFileSystem(descriptor)
-            } catch {
-                guard error.isRefusedAttribute else { throw error }
-            }
+            try synchronizeFileSystem(descriptor)
         }
     }
 
@@ -181,7 +177,16 @@ extension SystemCalls {
 
     /// Writes out the whole file system that holds `descriptor`.
     func synchronizeFileSystem(_ descriptor: Int32) throws(LocalError) {
-        try check("syncfs") { osssync_sync_file_system(descriptor) }
+        do throws(LocalError) {
+            try check("syncfs") { osssync_sync_file_system(descriptor) }
+        } catch {
+            // Some sandboxes refuse it.
+            guard error.isRefusedAttribute else { throw error }
+            try check("sync") {
+                sync()
+                return 0
+            }
+        }
     }
 
     /// False if the file system cannot share blocks between these two files.

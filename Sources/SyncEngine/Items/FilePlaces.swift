@@ -43,20 +43,21 @@ struct FilePlaces: ItemWorker {
         }
     }
 
-    /// The same for what changes nothing, by looks only; nil for what is there.
+    /// The same for what changes nothing, by looks only.
     ///
     /// Not every disk tells in this way what names it refuses.
     func hindrance(_ entry: JoinedEntry) async -> Hindrance? {
-        guard entry.local == nil, let path = try? context.path(of: entry) else { return nil }
+        guard let path = try? context.path(of: entry) else { return nil }
+        let replaces = entry.local != nil
         do {
             try await context.onDisk { directory throws(LocalError) in
-                try directory.names.requireSeen(path)
+                try directory.names.requireSeen(path, replaces: replaces)
             }
         } catch {
             return .refused(ItemFailure(ofChange: error))
         }
         // The plan has seen what is in the place of any other key.
-        guard path.isLink || path.isEscaped else { return nil }
+        guard !replaces, path.isLink || path.isEscaped else { return nil }
         return await obstacle(of: entry, at: path).map { .occupied($0) }
     }
 
