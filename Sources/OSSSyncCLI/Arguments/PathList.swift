@@ -1,7 +1,10 @@
 internal import CLibrary
 internal import OSSSync
 
-/// The paths of `--files-from`: one a line, "#" before a comment.
+/// The paths of `--files-from`: one a line, "#" and a space before a comment.
+///
+/// Names begin with "#", too: Emacs' copies, titles of songs. One with a space after it is written
+/// with "./" before it.
 struct PathList: Sendable, Hashable {
     /// More than a million paths; all are in memory.
     private static let longestFile = 256 << 20
@@ -47,12 +50,15 @@ struct PathList: Sendable, Hashable {
     ///
     /// None is a problem: a run without paths would be one of all.
     init(_ text: [UInt8]) throws(Problem) {
+        let comment = [UInt8]("# ".utf8)[...]
         var paths: [String] = []
         var number = 0
         for line in text.split(separator: UInt8(ascii: "\n"), omittingEmptySubsequences: false) {
             number += 1
             let line = line.last == UInt8(ascii: "\r") ? line.dropLast() : line
-            guard !line.isEmpty, line.first != UInt8(ascii: "#") else { continue }
+            guard !line.isEmpty, line != comment.dropLast(), !line.starts(with: comment) else {
+                continue
+            }
             guard let path = String(validating: line, as: UTF8.self), !line.contains(0) else {
                 throw Problem(reason: "line \(number): it is not text in UTF-8")
             }

@@ -19,7 +19,10 @@ struct ScheduleCommand: Sendable {
             return .success
         }
         let schedule = try schedule()
-        if action != .remove, let direction = SyncDirection(rawValue: schedule.direction.rawValue),
+        // A repair is a pull.
+        let repairs = context.arguments.has(.repair) ? SyncDirection.pull : nil
+        let direction = SyncDirection(rawValue: schedule.direction.rawValue) ?? repairs
+        if action != .remove, let direction,
             let refusal = try context.localMirror().refusal(of: direction)
         {
             throw refusal

@@ -306,7 +306,14 @@ struct FileFreeing {
                 guard let recorded = candidate.row.crc64 else {
                     return "no checksum of it is recorded"
                 }
-                let checksum = try await executor.checksum(of: path, expected: file)
+                // The time of the last change moved if another name of the file went.
+                let now = try await context.disk.run { () throws(LocalError) in
+                    try directory.identity(of: path)
+                }
+                guard case .file(let read) = now, read.isVersion(file) else {
+                    throw ItemFailure.sourceKeepsChanging
+                }
+                let checksum = try await executor.checksum(of: path, expected: read)
                 guard checksum == recorded else { return "its content is not the recorded one" }
             }
             try await context.closed.writing([path]) { () throws(LocalError) in

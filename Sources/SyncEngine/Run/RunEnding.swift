@@ -72,7 +72,8 @@ struct RunEnding: RunStep {
                 let now = settings.environment.now()
                 try await LastSuccess.record(direction, now, in: session.manifest)
             }
-            if countsAsSuccess {
+            let isWholePlan = options.plan != nil && !paths.isLimited && settings.shard == nil
+            if countsAsSuccess || isWholePlan {
                 let isInStep = failure == nil && summary.isInStep
                 try await LastSuccess.record(isInStep: isInStep, in: session.manifest)
             }

@@ -26,6 +26,23 @@ extension EngineRuns {
             #expect(report.files == 3 && report.archived == 1, "\(report)")
         }
 
+        @Test func `go with all names of a file in one run`() async throws {
+            let fixture = try MirrorFixture()
+            try fixture.write("a/s/f", MirrorFixture.ramp(400))
+            func name(_ path: String) throws {
+                try FileManager.default.linkItem(
+                    atPath: fixture.directory("a/s/f"),
+                    toPath: fixture.directory(path)
+                )
+            }
+            for path in ["a/s/g", "a/s/h"] { try name(path) }
+            try await fixture.run("a", .push)
+            // One more name, which a copy by links makes: the times of change move.
+            try name("snapshot")
+            let (report, kept) = try await fixture.free(["s"])
+            #expect(report.files == 3 && kept.isEmpty, "\(report), \(kept)")
+        }
+
         @Test(arguments: SyncDirection.allCases, [["films"], ["films/a", "films/b"]])
         func `are deleted and fetched by no run`(
             direction: SyncDirection,

@@ -312,5 +312,24 @@ extension EngineRuns {
             #expect(Set(failed.map(\.key)) == ["changed", "new"])
             #expect(failed.allSatisfy { $0.message?.contains("since the plan was saved") == true })
         }
+
+        @Test func `note whether both sides were equal after them`() async throws {
+            let fixture = try MirrorFixture()
+            for name in ["a", "d/f"] { try fixture.write("a/" + name, MirrorFixture.ramp(50)) }
+            try await fixture.run("a", .push)
+            #expect(try await Self.wasInStep(fixture) == true)
+            try fixture.write("a/a", MirrorFixture.ramp(60, 1))
+            _ = try await Self.save(fixture, .push)
+            try fixture.write("a/d/f", MirrorFixture.ramp(70, 2))
+            let summary = try await Self.apply(fixture, .push)
+            #expect(!summary.isInStep)
+            #expect(try await Self.wasInStep(fixture) == false)
+        }
+
+        private static func wasInStep(_ fixture: MirrorFixture) async throws -> Bool? {
+            var found: Bool?
+            try await fixture.inState { found = try await LastSuccess.isInStep($0.manifest) }
+            return found
+        }
     }
 }
