@@ -114,59 +114,6 @@ struct FoundationTests {
     }
 }
 
-@Suite("The bytes of an object", .timeLimit(.minutes(5)))
-struct ObjectBytesTests {
-    private func all(_ bytes: ObjectBytes) async throws -> [UInt8] {
-        var read: [UInt8] = []
-        for try await byte in bytes { read.append(byte) }
-        return read
-    }
-
-    @Test(arguments: [0, 1, 99, 100, 101, 1_000])
-    func `come in order, by pieces`(count: Int) async throws {
-        let fixture = try StoreFixture()
-        defer { fixture.stop() }
-        let client = try fixture.client()
-        let content = StoreFixture.ramp(count)
-        try await client.put(content, to: "k")
-        fixture.server.clearRequestLog()
-        #expect(try await all(client.bytes(of: "k", pieceSize: 100)) == content)
-        #expect(fixture.server.requestLog.count == max(1, (count + 99) / 100))
-    }
-
-    @Test func `are of one version`() async throws {
-        let fixture = try StoreFixture()
-        defer { fixture.stop() }
-        let client = try fixture.client()
-        try await client.put(StoreFixture.ramp(1_000), to: "k")
-        var iterator = client.bytes(of: "k", pieceSize: 100).makeAsyncIterator()
-        #expect(try await iterator.next() == 0)
-        try await client.put(StoreFixture.ramp(1_000, 7), to: "k")
-        let error = await #expect(throws: TransferError.self) {
-            while try await iterator.next() != nil {}
-        }
-        #expect(error?.code == .objectChanged)
-    }
-
-    @Test func `that came wrong are told before the last piece`() async throws {
-        let fixture = try StoreFixture()
-        defer { fixture.stop() }
-        let client = try fixture.client()
-        try await client.put(StoreFixture.ramp(1_000), to: "k")
-        try fixture.setFaults(
-            """
-            [{"match": {"operation": "GetObject", "rangeStart": 100}, "effect": {"flip": 5}}]
-            """
-        )
-        var count = 0
-        let error = await #expect(throws: TransferError.self) {
-            for try await _ in client.bytes(of: "k", pieceSize: 100) { count += 1 }
-        }
-        #expect(error?.code == .corrupt)
-        #expect(count == 900)
-    }
-}
-
 @Suite("Progress of a transfer", .timeLimit(.minutes(5)))
 struct TransferProgressTests {
     @Test func `finishes with the transfer`() async throws {

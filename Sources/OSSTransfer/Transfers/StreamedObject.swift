@@ -1,4 +1,5 @@
 internal import LocalStorage
+internal import ObjectStorage
 internal import ObjectTransfer
 internal import SyncModel
 
@@ -46,15 +47,29 @@ extension DownloadSource {
         let store = try self.store()
         let output = try ByteStream.opened(descriptor, name: name, for: subject)
         do throws(ItemFailure) {
+            let writing = BlockingQueue(label: "osssync.stream", width: 1, threads: .system)
             let download = StreamDownload(
                 key,
                 of: store,
-                to: output,
                 partSize: partSize,
                 streams: streams,
                 onProgress: onProgress
-            )
-            return try await download.run().map { finished in
+            ) { sink in
+                try await writing.run { () throws(LocalError) in
+                    try sink.withHeldBytes { bytes throws(LocalError) in try output.write(bytes) }
+                }
+            }
+            let finished: StreamDownload.Finished?
+            do {
+                finished = try await withTaskCancellationHandler {
+                    try await download.run()
+                } onCancel: {
+                    output.interrupt()
+                }
+            } catch {
+                throw ItemFailure(ofTransfer: error)
+            }
+            return finished.map { finished in
                 StreamedObject(
                     info: ObjectInfo(subject, finished.metadata),
                     crc64: finished.checksum.value,
@@ -63,6 +78,31 @@ extension DownloadSource {
             }
         } catch {
             throw Self.failure(error, displayText(subject))
+        }
+    }
+
+    /// Hands the content to a reader, in chunks.
+    func send(
+        to channel: Channel<[UInt8]>,
+        _ chunkSize: Int,
+        _ streams: Int
+    ) async throws(TransferError) {
+        try SettingBounds.check(chunkSize, "chunkSize", 1...64 << 20)
+        try SettingBounds.check(streams, "streams", 1...64)
+        let store = try self.store()
+        do throws(ItemFailure) {
+            let download = StreamDownload(
+                key,
+                of: store,
+                partSize: Int64(chunkSize),
+                streams: streams
+            ) { sink in
+                let chunk = sink.withHeldBytes { unsafe $0.withUnsafeBytes { unsafe [UInt8]($0) } }
+                try await channel.send(chunk)
+            }
+            _ = try await download.run()
+        } catch {
+            throw Self.failure(error, displayText(String(decoding: key.bytes, as: UTF8.self)))
         }
     }
 

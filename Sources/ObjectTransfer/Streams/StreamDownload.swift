@@ -1,23 +1,23 @@
-package import LocalStorage
+internal import LocalStorage
 package import ObjectStorage
 package import SyncModel
 internal import Synchronization
 
-/// One object on its way to a stream, in the order of its bytes.
+/// One object on its way to a stream or a reader, in the order of its bytes.
 ///
 /// 1. The answer to the request for the first range names the version; every other range is
 ///    requested with `If-Match`.
 /// 2. A few ranges are fetched at once and held in memory; each continues after a lost connection
-///    at the byte where it was. They are written in order.
-/// 3. The last range is written once the checksum of the whole is right.
+///    at the byte where it was. They are handed out in order.
+/// 3. The last range is handed out once the checksum of the whole is right.
 ///
-/// Nothing is kept on disk, and what was written cannot be taken back: an object that is replaced
+/// Nothing is kept on disk, and what was handed out cannot be taken back: an object that is replaced
 /// in between is an error.
 package struct StreamDownload: Sendable {
     /// The largest range, all of which is held.
     private static let largestRange: Int64 = 64 << 20
 
-    /// An object whose bytes have all been written.
+    /// An object whose bytes have all been handed out.
     package struct Finished: Sendable {
         package let metadata: ObjectMetadata
         package let checksum: CRC64
@@ -27,21 +27,21 @@ package struct StreamDownload: Sendable {
 
     private let store: any ObjectReader
     private let key: ObjectKey
-    private let output: ByteStream
+    private let output: @Sendable (FileSink) async throws -> Void
     private let rangeSize: Int64
     private let streams: Int
     private let onProgress: @Sendable (_ fetched: Int64, _ total: Int64) -> Void
-    private let writing = BlockingQueue(label: "osssync.stream", width: 1, threads: .system)
 
-    /// Makes a download; `partSize` is the preferred size of a range in bytes, and `streams` of
-    /// them are held at most.
+    /// Makes a download in ranges of `partSize` bytes at most, of which `streams` are held.
+    ///
+    /// `output` takes what a range holds; the next one waits for it.
     package init(
         _ key: ObjectKey,
         of store: any ObjectReader,
-        to output: ByteStream,
         partSize: Int64,
         streams: Int,
-        onProgress: @escaping @Sendable (_ fetched: Int64, _ total: Int64) -> Void
+        onProgress: @escaping @Sendable (_ fetched: Int64, _ total: Int64) -> Void = { _, _ in },
+        output: @escaping @Sendable (FileSink) async throws -> Void
     ) {
         self.store = store
         self.key = key
@@ -51,16 +51,12 @@ package struct StreamDownload: Sendable {
         self.onProgress = onProgress
     }
 
-    /// Writes all of the object.
+    /// Hands out all of the object.
     ///
     /// - Returns: Nil if the reader of a pipe has closed it before it had all.
     package func run() async throws(ItemFailure) -> Finished? {
         do {
-            return try await withTaskCancellationHandler {
-                try await write()
-            } onCancel: {
-                output.interrupt()
-            }
+            return try await write()
         } catch let error as LocalError where error.isClosedPipe {
             return nil
         } catch let error as StorageError where error.isPreconditionFailed {
@@ -116,10 +112,7 @@ package struct StreamDownload: Sendable {
                 verdict = proof.withLock { $0.finish() }
                 if verdict == .contentMismatch(isSure: true) { throw Self.mismatch }
             }
-            let output = output
-            try await writing.run { () throws(LocalError) in
-                try sink.withHeldBytes { bytes throws(LocalError) in try output.write(bytes) }
-            }
+            try await output(sink)
         }
         if count == 0 { verdict = proof.withLock { $0.finish() } }
         if case .contentMismatch = verdict { throw Self.mismatch }
