@@ -18,7 +18,7 @@ struct AppServerTests {
 
     /// Of a closure, how it fails while its server is away.
     enum Absence: String, CaseIterable, Sendable {
-        case retryable, unavailable, offline, timedOut
+        case retryable, unavailable, offline, timedOut, unanswered
 
         var error: any Error {
             switch self {
@@ -26,6 +26,8 @@ struct AppServerTests {
             case .unavailable: TransferError(code: .refused, message: "it is busy", status: 503)
             case .offline: URLError(.notConnectedToInternet)
             case .timedOut: URLError(.timedOut)
+            // What Linux says where a server closes a connection without an answer.
+            case .unanswered: URLError(.badServerResponse)
             }
         }
     }

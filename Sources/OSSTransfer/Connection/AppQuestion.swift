@@ -33,18 +33,26 @@ extension AppFailure {
             self = .refused(displayText(error.message), code: error.code.description)
         case _ where Self.isLostConnection(error):
             self = .passing("no connection (\(error._domain) \(error._code))")
+        case _ where error._domain == Self.urlDomain:
+            // Its description has the address, which may be a secret.
+            self = .refused("\(error._domain) \(error._code)", code: nil)
         default: self = .refused(displayText(String(describing: error)), code: nil)
         }
     }
+
+    private static let urlDomain = "NSURLErrorDomain"
 
     /// What `URLSession` throws where there is no network, no host or no answer in time.
     ///
     /// Known by number: this module imports no Foundation.
     private static func isLostConnection(_ error: any Error) -> Bool {
-        guard error._domain == "NSURLErrorDomain" else { return false }
+        guard error._domain == urlDomain else { return false }
         return switch error._code {
         // Timed out; host not found, not reached, connection lost, name not resolved; offline.
         case -1001, -1003, -1004, -1005, -1006, -1009: true
+        // The server ended the connection without an answer, or in the middle of one, as where it
+        // is started anew; Linux says so with the first two.
+        case -1011, -1017: true
         // Roaming is off, a call is active, no data is allowed, only the cache was asked.
         case -1018, -1019, -1020, -2000: true
         default: false
