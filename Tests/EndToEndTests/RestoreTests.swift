@@ -28,6 +28,11 @@ struct RestoreTests {
         try workplace.start(["restore", "--json", tree.path] + arguments).finish()
     }
 
+    private func mode(_ tree: Tree, _ name: String) throws -> Int {
+        let attributes = try FileManager.default.attributesOfItem(atPath: tree.path + "/" + name)
+        return try #require(attributes[.posixPermissions] as? Int)
+    }
+
     private func places(_ result: ProgramResult) -> [String] {
         result.events.compactMap { event in
             guard let name = event["event"] as? String,
@@ -81,6 +86,41 @@ struct RestoreTests {
         // What is here is not asked for.
         try tree.write("d/x", ramp(5))
         #expect(places(try restore("d")) == [])
+    }
+
+    @Test func `into a new folder has the permissions that a new one gets`() throws {
+        let result = try restore("--to", "copy/of", "d")
+        #expect(result.status == 0 && tree.exists("copy/of/x"), "\(result)")
+        try tree.makeDirectory("plain")
+        for name in ["copy", "copy/of"] {
+            #expect(try mode(tree, name) == mode(tree, "plain"), "\(name)")
+        }
+        // Nothing else is sent of it.
+        try #require(try workplace.run("push", tree.path).status == 0)
+        let again = try workplace.run("pull", source.path)
+        #expect(again.status == 0 && !again.output.contains("permissions"))
+        #expect(try mode(source, "copy") == mode(tree, "plain"))
+    }
+
+    @Test func `what is in the way is named`() throws {
+        try tree.remove("f")
+        try tree.makeDirectory("f")
+        let result = try restore("f")
+        #expect(result.status == 1 && result.diagnostics.contains("'f' is a directory here"))
+    }
+
+    @Test func `a bucket that cannot be asked is not an empty one`() throws {
+        try tree.remove("f")
+        try workplace.setFaults(
+            """
+            [{"match": {}, "effect": {"fail": {"status": 403, "code": "AccessDenied"}}}]
+            """
+        )
+        for words in [["restore"], ["restore", "--list"]] {
+            let result = try workplace.start(words + [tree.path, "f"]).finish()
+            #expect(result.status == 4, "\(words): \(result)")
+            #expect(result.diagnostics.contains("the bucket could not be asked"))
+        }
     }
 
     @Test func `an unknown profile is refused, and not taken for an empty bucket`() throws {

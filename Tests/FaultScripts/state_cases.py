@@ -1,4 +1,4 @@
-"""Rows F118 to F130: manifests, locks and partial files that are not what they were."""
+"""Rows F118 to F130 and F549: manifests, locks and partial files that are not what they were."""
 
 import os
 import shutil
@@ -8,7 +8,7 @@ import sqlite3
 from case_table import case, equal, expect
 from machine import Running, until
 from scenes import FRESH, NEW, OLD, OTHER, pulled, recovers
-from stage import ramp
+from stage import BUCKET, ramp
 from wire import HANG
 
 
@@ -298,3 +298,31 @@ def _(place):
             with open(outside, "rb") as file:
                 expect(file.read() == bytes(len(content)), "it was written through the link")
         equal(os.listdir(place.path(".osssync/partial")), [], f"what is left after {name}")
+
+
+@case("F549", "the state of another directory gives nothing away and loses nothing")
+def _(place):
+    state = os.path.join(place.folder, "state")
+    remote = f"oss://{BUCKET}/{place.prefix}"
+    place.write("a", OLD)
+    place.write("b", NEW)
+    place.in_step(place.start("push", place.directory, remote, "--json", "--state-dir", state))
+    place.delete("a")
+    place.in_step(place.start("pull", "--delete", place.directory, "--json", "--state-dir", state))
+    other = os.path.join(place.folder, "other")
+    os.mkdir(other)
+
+    def trashed():
+        found = place.start("trash", place.directory, "--json", "--state-dir", state)
+        return [line["key"] for line in found.all("trashed")]
+
+    equal(trashed(), ["a"], "the trash")
+    for words in (["trash"], ["trash", "--empty"], ["restore"], ["undo"], ["init", "--unlink"],
+                  ["schedule", "--push", "--daily", "02:30"]):
+        extra = ["."] if words == ["restore"] else []
+        found = place.start(*words, other, *extra, "--state-dir", state)
+        equal(found.status, 3, f"{words}: {found}")
+        expect("is the state of" in found.errors, f"{words}: {found}")
+    equal((trashed(), os.listdir(other)), (["a"], []), "the trash, and the other directory")
+    found = place.start("restore", place.directory, "a", "--state-dir", state)
+    equal((found.status, place.tree()["a"]), (0, OLD), str(found))

@@ -86,7 +86,8 @@ package final class DirectoryTrash: Sendable {
         guard let own = String(validating: path.bytes, as: UTF8.self) else { return nil }
         let top = try directory.subdirectory(PathBytes(tree.name), creatingWithMode: 0o700)
         if let parent = path.parent {
-            _ = try top.directory(beneath: parent, creatingWithMode: 0o700)
+            // Nothing is known of what they stand for: as `mkdir` makes them.
+            _ = try top.directory(beneath: parent, creatingWithMode: 0o777)
         }
         let name = String(decoding: tree.name, as: UTF8.self)
         return "\(work.topPath)/\(Self.directoryName)/\(name)/\(own)"

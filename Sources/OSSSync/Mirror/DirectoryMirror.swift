@@ -99,9 +99,7 @@ public struct DirectoryMirror: Sendable {
         let linked: BucketLocation?
         if let link { linked = try BucketLocation(parsing: link.remote) } else { linked = nil }
         if let remote, let linked, remote != linked {
-            if let owner = MirrorLink.owner(of: state, unless: directory) {
-                throw MirrorLink.refusal(of: directory, state, ownedBy: owner)
-            }
+            try MirrorLink.requireOwn(state, directory)
             guard allowsRebinding else {
                 throw TransferError(
                     code: .refused,
@@ -218,6 +216,7 @@ public struct DirectoryMirror: Sendable {
             if isEmpty, direction == .pull || direction == .sync && !hasFiles {
                 throw await nothingThere(client)
             }
+            if isEmpty, let refusal = await objectInsteadOfPrefix(client) { throw refusal }
             if !isEmpty, !hasFiles, direction == .push { throw nothingHere }
             try writeLink()
         }

@@ -213,7 +213,7 @@ extension DirectoryMirror {
         throw refusal
     }
 
-    private func objectInsteadOfPrefix(_ client: BucketClient) async -> TransferError? {
+    func objectInsteadOfPrefix(_ client: BucketClient) async -> TransferError? {
         guard !remote.prefix.isEmpty, await client.isObject(remote.prefixKey.bytes.dropLast())
         else { return nil }
         var object = remote.display[...]

@@ -44,6 +44,7 @@ extension MirrorRestoration {
                     && (rest.isEmpty || rest.first == UInt8(ascii: "/"))
             } ?? true
         }
+        var outage: TransferError?
         if let mirror {
             var isBegun = false
             do throws(TransferError) {
@@ -57,10 +58,13 @@ extension MirrorRestoration {
                 // Half a list looks like a whole one.
                 guard Self.isOutage(error), !isBegun else { throw error }
                 onWarning(error.message)
+                outage = error
             }
         }
+        let isFound = Atomic(false)
         let trashed: @Sendable (TrashedFile) -> Bool = { file in
             guard isWanted(file.key) else { return true }
+            isFound.store(true, ordering: .relaxed)
             return onVersion(
                 FileVersion(
                     key: file.key,
@@ -76,6 +80,14 @@ extension MirrorRestoration {
         if let mirror, try local.trash.hasRemote() {
             _ = try await mirror.remoteTrash().list(age: .zero, onFile: trashed)
         }
+        if let outage, !isFound.load(ordering: .relaxed) { throw outage.unasked }
+    }
+}
+
+extension TransferError {
+    /// What is said where nothing was found: it may be in the bucket.
+    var unasked: TransferError {
+        with(message: "the trash here has nothing of it, and the bucket could not be asked")
     }
 }
 

@@ -13,6 +13,8 @@ internal import SyncModel
 package struct MirrorRestoration: Sendable {
     let local: LocalMirror
     private(set) var mirror: DirectoryMirror?
+    /// Why the bucket is not asked any more.
+    private var outage: TransferError?
     private var options: RunOptions
     let onWarning: @Sendable (String) -> Void
 
@@ -62,6 +64,7 @@ package struct MirrorRestoration: Sendable {
             }
             report.add(one)
         }
+        if let outage = asking.outage, report.isOnlyMissing { throw outage.unasked }
         return report
     }
 
@@ -83,7 +86,7 @@ package struct MirrorRestoration: Sendable {
         } catch {
             guard Self.isOutage(error) else { throw error }
             onWarning(error.message)
-            mirror = nil
+            (mirror, outage) = (nil, error)
         }
         return try await restore(one, path, found, onFile)
     }

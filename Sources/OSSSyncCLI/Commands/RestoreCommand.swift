@@ -63,46 +63,6 @@ struct RestoreCommand: Sendable {
         return report.isComplete ? .success : .incomplete
     }
 
-    /// Says of what was found nowhere where it may be.
-    private func explain(_ missing: [String], _ request: RestoreRequest) async {
-        guard !missing.isEmpty else { return }
-        guard request.version != .lastRun else {
-            context.complain(
-                "there is nothing to undo: no run deleted or replaced anything"
-            )
-            return
-        }
-        let directory = String(terminalSafe: context.place?.directory ?? "DIR")
-        for path in missing {
-            let shown = String(terminalSafe: path)
-            if request.isUndo {
-                context.complain(
-                    "the trash has nothing of run \(request.version.number ?? 0); "
-                        + "'osssync log \(directory)' lists the runs"
-                )
-                continue
-            }
-            let subject = "'\(shown)'"
-            if case .at = request.version {
-                context.complain(
-                    "\(subject) was not there at that time, or that version is in no trash; see "
-                        + "'osssync restore --list \(directory) \(shown)'"
-                )
-                continue
-            }
-            if case .latest = request.version {
-                context.complain(
-                    "no other version of \(subject) was found; see "
-                        + "'osssync restore --list \(directory) \(shown)'"
-                )
-            } else {
-                context.complain(
-                    "\(subject) is not in the trash; see 'osssync trash \(directory)'"
-                )
-            }
-        }
-    }
-
     /// What --to names: a path in DIR, or one outside of it.
     ///
     /// A path without ".." is relative to DIR, as PATH is; any other leads where it leads from the
@@ -391,7 +351,7 @@ struct RestoreCommand: Sendable {
 
 extension TrashVersion {
     /// Nil if no run is meant.
-    fileprivate var number: Int64? {
+    var number: Int64? {
         switch self {
         case .run(let number, _), .runOf(let number, _): number
         default: nil

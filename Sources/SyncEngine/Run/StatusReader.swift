@@ -183,8 +183,13 @@ struct StatusReader: Sendable {
             if issue.reason == .beneathUnnamed { return }
             // As in a run, these are no differences.
             if issue.isNoUsersFile { return notes.add(issue.message) }
-            guard case .tagged(let tag) = issue.reason else { return issues.add(issue.message) }
-            onExcluded?(ObjectKey(issue.path + [UInt8(ascii: "/")]), displayText(tag.utf8))
+            let rule: String
+            switch issue.reason {
+            case .tagged(let tag): rule = displayText(tag.utf8)
+            case .otherFileSystem: rule = "--one-file-system"
+            default: return issues.add(issue.message)
+            }
+            onExcluded?(ObjectKey(issue.path + [UInt8(ascii: "/")]), rule)
         }
     }
 

@@ -36,6 +36,7 @@ package struct LocalMirror: Sendable {
 
     /// Opens the directory, which must be a mirror; makes nothing.
     func open() throws(TransferError) -> MirrorDirectory {
+        try MirrorLink.requireOwn(stateDirectory, directory)
         do throws(LocalError) {
             return try MirrorDirectory(
                 path: directory,
@@ -60,6 +61,11 @@ package struct LocalMirror: Sendable {
     /// Why every run of this direction would be refused, whatever is in the directory, such as a
     /// pull into `/etc`; nil if none would be, as far as is known before it starts.
     package func refusal(of direction: SyncDirection) -> TransferError? {
+        do throws(TransferError) {
+            try MirrorLink.requireOwn(stateDirectory, directory)
+        } catch {
+            return error
+        }
         do throws(LocalError) {
             let mirror = try MirrorDirectory.inspect(
                 at: directory,
@@ -85,6 +91,29 @@ package struct LocalMirror: Sendable {
             let found = try? directory.identity(of: path)
         else { return false }
         return found != .absent
+    }
+
+    /// Why a file cannot come back to its path, or was not looked for in the bucket; nil if nothing
+    /// is known.
+    package func reasonMissing(_ text: String) -> String? {
+        guard let directory = try? open(), let path = try? Self.path(text) else { return nil }
+        for place in path.parents.reversed() + [path] {
+            let isParent = place != path
+            let what: String
+            switch try? directory.identity(of: place) {
+            case .directory? where isParent: continue
+            case .directory?: what = "a directory"
+            case .file? where isParent: what = "a file"
+            case .other(let kind)?: what = kind.description
+            case .file?, .absent?, nil:
+                let cutting = try? Cutting.read(in: directory)
+                return cutting != nil
+                    ? "of a mirror in shards, only the trash is searched; 'osssync get' fetches "
+                        + "what the bucket has" : nil
+            }
+            return "'\(displayText(place.bytes))' is \(what) here; move it away first, or use --to"
+        }
+        return nil
     }
 
     /// The time of the bucket that the directory has, in seconds since 1970 UTC; nil for a mirror

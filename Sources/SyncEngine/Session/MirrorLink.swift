@@ -150,6 +150,15 @@ package enum MirrorLink {
         )
     }
 
+    /// Fails for the state of another directory, whose trash and link are not this one's.
+    package static func requireOwn(
+        _ stateDirectory: String?,
+        _ directory: String
+    ) throws(TransferError) {
+        guard let owner = owner(of: stateDirectory, unless: directory) else { return }
+        throw refusal(of: directory, stateDirectory, ownedBy: owner)
+    }
+
     /// Why a state is not used for a second directory.
     package static func refusal(
         of directory: String,
@@ -170,6 +179,7 @@ package enum MirrorLink {
         directory: String,
         stateDirectory: String?
     ) throws(TransferError) {
+        try requireOwn(stateDirectory, directory)
         do throws(LocalError) {
             let mirror = try existing(directory, stateDirectory)
             let lock = try mirror.lockWhole()

@@ -186,7 +186,7 @@ extension RelativePath {
     var beneath: ObjectKey { ObjectKey(bytes + [UInt8(ascii: "/")]) }
 
     /// The directories that lead to it, the innermost first.
-    fileprivate var parents: [RelativePath] {
+    var parents: [RelativePath] {
         var parents: [RelativePath] = []
         while let parent = (parents.last ?? self).parent { parents.append(parent) }
         return parents
