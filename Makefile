@@ -10,8 +10,8 @@ SERVER_PAGE = man/man1/osssync-server.1
 RELEASE_FLAGS = --scratch-path .build/optimized -c release --static-swift-stdlib -Xlinker -s
 # What makes the programs smaller by a fifth: functions that are left out where nothing calls them,
 # kept once where two are equal, and closer to each other; no names, which nothing looks up; a packed
-# table of relocations (glibc 2.36 and newer), which of Swift's linkers only lld writes; nothing to unwind a stack with;
-# and not the names of all Unicode characters, which nothing here asks for (whoever did would stop).
+# table of relocations (glibc 2.36 and newer), which of Swift's linkers only lld writes; nothing to
+# unwind a stack with; and not the names of all Unicode characters, for which nothing here asks.
 ifeq ($(shell uname),Linux)
 RELEASE_FLAGS += -Xswiftc -Xfrontend -Xswiftc -function-sections -Xlinker --icf=all
 RELEASE_FLAGS += -Xswiftc -Xllvm -Xswiftc -align-all-functions=2

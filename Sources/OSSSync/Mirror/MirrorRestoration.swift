@@ -153,6 +153,11 @@ package struct MirrorRestoration: Sendable {
                 ? copy(request, path, onFile) : pull(request, found, isFile: isFile, onFile)
             if isFile, report.restored > 0 || report.failed > 0 { return report }
         }
+        if isFile, !isCopy, let found, found.isOnBothSides {
+            // The file may be damaged, which only its content shows: before an older version comes.
+            let repaired = try await pull(request, found, isFile: true, reads: true, onFile)
+            if !repaired.hasNothing { return repaired }
+        }
         request.settledKeys = report.settledKeys
         let newest = try await restoreNewestVersions(request, found, onFile)
         report.add(newest)
@@ -174,18 +179,12 @@ package struct MirrorRestoration: Sendable {
                 onFile: onFile
             )
         }
-        if isFile, !isCopy, rest.hasNothing, let found, found.isOnBothSides {
-            // The file may be damaged, which only its content shows.
-            let repaired = try await pull(request, found, isFile: true, reads: true, onFile)
-            if !repaired.hasNothing { return repaired }
-        }
         if !rest.missing.isEmpty, let rule = found?.exclusion {
             let file = RestoredFile(excluded: path, by: rule)
             (rest, rest.missing) = (RestoreReport(), [])
             rest.add(file)
             onFile(file)
         }
-        // Of a directory, what is missing comes back.
         if !isCopy, found?.isDirectory == true { rest.missing = [] }
         report.add(rest)
         return report
@@ -377,7 +376,6 @@ package struct MirrorRestoration: Sendable {
         guard try await keepsVersions() else { return RestoreReport() }
         var request = request
         request.removalTimes = try await removalTimes()
-        // Where the trash is empty, the versions come after it.
         guard !request.removalTimes.isEmpty else { return RestoreReport() }
         let collected = RestoredItems()
         let report = try await restoreFromVersions(request, found) { collected.add($0, onFile) }

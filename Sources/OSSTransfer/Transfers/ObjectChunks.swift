@@ -133,14 +133,15 @@ extension DownloadSource {
 private final class ChunkedDownload: Sendable {
     private let chunks: ObjectChunks
     private let channel = Channel<[UInt8]>(capacity: 1)
-    private let task = Mutex<Task<Void, Never>?>(nil)
+    /// What ends it, once it has begun.
+    private let cancel = Mutex<(@Sendable () -> Void)?>(nil)
 
     init(_ chunks: ObjectChunks) { self.chunks = chunks }
 
     /// Nobody asks for more.
     deinit { stop() }
 
-    private func stop() { task.withLock { $0?.cancel() } }
+    private func stop() { cancel.withLock { $0?() } }
 
     func next() async throws(TransferError) -> [UInt8]? {
         start()
@@ -155,9 +156,9 @@ private final class ChunkedDownload: Sendable {
     }
 
     private func start() {
-        task.withLock { task in
-            guard task == nil else { return }
-            task = Task { [chunks, channel] in
+        cancel.withLock { cancel in
+            guard cancel == nil else { return }
+            cancel = starting { [chunks, channel] in
                 do throws(TransferError) {
                     try await chunks.source.send(to: channel, chunks.chunkSize, chunks.streams)
                     channel.finish()

@@ -11,8 +11,8 @@ internal import Synchronization
 ///    at the byte where it was. They are handed out in order.
 /// 3. The last range is handed out once the checksum of the whole is right.
 ///
-/// Nothing is kept on disk, and what was handed out cannot be taken back: an object that is replaced
-/// in between is an error.
+/// Nothing is kept on disk, and what was handed out cannot be taken back: an object that is
+/// replaced in between is an error.
 package struct StreamDownload: Sendable {
     /// The largest range, all of which is held.
     private static let largestRange: Int64 = 64 << 20

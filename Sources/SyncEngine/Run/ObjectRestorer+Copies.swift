@@ -309,4 +309,19 @@ extension ObjectRestorer {
             return best
         }
     }
+
+    /// Fails where something else than a file has the path.
+    func requirePlace(_ key: ObjectKey, _ here: LocalState) throws(TransferError) {
+        let what: String
+        switch here {
+        case .absent, .file: return
+        case .directory: what = "a directory"
+        case .other(.symbolicLink) where isLink(key): return
+        case .other(let kind): what = kind.description
+        }
+        throw TransferError(
+            code: .refused,
+            message: "\(what) has this name here; move it away first, or use --to"
+        )
+    }
 }

@@ -277,6 +277,8 @@ struct ObjectRestorer: Sendable {
             return .later
         }
         let here = bringsFiles && !isDirectory(key) ? try await local(key) : .absent
+        // What cannot come here is not to take the place of the object, either.
+        try requirePlace(key, here)
         let whole = ObjectKey(trash.prefix.bytes + key.bytes)
         var found: ObjectMetadata?
         do throws(StorageError) {
