@@ -59,10 +59,10 @@ public struct ObjectChunks: AsyncSequence, Sendable {
     public func makeAsyncIterator() -> AsyncIterator { AsyncIterator(self) }
 
     /// The same content, byte by byte.
-    public var bytes: Bytes { Bytes(chunks: self) }
+    public var bytes: ByteSequence { ByteSequence(chunks: self) }
 
     /// The bytes of an object, one after the other, as they are fetched.
-    public struct Bytes: AsyncSequence, Sendable {
+    public struct ByteSequence: AsyncSequence, Sendable {
         /// A byte.
         public typealias Element = UInt8
         /// How a sequence fails.
