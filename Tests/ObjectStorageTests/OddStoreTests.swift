@@ -54,8 +54,8 @@ struct OddStoreTests {
         #expect(fixture.recorder.pauses.isEmpty)
     }
 
-    @Test(arguments: ["ETag: W/\"E\"\r\n", ""])
-    func `a HEAD with another tag is asked for as the object is stored`(tag: String) async throws {
+    @Test func `a HEAD with a weak tag is asked for as the object is stored`() async throws {
+        let tag = "ETag: W/\"E\"\r\n"
         let fixture = try ClientFixture(dialect: .s3) { request, _ in
             if request.method == "PUT" { return [uploadResponse([1])] }
             let isStored = request["accept-encoding"] == "gzip"

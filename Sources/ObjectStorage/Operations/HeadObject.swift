@@ -171,7 +171,7 @@ extension StorageClient {
 
 extension StorageClient {
     /// Sends a HEAD; of content that is unpacked on the way, as a GET without its encoding, once
-    /// more as it is stored: it has no length, or not the tag that the object is listed with.
+    /// more as it is stored: it has no length, or only a weak tag.
     func sendHead(
         _ request: StorageRequest,
         of key: ObjectKey,
@@ -180,7 +180,7 @@ extension StorageClient {
         let head = try await sendHead(packing(request, key), &context)
         let isPacked = isPacked(key)
         let lacksLength = try request.lacksLength(head, isPacked: isPacked)
-        let lacksTag = head["etag"]?.utf8.starts(with: "W/".utf8) ?? true
+        let lacksTag = head["etag"]?.utf8.starts(with: "W/".utf8) ?? false
         guard lacksLength || !isPacked && lacksTag else { return head }
         notePacked(key)
         return try await sendHead(packing(request, key), &context)

@@ -276,7 +276,7 @@ extension ObjectRestorer {
         copies.filter { copy in
             if let removed = request.removalTimes[pathText(copy.key)],
                 let written = copy.object.lastModified,
-                written.seconds < removed.secondsSince1970
+                written.seconds <= removed.secondsSince1970
             {
                 return false
             }
