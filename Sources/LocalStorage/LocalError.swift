@@ -157,6 +157,9 @@ package enum LocalError: Error, Sendable, Hashable {
     /// True if this user may not do it, which the owner of the place decides.
     package var isAccessDenied: Bool { errno == EACCES }
 
+    /// The same, or what nobody may do there.
+    var isNotPermitted: Bool { errno == EACCES || errno == EPERM }
+
     /// True if nothing new can be written in a place: it may not be, or its disk is full.
     package var refusesWriting: Bool {
         switch self {

@@ -81,7 +81,7 @@ def changing(**fields):
 @case("F131", "a page that fails for good is used up to there, and deletes nothing")
 def _(place):
     is_distrusted(place, changing(status=500, body=b"<Error><Code>InternalError</Code></Error>"),
-                  "500", statuses=(6,), pages=12)
+                  "could not be read completely", "500", statuses=(6,), pages=12)
 
 
 @case("F131", "a page that may not be read deletes nothing")
@@ -394,7 +394,7 @@ def _(place):
             place.in_step(place.pull("--delete", "--allow-empty", "--max-delete", "100%"))
 
 
-@case("F548", "half a listing is no list")
+@case("F548", "a listing that is refused on its second page ends the run")
 def _(place):
     for index in range(COUNT):
         place.write(f"f{index}", ramp(100, index))

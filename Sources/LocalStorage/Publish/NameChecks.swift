@@ -201,33 +201,26 @@ package final class NameChecks: Sendable {
         )
         SystemCalls.close(descriptor)
         // One of this name that a kill left there is as good.
-        var refusal: LocalError?
+        let isMoved: Bool
         do throws(LocalError) {
-            let isMoved = try calls.renameExclusively(
+            isMoved = try calls.renameExclusively(
                 from: directory.descriptor,
                 temporary,
                 to: directory.descriptor,
                 name
             )
-            guard !isMoved else {
-                try calls.unlink(at: directory.descriptor, name)
-                return
-            }
         } catch {
+            try calls.unlink(at: directory.descriptor, temporary)
             // Where a file was just made, only its new name can be what may not be.
-            let isOfName = error.isAccessDenied || error.errno == EPERM
-            refusal =
-                isOfName
-                ? .nameRefused(path, reason: errorText(error.errno ?? 0).lowercased())
-                : error.naming(path)
+            guard error.isNotPermitted else { throw error.naming(path) }
+            throw .nameRefused(path, reason: errorText(error.errno ?? 0).lowercased())
         }
-        try calls.unlink(at: directory.descriptor, temporary)
-        if let refusal { throw refusal }
+        try calls.unlink(at: directory.descriptor, isMoved ? name : temporary)
     }
 
     /// What a directory could not be made for: one of its names, if that is what the disk refuses.
     func cause(of error: LocalError, making path: RelativePath) -> LocalError {
-        guard error.isAccessDenied || error.errno == EPERM else { return error.naming(path) }
+        guard error.isNotPermitted else { return error.naming(path) }
         for name in path.bytes.split(separator: UInt8(ascii: "/")) {
             do throws(LocalError) {
                 try requireName(name, path)

@@ -155,7 +155,7 @@ extension OpenDirectory {
             return try file(name, name.display).rights()
         } catch {
             // One that cannot be read may have a list.
-            guard error.errno == EACCES || error.errno == EPERM else { throw error }
+            guard error.isNotPermitted else { throw error }
             rights.permissions &= 0o700
             return rights
         }

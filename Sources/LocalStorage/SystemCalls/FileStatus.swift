@@ -30,6 +30,16 @@ package enum LocalState: Sendable, Hashable {
     case file(FileIdentity)
     case directory
     case other(SpecialFileKind)
+
+    /// What messages call it.
+    package var description: String {
+        switch self {
+        case .absent: "nothing"
+        case .file: "a file"
+        case .directory: "a directory"
+        case .other(let kind): kind.description
+        }
+    }
 }
 
 /// The part of `struct stat` that decisions are made from.

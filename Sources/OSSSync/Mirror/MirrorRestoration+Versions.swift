@@ -146,6 +146,18 @@ extension DirectoryMirror {
 }
 
 extension MirrorRestoration {
+    /// True if the bucket keeps versions, and this key may list them.
+    func keepsVersions() async throws(TransferError) -> Bool {
+        guard let mirror, try mirror.shards() == nil else { return false }
+        do throws(TransferError) {
+            return try await mirror.keepsVersions()
+        } catch {
+            // A key that may not list versions finds none.
+            guard Self.isOutage(error) else { throw error }
+            return false
+        }
+    }
+
     /// When the newest version of each file in the trash was removed.
     func removalTimes() async throws(TransferError) -> [String: StoreTime] {
         let times = Mutex<[String: StoreTime]>([:])

@@ -15,6 +15,8 @@ package struct MirrorRestoration: Sendable {
     private(set) var mirror: DirectoryMirror?
     /// Why the bucket is not asked any more.
     private var outage: TransferError?
+    /// When what is in the trash was removed, once it was needed.
+    private var removals: [String: StoreTime]?
     private var options: RunOptions
     let onWarning: @Sendable (String) -> Void
 
@@ -132,7 +134,7 @@ package struct MirrorRestoration: Sendable {
         [TransferError.Code.remoteUnreachable, .credentials, .forbidden].contains(error.code)
     }
 
-    private func restore(
+    private mutating func restore(
         _ request: RestoreRequest,
         _ path: String,
         _ found: Found?,
@@ -355,27 +357,17 @@ package struct MirrorRestoration: Sendable {
         return try await restoreVersions(request, choice, onFile)
     }
 
-    private func keepsVersions() async throws(TransferError) -> Bool {
-        guard let mirror, try mirror.shards() == nil else { return false }
-        do throws(TransferError) {
-            return try await mirror.keepsVersions()
-        } catch {
-            // A key that may not list versions finds none.
-            guard Self.isOutage(error) else { throw error }
-            return false
-        }
-    }
-
     /// The same of what no trash has a later version of: of each file the newest one comes back,
     /// wherever it is.
-    private func restoreNewestVersions(
+    private mutating func restoreNewestVersions(
         _ request: RestoreRequest,
         _ found: Found?,
         _ onFile: @escaping @Sendable (RestoredFile) -> Void
     ) async throws(TransferError) -> RestoreReport {
         guard try await keepsVersions() else { return RestoreReport() }
         var request = request
-        request.removalTimes = try await removalTimes()
+        if removals == nil { removals = try await removalTimes() }
+        request.removalTimes = removals ?? [:]
         guard !request.removalTimes.isEmpty else { return RestoreReport() }
         let collected = RestoredItems()
         let report = try await restoreFromVersions(request, found) { collected.add($0, onFile) }

@@ -119,7 +119,7 @@ extension DownloadSource {
     ///
     /// - Parameters:
     ///   - chunkSize: Bytes of a chunk, and of the request that fetches it; the last one has fewer.
-    ///     From 1 to 64 MiB.
+    ///     From 1 byte to 64 MiB.
     ///   - streams: How many chunks are fetched at once and held in memory, beside the one that is
     ///     handed out and the one that waits for that.
     /// - Returns: The chunks; no request is made before the first one is asked for. An empty
@@ -138,7 +138,7 @@ private final class ChunkedDownload: Sendable {
 
     init(_ chunks: ObjectChunks) { self.chunks = chunks }
 
-    /// Nobody asks for more.
+    /// Ends the download with its reader.
     deinit { stop() }
 
     private func stop() { cancel.withLock { $0?() } }

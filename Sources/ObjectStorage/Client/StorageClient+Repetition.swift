@@ -225,7 +225,7 @@ extension StorageClient {
         switch state.next(retryClass, random: environment.randomUnit()) {
         case .giveUp:
             if case .clockSkew = retryClass { clock.distrust() }
-            // That there is no such object, or another one, is an answer like any other.
+            // A missing object, or a condition that fails, is an answer, too.
             if error.isAnswer, [.never, .objectChanged].contains(retryClass) {
                 budget.refund()
                 environment.observe(.answered)

@@ -24,6 +24,8 @@ struct FileDeletions: Sendable {
         /// The keys whose rows are to be forgotten.
         var forgotten: Set<ObjectKey> = []
         var renamed: [ManifestChange] = []
+        /// Directories whose markers are gone.
+        var directories: Set<ObjectKey> = []
         /// Directories that are perhaps empty now.
         var emptied: Set<RelativePath> = []
 
@@ -70,7 +72,6 @@ struct FileDeletions: Sendable {
     /// within others come first.
     private func delete(_ batch: [PlannedDeletion]) async throws -> Outcome {
         let outcome = Mutex(Outcome())
-        let directories = Mutex<Set<ObjectKey>>([])
         try await executor.forEach(batch) { deletion in
             let isGone = await recheck.isGone(deletion)
             if Task.isCancelled { return }
@@ -87,13 +88,13 @@ struct FileDeletions: Sendable {
                     if let parent { $0.emptied.insert(parent) }
                 }
             } else if isGone, deletion.identity == nil {
-                directories.withLock { _ = $0.insert(deletion.key) }
+                outcome.withLock { _ = $0.directories.insert(deletion.key) }
             } else if isGone {
                 let end = await deleteFile(deletion)
                 outcome.withLock { $0.add(end, deletion.key) }
             }
         }
-        let keys = directories.withLock { $0 }
+        let keys = outcome.withLock { $0.directories }
         for deletion in batch where keys.contains(deletion.key) && !Task.isCancelled {
             if executor.ledger.stop != nil { break }
             let end = await deleteFile(deletion)

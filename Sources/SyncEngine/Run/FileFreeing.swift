@@ -307,12 +307,9 @@ struct FileFreeing {
                     return "no checksum of it is recorded"
                 }
                 // The time of the last change moved if another name of the file went.
-                let now = try await context.disk.run { () throws(LocalError) in
-                    try directory.identity(of: path)
-                }
-                guard case .file(let read) = now, read.isVersion(file) else {
-                    throw ItemFailure.sourceKeepsChanging
-                }
+                guard case .file(let read) = try await context.state(of: path),
+                    read.isVersion(file)
+                else { throw ItemFailure.sourceKeepsChanging }
                 let checksum = try await executor.checksum(of: path, expected: read)
                 guard checksum == recorded else { return "its content is not the recorded one" }
             }

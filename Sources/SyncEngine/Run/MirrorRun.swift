@@ -163,18 +163,18 @@ extension MirrorRun {
             try await Housekeeping(context: executor.context).sweepRemoteTrash()
         }
         try await RunEnding(executor: executor).forgetFreed(coverage, isClean: isClean)
-        if let error = coverage.listingFailure {
-            executor.context.tracker.planIsIncomplete()
-            throw error
-        }
         for content in await executor.publications.unproven {
             try await session.manifest.record(.note(content))
         }
         // A directory that went away after the last deletions is not in step with anything.
         try await watch.check()
         guard let doubt = coverage.listingDoubt else { return }
-        executor.context.tracker.count { $0.failed += 1 }
         setup.onEvent(.warning(message: doubt))
+        if let error = coverage.listingFailure {
+            executor.context.tracker.planIsIncomplete()
+            throw error
+        }
+        executor.context.tracker.count { $0.failed += 1 }
     }
 
     /// After a plan of the whole mirror: which directory it was, and that limited runs are over.

@@ -262,11 +262,9 @@ extension ObjectRestorer {
             let rows = try await session.manifest.rows(.entries(in: beneath), limit: 1)
             if let row = rows.first { return row.key }
         }
-        var above = path.parent
-        while let parent = above {
+        for parent in path.parents {
             let file = ObjectKey(parent.bytes)
             if try await session.manifest.entry(file) != nil { return file }
-            above = parent.parent
         }
         return nil
     }
@@ -312,16 +310,14 @@ extension ObjectRestorer {
 
     /// Fails where something else than a file has the path.
     func requirePlace(_ key: ObjectKey, _ here: LocalState) throws(TransferError) {
-        let what: String
         switch here {
         case .absent, .file: return
-        case .directory: what = "a directory"
         case .other(.symbolicLink) where isLink(key): return
-        case .other(let kind): what = kind.description
+        case .directory, .other: break
         }
         throw TransferError(
             code: .refused,
-            message: "\(what) has this name here; move it away first, or use --to"
+            message: "\(here.description) has this name here; move it away first, or use --to"
         )
     }
 }

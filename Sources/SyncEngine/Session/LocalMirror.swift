@@ -61,10 +61,8 @@ package struct LocalMirror: Sendable {
     /// Why every run of this direction would be refused, whatever is in the directory, such as a
     /// pull into `/etc`; nil if none would be, as far as is known before it starts.
     package func refusal(of direction: SyncDirection) -> TransferError? {
-        do throws(TransferError) {
-            try MirrorLink.requireOwn(stateDirectory, directory)
-        } catch {
-            return error
+        if let owner = MirrorLink.owner(of: stateDirectory, unless: directory) {
+            return MirrorLink.refusal(of: directory, stateDirectory, ownedBy: owner)
         }
         do throws(LocalError) {
             let mirror = try MirrorDirectory.inspect(
@@ -98,22 +96,21 @@ package struct LocalMirror: Sendable {
     package func reasonMissing(_ text: String) -> String? {
         guard let directory = try? open(), let path = try? Self.path(text) else { return nil }
         for place in path.parents.reversed() + [path] {
-            let isParent = place != path
-            let what: String
-            switch try? directory.identity(of: place) {
-            case .directory? where isParent: continue
-            case .directory?: what = "a directory"
-            case .file? where isParent: what = "a file"
-            case .other(let kind)?: what = kind.description
-            case .file?, .absent?, nil:
-                let cutting = try? Cutting.read(in: directory)
-                return cutting != nil
-                    ? "of a mirror in shards, only the trash is searched; 'osssync get' fetches "
-                        + "what the bucket has" : nil
+            guard let state = try? directory.identity(of: place), state != .absent else { break }
+            let fits: Bool
+            switch state {
+            case .directory: fits = place != path
+            case .file: fits = place == path
+            case .absent, .other: fits = false
             }
-            return "'\(displayText(place.bytes))' is \(what) here; move it away first, or use --to"
+            if !fits {
+                return "'\(displayText(place.bytes))' is \(state.description) here; move it away "
+                    + "first, or use --to"
+            }
         }
-        return nil
+        guard (try? Cutting.read(in: directory)) != nil else { return nil }
+        return "of a mirror in shards, only the trash is searched; 'osssync get' fetches what the "
+            + "bucket has"
     }
 
     /// The time of the bucket that the directory has, in seconds since 1970 UTC; nil for a mirror

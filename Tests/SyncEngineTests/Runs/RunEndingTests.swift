@@ -91,6 +91,7 @@ extension EngineRuns {
             #expect(!pull.isInStep && !pull.isPlanComplete)
             #expect(pull.deleted == 0)
             #expect(pull.transferred == 1)
+            #expect(log.warnings.contains { $0.contains("could not be read completely") })
             #expect(fixture.content("b/f11") == MirrorFixture.ramp(100, 11))
             #expect(fixture.content("b/f13") == MirrorFixture.ramp(200, 13))
             #expect(fixture.content("b/f35") == MirrorFixture.ramp(100, 35))
