@@ -100,6 +100,14 @@ extension ItemFailure {
         }
     }
 
+    /// True if the store does not carry out what was asked of it, or the credentials do not allow
+    /// it, which says nothing of the object.
+    package var isRefusedOperation: Bool {
+        guard case .storage(_, let answer?, false, let cause) = self else { return false }
+        return cause == .forbidden && answer.status == 403
+            || [405, 501].contains(answer.status)
+    }
+
     /// Those that need room.
     private static let writingOperations: Set = [
         "PutObject", "CopyObject", "InitiateMultipartUpload", "UploadPart", "UploadPartCopy",

@@ -21,6 +21,7 @@ final class RunLedger: Sendable {
         var vanishedFiles = 0
         var waiting: Waiting
         var told: Set<Topic> = []
+        var refusedCopies = 0
         var shortItems = 0
         var names: [ObjectKey] = []
         var knownNames: Set<ObjectKey> = []
@@ -81,6 +82,8 @@ final class RunLedger: Sendable {
         case markers
         /// Copies do not keep permissions.
         case copies
+        /// Objects may not be copied in their places.
+        case refusals
     }
 
     /// What waits, by what is done with it then.
@@ -329,6 +332,13 @@ final class RunLedger: Sendable {
     /// Lets one that was taken wait again.
     func putBack<Item: Sendable>(_ item: Item, to list: List<Item>) {
         state.withLock { $0.waiting[keyPath: list].putBack(item) }
+    }
+
+    /// False once so many copies in a row were refused that it is of no use to ask for more.
+    var asksForCopies: Bool { state.withLock { $0.refusedCopies < FailureStreaks.limit } }
+
+    func countCopy(isRefused: Bool) {
+        state.withLock { $0.refusedCopies = isRefused ? $0.refusedCopies + 1 : 0 }
     }
 
     /// True once.

@@ -114,17 +114,7 @@ extension DirectoryMarkers {
         do {
             let shared = try await shared(mode, entry)
             let sent = try await putMarker(entry, request(entry, shared), mode)
-            let row = ManifestEntry(
-                marker: entry.key,
-                etag: sent.etag,
-                lastModified: sent.lastModified,
-                mode: sent.mode ?? permissions.ordinaryMode(entry)
-            )
-            await record([.upsert(row)], .upload, entry)
-            await noticeMarkerName(entry)
-            context.tracker.count { $0.transferred += 1 }
-            context.tracker.finishedItem(bytes: 0)
-            context.doneItem(.upload, entry.key, size: 0)
+            await finish(sent, entry)
             // One that another writer made meanwhile may open the directory: the next run carries.
             return mode == nil || !Permissions.opensMore(sent.mode, than: mode)
         } catch {
@@ -133,6 +123,23 @@ extension DirectoryMarkers {
             fail(.upload, entry.key, size: 0, error)
             return false
         }
+    }
+
+    /// What a marker is that was sent, or was there.
+    private typealias SentMarker = (etag: ETag, lastModified: Timestamp?, mode: UInt32?)
+
+    private func finish(_ sent: SentMarker, _ entry: JoinedEntry) async {
+        let row = ManifestEntry(
+            marker: entry.key,
+            etag: sent.etag,
+            lastModified: sent.lastModified,
+            mode: sent.mode ?? permissions.ordinaryMode(entry)
+        )
+        await record([.upsert(row)], .upload, entry)
+        await noticeMarkerName(entry)
+        context.tracker.count { $0.transferred += 1 }
+        context.tracker.finishedItem(bytes: 0)
+        context.doneItem(.upload, entry.key, size: 0)
     }
 
     /// What a new marker says of these permissions of the directory; nil for nothing.
@@ -172,7 +179,7 @@ extension DirectoryMarkers {
         _ entry: JoinedEntry,
         _ request: PutRequest,
         _ mode: UInt32?
-    ) async throws(ItemFailure) -> (etag: ETag, lastModified: Timestamp?, mode: UInt32?) {
+    ) async throws(ItemFailure) -> SentMarker {
         do {
             let answer = try await context.store.put(
                 request,
@@ -208,7 +215,15 @@ extension DirectoryMarkers {
         do throws(ItemFailure) {
             let mode = try await shared(permissions.recordedMode(entry), entry)
             let sent = try await putMarker(entry, request(entry, mode), mode)
-            let found = try await permissions.marker(entry)
+            let found: ObjectMetadata?
+            do throws(ItemFailure) {
+                found = try await permissions.marker(entry)
+            } catch {
+                // A key that may not read: the store most likely keeps what it took.
+                guard error.isRefusedOperation else { throw error }
+                await finish(sent, entry)
+                return true
+            }
             let isKept = found?.etag == sent.etag && FileMode.of(found, .directory) == mode
             await KeptModes.ofMarkers.record(isKept, in: context.manifest)
             if isKept {

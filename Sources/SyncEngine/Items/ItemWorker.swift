@@ -172,14 +172,14 @@ extension ItemWorker {
         )
     }
 
-    func keepLocalChange(_ entry: JoinedEntry) {
+    func keepLocalChange(_ entry: JoinedEntry, _ reason: String? = nil) {
         context.tracker.count { $0.localChanges += 1 }
         context.item(
             .skip,
             .skipped,
             entry.key,
             size: entry.local?.identity?.size ?? 0,
-            message: entry.reasonOfKeeping(context.tracker.direction)
+            message: reason ?? entry.reasonOfKeeping(context.tracker.direction)
         )
     }
 

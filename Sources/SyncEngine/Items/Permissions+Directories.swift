@@ -133,7 +133,11 @@ extension Permissions {
                 keepLocalChange(entry)
             } else if isSent, let mode = entry.local?.permissions {
                 let sent = try await sendDirectoryMode(entry, mode)
-                if sent == .written { reportMode(entry) } else { leave(.unchanged, entry) }
+                switch sent {
+                case .written: reportMode(entry)
+                case .refused: keepRefused(entry)
+                case .notKept, .replaced: leave(.unchanged, entry)
+                }
                 return sent != .replaced
             } else if isMade, context.tracker.direction == .push {
                 // Its permissions are not what anybody wants.
@@ -213,6 +217,7 @@ extension Permissions {
         case written
         /// There is nothing to send, or the store does not keep it.
         case notKept
+        case refused
         /// The marker is another writer's, or not there.
         case replaced
     }
@@ -225,9 +230,16 @@ extension Permissions {
             try await context.closed.areChosen(mode, entry.key)
         else { return .notKept }
         do {
-            guard let sent = try await send(mode, row) else { return .replaced }
-            await record([.upsert(sent.row)], .mode, entry)
-            return sent.isKept ? .written : .notKept
+            switch try await send(mode, row) {
+            case .replaced: return .replaced
+            case .refused: return .refused
+            case .dropped(let row):
+                await record([.upsert(row)], .mode, entry)
+                return .notKept
+            case .kept(let row):
+                await record([.upsert(row)], .mode, entry)
+                return .written
+            }
         } catch {
             guard ItemFailure(any: error).isVanished else { throw error }
             // A store that keeps it under another name would be asked in each run.

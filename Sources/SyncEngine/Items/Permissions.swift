@@ -38,25 +38,37 @@ struct Permissions: ItemWorker {
 
     private func sendMode(_ entry: JoinedEntry, _ row: ManifestEntry) async throws {
         guard let mode = entry.local?.permissions else { return }
-        guard let sent = try await send(mode, row) else {
-            return leaveReplaced(entry)
+        switch try await send(mode, row) {
+        case .replaced: leaveReplaced(entry)
+        case .refused: keepRefused(entry)
+        case .dropped(let row):
+            await record([.upsert(row)], .mode, entry)
+            leave(.unchanged, entry)
+        case .kept(let row):
+            await record([.upsert(row)], .mode, entry)
+            reportMode(entry)
         }
-        await record([.upsert(sent.row)], .mode, entry)
-        if sent.isKept { reportMode(entry) } else { leave(.unchanged, entry) }
     }
 
-    /// Gives an object the permissions `mode`, and returns its row and whether the store keeps
-    /// them; nil if it is another version by now.
+    /// What became of permissions that an object was to get.
+    enum Sent: Sendable {
+        case kept(ManifestEntry)
+        /// Recorded all the same: it would be tried in each run.
+        case dropped(ManifestEntry)
+        /// The object is another version by now.
+        case replaced
+        /// The store, or the key, copies no object in its place.
+        case refused
+    }
+
+    /// Gives an object the permissions `mode`.
     ///
     /// The first copy at a store is looked at: one that drops the permissions drops everything else
     /// that other tools put there, too, and no further object is to lose it.
-    func send(
-        _ mode: UInt32,
-        _ row: ManifestEntry
-    ) async throws -> (row: ManifestEntry, isKept: Bool)? {
+    func send(_ mode: UInt32, _ row: ManifestEntry) async throws -> Sent {
         let areKept = try await keepsCopies()
-        // Recorded all the same: it would be tried in each run.
-        guard areKept != false else { return (row.replacing(mode: mode), false) }
+        guard areKept != false else { return .dropped(row.replacing(mode: mode)) }
+        guard ledger.asksForCopies else { return .refused }
         let copier = RemoteCopier(context: context)
         let shared = try await shared(mode, row.key)
         let copy: RemoteCopier.Copied?
@@ -70,9 +82,15 @@ struct Permissions: ItemWorker {
                         + "copies in parts have the same content"
                 )
             )
-            return (row.replacing(mode: mode), false)
+            return .dropped(row.replacing(mode: mode))
+        } catch {
+            let failure = ItemFailure(any: error)
+            guard failure.isRefusedOperation else { throw error }
+            noteRefused(row.key, failure)
+            return .refused
         }
-        guard let copy else { return nil }
+        ledger.countCopy(isRefused: false)
+        guard let copy else { return .replaced }
         await learn(from: copy, knowing: areKept)
         if !copy.hasMetadata {
             context.emit(
@@ -84,7 +102,25 @@ struct Permissions: ItemWorker {
             mode: mode,
             etag: copy.etag
         )
-        return (changed, copy.hasMetadata)
+        return copy.hasMetadata ? .kept(changed) : .dropped(changed)
+    }
+
+    /// The contents are mirrored all the same, so that it is no failure, and nothing is in doubt.
+    private func noteRefused(_ key: ObjectKey, _ failure: ItemFailure) {
+        ledger.countCopy(isRefused: true)
+        guard ledger.tellsOnce(.refusals) else { return }
+        context.emit(
+            .warning(
+                message: "permissions that changed alone are not sent, the first are those of "
+                    + "'\(key.display)', because objects may not be copied in their places, which "
+                    + "needs the rights to read and to write: \(failure.message). A file that "
+                    + "changes takes its permissions along; --no-metadata leaves out all"
+            )
+        )
+    }
+
+    func keepRefused(_ entry: JoinedEntry) {
+        keepLocalChange(entry, "its permissions cannot be sent")
     }
 
     /// What other machines are told of a file or directory with these permissions.
