@@ -44,6 +44,7 @@ package final class FailureStreaks: Sendable {
     package static let limit = 10
 
     private let counts = Mutex<[Cause: Int]>([:])
+    private let shortages = Atomic(0)
     private let isPasswordProven = Atomic(false)
 
     package init() {}
@@ -71,8 +72,15 @@ package final class FailureStreaks: Sendable {
         }
     }
 
+    /// The disk had no room for a file, which waits for what the run deletes.
+    package func lackedRoom() { shortages.add(1, ordering: .relaxed) }
+
+    /// True if it had none for so many in a row that no other one is fetched before that.
+    package var isDiskFull: Bool { shortages.load(ordering: .relaxed) >= Self.limit }
+
     /// The disk had room for a file.
     package func stored() {
+        shortages.store(0, ordering: .relaxed)
         counts.withLock { counts in
             guard !counts.isEmpty else { return }
             counts[.diskFull] = nil

@@ -243,21 +243,26 @@ extension SystemCalls {
         let mostBytes: Int64?
         /// Nil where the file system does not count them.
         let inodes: Int64?
+
+        init(_ raw: statvfs) {
+            func bytes(_ blocks: UInt64) -> Int64 {
+                let (bytes, overflow) = blocks.multipliedReportingOverflow(by: UInt64(raw.f_frsize))
+                return overflow ? Int64.max : Int64(clamping: bytes)
+            }
+            let (all, free) = (UInt64(raw.f_bavail), UInt64(raw.f_bfree))
+            // Beside those of root, ext4 keeps blocks that no file gets: a 50th of the disk, which
+            // has more than it counts, and at most 4,096.
+            let kept = free > all ? min(UInt64(raw.f_blocks) / 40, 4_096) : 0
+            self.bytes = bytes(all)
+            mostBytes = raw.f_blocks == 0 ? nil : bytes(max(all, free - min(kept, free)))
+            inodes = raw.f_files == 0 ? nil : Int64(clamping: UInt64(raw.f_favail))
+        }
     }
 
     func freeSpace(_ descriptor: Int32) throws(LocalError) -> FreeSpace {
         var raw = statvfs()
         try check("fstatvfs") { unsafe fstatvfs(descriptor, &raw) }
-        func bytes(_ blocks: UInt64) -> Int64 {
-            let (bytes, overflow) = blocks.multipliedReportingOverflow(by: UInt64(raw.f_frsize))
-            return overflow ? Int64.max : Int64(clamping: bytes)
-        }
-        return FreeSpace(
-            bytes: bytes(UInt64(raw.f_bavail)),
-            mostBytes: raw.f_blocks == 0
-                ? nil : bytes(UInt64(max(raw.f_bavail, raw.f_bfree))),
-            inodes: raw.f_files == 0 ? nil : Int64(clamping: UInt64(raw.f_favail))
-        )
+        return FreeSpace(raw)
     }
 
     func isNetworkFileSystem(_ descriptor: Int32) throws(LocalError) -> Bool {

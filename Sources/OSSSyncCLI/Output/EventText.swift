@@ -203,8 +203,8 @@ enum EventText {
     private static func localChanges(_ summary: RunSummary) -> String {
         let changes = countText(summary.localChanges, "local change", "local changes")
         guard summary.direction == .pull else {
-            return "kept \(changes) of permissions: those of archived objects and of directories "
-                + "that another user made are not sent"
+            return "kept \(changes) of permissions: those of archived objects, of directories that "
+                + "another user made, and of what may not be copied in the bucket are not sent"
         }
         let them = summary.localChanges == 1 ? "it" : "them"
         let path = summary.paths.count == 1 ? summary.paths.first : nil

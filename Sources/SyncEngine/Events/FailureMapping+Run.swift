@@ -19,6 +19,17 @@ extension ItemFailure {
     }
 }
 
+extension FailureStreaks {
+    /// The error that ends work on many items, if one of them failed and was the last of so many.
+    func end(after error: any Error) -> TransferError? {
+        let failure =
+            (error as? TransferError)?.underlying.map { ItemFailure(any: $0) }
+            ?? ItemFailure(any: error)
+        guard let cause = failure.sharedCause, failed(cause) else { return nil }
+        return TransferError(failure, repeated: cause)
+    }
+}
+
 extension TransferError {
     init(_ error: ManifestError) {
         let isLost = if case .leaseLost = error { true } else { false }

@@ -64,18 +64,17 @@ struct FileDownloads: ItemWorker {
         {
             return
         }
+        if fetched == nil, context.store.failures.isDiskFull {
+            context.tracker.abandonedItem(bytes: object.size)
+            return await waitForRoom(entry, backup, .diskFull(message: "the disk is full"))
+        }
         guard let failure = await transfer(entry, object, path, backup, fetched) else {
             if deletes { ledger.noteNew(entry, below: context.limits.smallestSearchable) }
             return
         }
         if case .diskFull = failure {
-            let short = RunLedger.ShortOfRoom(
-                entry: entry,
-                backup: backup,
-                failure: failure
-            )
-            if ledger.add(short, to: \.shortOfRoom) { return }
-            return await failForRoom(short)
+            context.store.failures.lackedRoom()
+            return await waitForRoom(entry, backup, failure)
         }
         if failure.isVanished, ledger.noteVanished(object) {
             return fail(.download, entry.key, size: object.size, Self.notThere(failure))
@@ -85,6 +84,15 @@ struct FileDownloads: ItemWorker {
             ledger.countVanishedFile()
         }
         fail(.download, entry.key, size: object.size, failure)
+    }
+
+    private func waitForRoom(
+        _ entry: JoinedEntry,
+        _ backup: BackupPolicy,
+        _ failure: ItemFailure
+    ) async {
+        let short = RunLedger.ShortOfRoom(entry: entry, backup: backup, failure: failure)
+        if !ledger.add(short, to: \.shortOfRoom) { await failForRoom(short) }
     }
 
     static let refusedMessage =

@@ -229,11 +229,7 @@ struct ObjectRestorer: Sendable {
                 throw error
             } catch {
                 item.message = TransferError(any: error).message
-                if let refusal = (error as? StorageError).map({ ItemFailure($0) }),
-                    let cause = refusal.sharedCause, failures.failed(cause)
-                {
-                    throw TransferError(refusal, repeated: cause)
-                }
+                if let end = failures.end(after: error) { throw end }
             }
             onFile(item)
             results.withLock { $0.append((item, key)) }

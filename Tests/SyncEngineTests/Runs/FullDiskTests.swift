@@ -1,5 +1,6 @@
 import Foundation
 import LocalStorage
+import StorageServer
 import SyncModel
 import Testing
 
@@ -39,6 +40,31 @@ extension EngineRuns {
             let again = try await fixture.run("b", .pull) { $0.deletesKnown = true }
             #expect(again.isInStep)
             #expect(try fixture.tree("b") == ["big": ramp(6 << 20, 1), "f": ramp(300_001)])
+        }
+
+        @Test func `small files are not all fetched for a quota that is used up`() async throws {
+            let fixture = try MirrorFixture()
+            try await fixture.run("b", .pull)
+            for index in 0..<400 { try await fixture.put("f\(index)", ramp(2_000, index)) }
+            let faults = SystemCallFaults(
+                .failFromHereOn(errno: EDQUOT),
+                at: 40,
+                of: ["pwrite"]
+            )
+            let calls = SystemCalls(usesOpenat2: true, faults: faults)
+            fixture.server.clearRequestLog()
+            let log = EventLog()
+            let end = await #expect(throws: TransferError.self) {
+                try await fixture.engine("b", calls: calls).run(
+                    .pull,
+                    options: MirrorFixture.options { $0.connectionLimit = 2 },
+                    onEvent: log.add
+                )
+            }
+            let fetched = fixture.operations.count { $0 == "GetObject" }
+            #expect(fetched >= 10 && fetched < 200, "\(fetched) \(end?.message ?? "")")
+            let pull = try await fixture.run("b", .pull)
+            #expect(pull.isInStep && (300..<400).contains(pull.transferred))
         }
 
         @Test(.enabled("mounting a tmpfs needs root") { SmallDisk.canMount })
