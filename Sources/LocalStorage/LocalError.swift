@@ -46,6 +46,8 @@ package enum LocalError: Error, Sendable, Hashable {
     /// A file that the user specified does not exist; the caller reports which.
     case missingFile
     case notADirectory(path: String)
+    /// More users may enter a directory than may enter what is to be copied into it.
+    case openForMore(path: String)
     /// The directory is one that no mirror may fill: `/`, the home directory, a system directory.
     case refusedDirectory(path: String, reason: String)
     /// An object would make a directory pass for the state of a mirror.
@@ -97,6 +99,9 @@ package enum LocalError: Error, Sendable, Hashable {
             "'\(path)' is not in '\(base)', to which its record is relative"
         case .missingFile: "it does not exist; check its name"
         case .notADirectory(let path): "'\(path)' is not a directory"
+        case .openForMore(let path):
+            "more users may enter '\(path)' than may enter this directory; choose one that does not "
+                + "exist"
         case .refusedDirectory(let path, let reason):
             "'\(path)' is not mirrored: \(reason). A push with --state-dir PATH can send it; "
                 + "anything else needs a separate directory"

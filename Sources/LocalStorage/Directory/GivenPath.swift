@@ -98,9 +98,18 @@ package enum GivenPath {
         return try root.calls.freeSpace(root.descriptor).bytes
     }
 
-    /// The directory that `path` lies in, which is made if it is missing, as are those above it.
-    package static func makeFolder(above path: String) throws(LocalError) {
-        _ = try folder(above: path, .standard) { _ in 0o777 }
+    /// Lets no more users into a directory that is there than `permissions` do.
+    ///
+    /// - Throws: `openForMore` for one that is another user's, or that all users share.
+    package static func narrow(_ path: String, to permissions: UInt32) throws(LocalError) {
+        let opened = try open(path)
+        let status = try opened.status()
+        let allowed = status.permissions & (permissions | 0o7700)
+        guard allowed != status.permissions else { return }
+        guard status.owner == SystemCalls.effectiveUser, status.permissions & 0o1000 == 0 else {
+            throw .openForMore(path: displayText(path.utf8))
+        }
+        try opened.calls.setMode(opened.descriptor, allowed)
     }
 
     /// Makes a directory with these permissions, as far as the umask allows, and those above it.

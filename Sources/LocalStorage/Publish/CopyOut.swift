@@ -15,11 +15,7 @@ extension MirrorDirectory {
         guard let place = try trash.directory.ifPresent(run.name, path.parent),
             let old = try place.status(of: PathBytes(path.name)), old.isKept
         else { throw .absent(path) }
-        let folder = try GivenPath.folder(above: destination, calls) { depth throws(LocalError) in
-            // The ends of both paths are the same.
-            let source = path.ancestor(depth + 1)
-            return try trash.permissions(ofMissing: path, standingFor: source, in: [run]) | 0o300
-        }
+        let folder = try folder(of: path, in: [run], above: destination)
         let own =
             destination.utf8.split(separator: UInt8(ascii: "/")).last.map { [UInt8]($0) } ?? []
         let (name, temporary) = (
@@ -39,6 +35,27 @@ extension MirrorDirectory {
         } catch {
             _ = try? calls.unlink(at: folder.descriptor, temporary)
             throw error
+        }
+    }
+
+    /// Makes the directories in which a copy of `path` is put, which lead to no more users than
+    /// those here do.
+    package func makeFolder(of path: RelativePath, above destination: String) throws(LocalError) {
+        _ = try folder(of: path, in: [], above: destination)
+    }
+
+    private func folder(
+        of path: RelativePath,
+        in runs: [TrashOfRun],
+        above destination: String
+    ) throws(LocalError) -> OpenDirectory {
+        try GivenPath.folder(above: destination, calls) { depth throws(LocalError) in
+            // The ends of both paths are the same.
+            let source = path.ancestor(depth + 1)
+            if let source, let found = try? permissions(ofDirectory: source) {
+                return found | 0o300
+            }
+            return try trash.permissions(ofMissing: path, standingFor: source, in: runs) | 0o300
         }
     }
 

@@ -351,17 +351,17 @@ extension FileUploads {
 }
 
 extension FileUploads {
-    /// True if the object of a conflict is what an earlier run sent of this file and could not
-    /// record, and the file was written since: then there is no other writer's version.
-    func isOwnEarlier(_ entry: JoinedEntry, _ kind: ConflictKind) async -> Bool {
-        guard kind == .bothNew || kind == .bothChanged, !context.uploads.earlier.isEmpty,
+    /// Whether the file was written after an earlier run sent the object of it, and could not record
+    /// that; nil for another writer's version.
+    func isNewerThanEarlier(_ entry: JoinedEntry) async -> Bool? {
+        guard !context.uploads.earlier.isEmpty,
             let object = entry.remote, let file = entry.local?.identity,
             let metadata = try? await head(entry.key), metadata.etag == object.etag,
             let token = metadata.userMetadata[StorageDialect.tokenMetadataName],
             context.uploads.isEarlier(token, of: entry.key, size: object.size),
             let sent = metadata.userMetadata[ModificationTime.metadataName]
                 .flatMap({ ModificationTime.parse($0) })
-        else { return false }
+        else { return nil }
         return sent.nanosecondsSince1970 < file.modified.nanosecondsSince1970
     }
 }

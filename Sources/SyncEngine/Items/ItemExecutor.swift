@@ -67,6 +67,10 @@ struct ItemExecutor: ItemWorker {
         if case .skip = decision { noteUnsent(entry) }
         switch decision {
         case .download(let reason):
+            if fetched == nil, let settled = await settled(decision, entry) {
+                countAsPlanned(Work(entry: entry, decision: settled))
+                return await carryOut(settled, entry)
+            }
             let isForced = reason == .replacesLocalChange
             await downloads.download(
                 entry,
@@ -195,7 +199,13 @@ struct ItemExecutor: ItemWorker {
     private func discarding(_ entry: JoinedEntry) -> BackupPolicy {
         ledger.keepOwnTrash()
         guard context.options.keepsRemoved else { return .replace }
-        let isDamaged = entry.base?.isDamaged == true
+        // Nothing but its content can have shown that what looks as recorded is not.
+        let isDamaged =
+            entry.base.map { base in
+                let judges = context.policy.judgesInodes
+                let change = LocalChange(of: entry.local, since: base, judgesInodes: judges)
+                return base.isDamaged || change == .same
+            } ?? false
         return .moveToTrash(run: isDamaged ? context.damagedTrashName : context.trashName)
     }
 }
@@ -278,7 +288,7 @@ extension ItemExecutor {
         _ resolution: ConflictResolution,
         _ fetched: FileDownloads.Fetched?
     ) async {
-        if let settled = await settledConflict(entry, kind) {
+        if let settled = await settled(.conflict(kind, resolution), entry) {
             if case .download = settled { return await carryOut(settled, entry, fetched) }
             // A kill may leave it, too: it is swept by the next run.
             if let fetched { try? await downloads.drop(fetched, entry.key) }
@@ -327,13 +337,34 @@ extension ItemExecutor {
         }
     }
 
-    /// What is done instead where the object is one that an earlier run sent, so that there is no
-    /// conflict; nil if there is one.
-    func settledConflict(_ entry: JoinedEntry, _ kind: ConflictKind) async -> Decision? {
-        guard await uploads.isOwnEarlier(entry, kind) else { return nil }
-        guard context.policy.direction == .pull else { return .upload(.changed) }
-        return context.policy.replacesLocalChanges
+    /// What is done instead where the object is one that an earlier run sent and did not record, so
+    /// that there is no conflict; nil for what was decided.
+    ///
+    /// A file that was written since, and has the recorded content again, is one that the user took
+    /// back: the object does not replace it, as it would that of another writer.
+    func settled(_ decision: Decision, _ entry: JoinedEntry) async -> Decision? {
+        let policy = context.policy
+        let isConflict: Bool
+        switch decision {
+        case .conflict(.bothNew, _), .conflict(.bothChanged, _): isConflict = true
+        case .conflict(.remoteNewer, _) where isTakenBack(entry): isConflict = true
+        case .download(.changed) where isTakenBack(entry): isConflict = false
+        default: return nil
+        }
+        guard let isNewer = await uploads.isNewerThanEarlier(entry) else { return nil }
+        guard isNewer else {
+            return isConflict
+                ? nil : .conflict(.bothChanged, resolution(of: .bothChanged, policy))
+        }
+        guard policy.direction == .pull else { return .upload(.changed) }
+        return policy.replacesLocalChanges
             ? .download(.replacesLocalChange) : .keepLocalChange
+    }
+
+    private func isTakenBack(_ entry: JoinedEntry) -> Bool {
+        guard let base = entry.base else { return false }
+        let judges = context.policy.judgesInodes
+        return LocalChange(of: entry.local, since: base, judgesInodes: judges) == .touched
     }
 
     /// `.conflict-20260102T030405Z-host`, which goes before the name's extension.

@@ -203,13 +203,14 @@ extension ObjectRestorer {
             return .later
         }
         let permissions = path.isDirectory ? try await permissions(ofMarker: copy) : nil
+        let directory = directory
         let isThere = try await disk.run { () throws(LocalError) in
             let isThere = GivenPath.isThere(place)
             guard !request.isDryRun else { return isThere }
-            if let permissions {
-                if !isThere { try GivenPath.makeDirectory(place, permissions: permissions) }
-            } else {
-                try GivenPath.makeFolder(above: place)
+            switch permissions {
+            case nil: try directory.makeFolder(of: path, above: place)
+            case let mode? where isThere: try GivenPath.narrow(place, to: mode)
+            case let mode?: try GivenPath.makeDirectory(place, permissions: mode)
             }
             return isThere
         }

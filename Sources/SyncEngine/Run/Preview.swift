@@ -114,11 +114,7 @@ struct Preview {
 
     mutating func show(_ decision: Decision, _ entry: JoinedEntry) async throws {
         var decision = decision
-        if case .conflict(let kind, _) = decision,
-            let settled = await executor.settledConflict(entry, kind)
-        {
-            decision = settled
-        }
+        if let settled = await executor.settled(decision, entry) { decision = settled }
         let outline = PlanOutline(decision, entry, context.policy)
         countGrowth(outline, decision, entry)
         if let conflict = outline.conflict {

@@ -51,4 +51,30 @@ struct DamagedTrashTests {
         #expect(try await restore().restored == 1)
         #expect(fixture.content("a/photos/one.jpg") != good)
     }
+
+    /// As a restoration compares it, before anything was found.
+    @Test func `are known as such by the run that replaces them`() async throws {
+        let fixture = try MirrorFixture()
+        let good = MirrorFixture.ramp(3_000, 1)
+        try fixture.write("a/one.jpg", good)
+        try await fixture.run("a", .push)
+        try await fixture.damage("one.jpg")
+        let run = try await fixture.run("a", .pull) {
+            $0.comparesContent = true
+            $0.replacesLocalChanges = true
+        }
+        #expect(run.transferred == 1 && fixture.content("a/one.jpg") == good)
+        var request = RestoreRequest(
+            paths: ["one.jpg"],
+            version: .latest,
+            target: nil,
+            replaces: true
+        )
+        request.replacesFiles = true
+        let again = try await fixture.localMirror("a").trash.restore(request) { _ in }
+        #expect(again.restored == 0 && fixture.content("a/one.jpg") == good)
+        try fixture.remove("a/one.jpg")
+        let damaged = try await fixture.localMirror("a").trash.restore(request) { _ in }
+        #expect(damaged.restored == 1 && fixture.content("a/one.jpg") != good)
+    }
 }

@@ -49,6 +49,33 @@ extension EngineRuns {
             #expect(try await fixture.run("a", direction).requests == 1)
         }
 
+        @Test(arguments: [SyncDirection.sync, .push], [true, false])
+        func `a file that was taken back after it is not replaced by what that run sent`(
+            direction: SyncDirection,
+            isRewritten: Bool
+        ) async throws {
+            let fixture = try MirrorFixture()
+            try await cutOff(fixture, direction)
+            let first = MirrorFixture.ramp(1_000, 1)
+            try fixture.write("a/f", first)
+            if !isRewritten {
+                try fixture.setModified("a/f", Date(timeIntervalSince1970: 1_000_000))
+            }
+            let preview = try await fixture.run("a", direction) { $0.isDryRun = true }
+            #expect(preview.conflicts == (isRewritten ? 0 : 1), "\(preview)")
+            let pull = try await fixture.run("a", .pull) { $0.conflictPolicy = .skip }
+            #expect((pull.localChanges, pull.conflicts) == (isRewritten ? (1, 0) : (0, 1)))
+            #expect(fixture.content("a/f") == first)
+            let next = try await fixture.run("a", direction)
+            #expect(
+                (next.transferred > 0, next.conflicts) == (
+                    isRewritten || direction == .sync, isRewritten ? 0 : 1
+                )
+            )
+            #expect(try fixture.tree("a").values.contains(first))
+            if isRewritten { #expect(try await fixture.object("f") == first) }
+        }
+
         @Test func `a pull that may replace edits replaces that one, too`() async throws {
             let fixture = try MirrorFixture()
             try await cutOff(fixture)
