@@ -98,6 +98,15 @@ package enum GivenPath {
         return try root.calls.freeSpace(root.descriptor).bytes
     }
 
+    /// Opens a file to read it; nil for what is none, or is not there.
+    package static func file(_ path: String) throws(LocalError) -> OpenFile? {
+        let last = path.utf8.split(separator: UInt8(ascii: "/")).last ?? path.utf8[...]
+        let name = PathBytes([UInt8](last))
+        let folder = try folder(above: path, .standard) { _ in 0o777 }
+        guard try folder.status(of: name)?.kind == .file else { return nil }
+        return try folder.file(name, displayText(path.utf8))
+    }
+
     /// Lets no more users into a directory that is there than `permissions` do.
     ///
     /// - Throws: `openForMore` for one that is another user's, or that all users share.

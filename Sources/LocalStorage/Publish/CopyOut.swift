@@ -38,6 +38,24 @@ extension MirrorDirectory {
         }
     }
 
+    /// True if a file outside has the content of this one in the trash.
+    package func isCopy(
+        _ path: RelativePath,
+        from run: TrashOfRun,
+        at destination: String,
+        unless interruption: Interruption
+    ) throws(LocalError) -> Bool {
+        guard let place = try trash.directory.ifPresent(run.name, path.parent),
+            let copy = try GivenPath.file(destination)
+        else { return false }
+        let file = try place.file(PathBytes(path.name), path.display)
+        let size = try file.identity().size
+        guard try copy.identity().size == size else { return false }
+        let whole = ByteRange(offset: 0, length: size)
+        return try copy.checksum(of: whole, unless: interruption)
+            == file.checksum(of: whole, unless: interruption)
+    }
+
     /// Makes the directories in which a copy of `path` is put, which lead to no more users than
     /// those here do.
     package func makeFolder(of path: RelativePath, above destination: String) throws(LocalError) {

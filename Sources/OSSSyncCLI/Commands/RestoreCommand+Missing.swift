@@ -32,7 +32,12 @@ extension RestoreCommand {
                 )
                 continue
             }
-            if case .latest = request.version {
+            if case .latest = request.version, RestoreRequest.isAll(path) {
+                context.complain(
+                    "the trash has nothing that comes back; 'osssync pull \(directory)' brings what "
+                        + "the bucket has"
+                )
+            } else if case .latest = request.version {
                 context.complain(
                     "no other version of \(subject) was found; see "
                         + "'osssync restore --list \(directory) \(shown)'"

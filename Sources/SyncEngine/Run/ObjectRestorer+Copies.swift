@@ -215,7 +215,9 @@ extension ObjectRestorer {
             return isThere
         }
         if path.isDirectory { return isThere ? .unchanged : .restored }
-        guard !isThere || request.replaces else { return .kept }
+        guard !isThere || request.replaces else {
+            return try await isEqual(place, copy) ? .unchanged : .kept
+        }
         guard !request.isDryRun else { return isThere ? .replaced : .restored }
         if path.isLink {
             let text = GivenPath.temporary(beside: place)
@@ -227,6 +229,27 @@ extension ObjectRestorer {
             try await fetch(copy.object.key, past, place)
         }
         return isThere ? .replaced : .restored
+    }
+
+    /// True for a file that an earlier restoration put there, as far as the store tells.
+    private func isEqual(_ place: String, _ copy: TrashedObjects.Copy) async throws -> Bool {
+        let key = copy.object.key
+        guard let file = try await disk.run({ () throws(LocalError) in try GivenPath.file(place) })
+        else { return false }
+        let version = try await past?.version(of: key)
+        let (metadata, size) = (
+            try await trash.store.head(key, versionID: version), try file.identity().size
+        )
+        guard metadata.size == size, size > 0 else { return metadata.size == size }
+        guard metadata.sealed == nil else {
+            let relative = ObjectKey(key.bytes.dropFirst(trash.prefix.bytes.count))
+            return try await transfer.compareSealed(file, with: metadata, of: relative) == .proven
+        }
+        let checksum = try await transfer.reading(on: disk) { interruption in
+            let whole = ByteRange(offset: 0, length: size)
+            return try file.checksum(of: whole, unless: interruption)
+        }
+        return try await transfer.hasContent(file, checksum: checksum, of: metadata)
     }
 }
 

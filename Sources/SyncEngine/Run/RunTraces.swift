@@ -18,6 +18,8 @@ struct RunTraces: Sendable {
         /// From the run's end to the next run that transferred anything; nil if none did.
         let gap: Double?
         let seconds: Double
+        /// What runs wrote that came within the steps of the clocks.
+        let rewritten: Set<ObjectKey>
     }
 
     /// Clocks of files and of stores count in steps, and are set.
@@ -54,9 +56,33 @@ struct RunTraces: Sendable {
                 gap: next.map {
                     Double($0.started.seconds - run.started.seconds) - record.seconds
                 },
-                seconds: record.seconds
+                seconds: record.seconds,
+                rewritten: try await Self.written(
+                    by: runs[..<index].filter { later in
+                        Double(later.started.seconds - run.started.seconds)
+                            <= record.seconds + 2 * Self.tolerance
+                    },
+                    in: manifest
+                )
             )
         }
+    }
+
+    /// What these runs put in any place.
+    private static func written(
+        by runs: [StoredRun],
+        in manifest: ManifestStore
+    ) async throws(ManifestError) -> Set<ObjectKey> {
+        var keys: Set<ObjectKey> = []
+        for run in runs {
+            for row in try await manifest.rows(.items(run: run.id), limit: runLimit) {
+                switch ItemAction(rawValue: row.item.action) {
+                case .upload, .download, .copyLocal, .copyRemote: keys.insert(row.item.key)
+                default: break
+                }
+            }
+        }
+        return keys
     }
 
     /// True if a tree of this time can be the run's.
@@ -78,8 +104,8 @@ struct RunTraces: Sendable {
         at key: ObjectKey,
         in tree: TrashOfRun
     ) async throws(ManifestError) -> Bool {
-        guard let trace = traces[tree.name], file.changed <= trace.end,
-            let row = try await manifest.entry(key)
+        guard let trace = traces[tree.name], !trace.rewritten.contains(key),
+            file.changed <= trace.end, let row = try await manifest.entry(key)
         else { return false }
         return row.size == file.size && row.mayHaveTime(of: file)
             && (row.inode == 0 || row.inode == file.inode)
@@ -92,7 +118,8 @@ struct RunTraces: Sendable {
         after copy: RemoteObject,
         in tree: TrashOfRun
     ) async throws(ManifestError) -> Bool {
-        guard let trace = traces[tree.name], let etag = object.etag,
+        guard let trace = traces[tree.name], !trace.rewritten.contains(key),
+            let etag = object.etag,
             let written = object.lastModified, let copied = copy.lastModified,
             let row = try await manifest.entry(key), row.etag == etag, row.size == object.size
         else { return false }
