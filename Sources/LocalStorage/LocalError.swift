@@ -100,8 +100,8 @@ package enum LocalError: Error, Sendable, Hashable {
         case .missingFile: "it does not exist; check its name"
         case .notADirectory(let path): "'\(path)' is not a directory"
         case .openForMore(let path):
-            "more users may enter '\(path)' than may enter this directory; choose one that does not "
-                + "exist"
+            "more users may enter '\(path)' than may enter this directory; choose one that does "
+                + "not exist"
         case .refusedDirectory(let path, let reason):
             "'\(path)' is not mirrored: \(reason). A push with --state-dir PATH can send it; "
                 + "anything else needs a separate directory"

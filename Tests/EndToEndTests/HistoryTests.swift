@@ -167,6 +167,9 @@ struct HistoryTests {
             let content = FileManager.default.contents(atPath: out + file)
             #expect(content == ramp(1_500, seed: 4))
         }
+        let again = try workplace.run("restore", source, "kept", "--to", out + "/old")
+        #expect(again.status == 0, "\(again.diagnostics)")
+        try Data("edited".utf8).write(to: URL(fileURLWithPath: out + "/old"))
         let taken = try workplace.run("restore", source, "kept", "--to", out + "/old")
         #expect(taken.status == 1 && taken.diagnostics.contains("--force replaces it"))
         // What is in no trash is what the bucket has now.

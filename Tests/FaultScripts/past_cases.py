@@ -16,6 +16,14 @@ def own_server(place):
     place.server, place.endpoint = server, server.url
 
 
+def moment_between(place):
+    """A time after all that was written by now, and before all that is written then."""
+    moment = int(time.time()) + 1
+    while time.time() < moment + 1.1:
+        place.head("kept")
+    return time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime(moment))
+
+
 def versioned(place):
     """A bucket with versions, whose objects were edited, deleted and added since the moment."""
     if place.server is place.first_server:
@@ -26,13 +34,11 @@ def versioned(place):
     equal(status, 200, f"versioning: {text}")
     for name in ("2026/a.jpg", "2026/b.jpg", "kept"):
         place.put(name, OLD)
-    moment = int(time.time()) + 1
-    while time.time() < moment + 1.1:
-        place.head("kept")
+    moment = moment_between(place)
     place.delete("2026/a.jpg")
     place.put("2026/b.jpg", NEW)
     place.put("added", OTHER)
-    return time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime(moment))
+    return moment
 
 
 THEN = {"2026/a.jpg": OLD, "2026/b.jpg": OLD, "kept": OLD}

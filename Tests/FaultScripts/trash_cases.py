@@ -1,4 +1,4 @@
-"""Rows F207 to F210, F404, F536 and F547: the trash in the bucket, and what comes back from it."""
+"""Rows F207 to F210, F404, F536, F547 and F550 to F553: the trash in the bucket, and what comes back from it."""
 
 import fcntl
 import os
@@ -6,6 +6,7 @@ import shutil
 import tempfile
 
 from case_table import case, equal, expect
+from past_cases import moment_between
 from process_cases import killed_at
 from replacing_cases import fresh
 from scenes import FRESH, NEW, OLD, OTHER
@@ -281,3 +282,77 @@ def _(place):
     place.in_step(place.push("--delete"))
     found = command(place, "undo", str(found.all("restore")[0]["run"]))
     equal((found.status, place.get("a"), place.get("x/2")), (0, OLD, OLD), str(found))
+
+
+@case("F550", "a restoration to another place that is run again goes on, and ends green")
+def _(place):
+    for number in range(6):
+        place.put(f"ph/{number}", ramp(3_000, number))
+    place.in_step(place.pull())
+    place.delete("ph/5")
+    place.in_step(place.pull("--delete"))
+    out = os.path.join(place.folder, "out")
+    os.mkdir(out)
+    with open(os.path.join(out, "0"), "wb") as file:
+        file.write(ramp(3_000, 0))
+    for wanted in ((5, 1), (0, 6)):
+        found = command(place, "restore", "ph", "--to", out).last("restore")
+        equal((found["restored"], found["unchanged"], found["kept"]), (*wanted, 0), str(found))
+    for name in ("1", "5"):
+        with open(os.path.join(out, name), "wb") as file:
+            file.write(OTHER)
+    found = command(place, "restore", "ph", "--to", out)
+    equal((found.status, found.last("restore")["kept"], found.last("restore")["unchanged"]), (1, 2, 4),
+          str(found))
+
+
+@case("F551", "a private directory is open to nobody in another place, whether that is there or not")
+def _(place):
+    place.write("s/deep/key", OLD)
+    place.write("s/gone", NEW)
+    os.chmod(place.path("s"), 0o700)
+    place.in_step(place.push())
+    moment = moment_between(place)
+    os.remove(place.path("s/gone"))
+    place.in_step(place.push("--delete", "--trash", "remote"))
+    for words in ([], ["--at", moment]):
+        for is_there in (False, True):
+            out = os.path.join(place.folder, f"out{len(words)}{is_there}")
+            if is_there:
+                os.mkdir(out, 0o755)
+            found = command(place, "restore", "s", "--to", out, *words)
+            equal((found.status, sorted(os.listdir(out))), (0, ["deep", "gone"]), str(found))
+            equal(os.stat(out).st_mode & 0o777, 0o700, f"{words} {is_there}: {found}")
+    shared = os.path.join(place.folder, "shared")
+    os.mkdir(shared)
+    os.chmod(shared, 0o1777)
+    found = command(place, "restore", "s", "--to", shared)
+    expect(found.status == 1 and "more users may enter" in str(found), str(found))
+    equal(os.stat(shared).st_mode & 0o7777, 0o1777, "what all users share")
+
+
+@case("F552", "what a link hides in a folder's place is told alike, and comes back elsewhere")
+def _(place):
+    for name in ("fold/1", "fold/2"):
+        place.write(name, OLD)
+    place.in_step(place.push())
+    os.rename(place.path("fold"), place.path("../fold"))
+    os.symlink("../fold", place.path("fold"))
+    found = place.start("explain", "--delete", place.directory, "fold/1", "--json")
+    expect("symbolic link" in found.output and "delete-remote" not in found.output, str(found))
+    for name in ("fold/1", "fold"):
+        found = command(place, "restore", name)
+        equal(found.status, 1, str(found))
+        expect("symbolic link" in found.errors and "--to" in found.errors, str(found))
+    found = command(place, "restore", "fold", "--to", os.path.join(place.folder, "out"))
+    equal((found.status, found.last("restore")["restored"]), (0, 2), str(found))
+
+
+@case("F553", "an undo keeps what a later run wrote, however soon after it")
+def _(place):
+    lost(place)
+    place.in_step(place.push(*KEEPING))
+    place.write("gone", NEW)
+    place.in_step(place.push())
+    undone = place.start("undo", place.directory, "2", "--json")
+    equal((undone.status, place.get("gone")), (1, NEW), str(undone))

@@ -172,6 +172,21 @@ struct TransferManagerFaultTests {
         answers.finish()
     }
 
+    /// As of a task of the app's own that was cancelled when the user signed out.
+    @Test func `a provider that says that it was cancelled is asked once`() async throws {
+        try await fixture.client().put(Self.content, to: "a")
+        let asked = Mutex(0)
+        let manager = try await TransferManager(directory: fixture.path("transfers")) { _ in
+            asked.withLock { $0 += 1 }
+            throw CancellationError()
+        }
+        try await manager.add("a", kind: .download, path: fixture.path("a"))
+        try await manager.start("a")
+        try await manager.runUntilIdle()
+        #expect(await manager["a"]?.state == .failed)
+        #expect(asked.withLock(\.self) == 1)
+    }
+
     @Test func `one that has no provider any more can be forgotten`() async throws {
         let client = try fixture.client()
         try await client.put(Self.content, to: "a")

@@ -368,7 +368,9 @@ package struct MirrorRestoration: Sendable {
         var request = request
         if removals == nil { removals = try await removalTimes() }
         request.removalTimes = removals ?? [:]
-        guard !request.removalTimes.isEmpty else { return RestoreReport() }
+        // Without a trash, what is missing in a directory is in the versions alone.
+        let isWhole = found?.isDirectory == true && !request.isCopy
+        guard isWhole || !request.removalTimes.isEmpty else { return RestoreReport() }
         let collected = RestoredItems()
         let report = try await restoreFromVersions(request, found) { collected.add($0, onFile) }
         guard var report else { return RestoreReport() }

@@ -34,8 +34,8 @@ extension RestoreCommand {
             }
             if case .latest = request.version, RestoreRequest.isAll(path) {
                 context.complain(
-                    "the trash has nothing that comes back; 'osssync pull \(directory)' brings what "
-                        + "the bucket has"
+                    "the trash has nothing that comes back; 'osssync pull \(directory)' brings "
+                        + "what the bucket has"
                 )
             } else if case .latest = request.version {
                 context.complain(

@@ -17,7 +17,10 @@ struct AppQuestion: Sendable {
     ) async throws(CredentialsError) -> Value {
         switch await AbandonableCall<Value>().run(body) {
         case .returned(.success(let value)): return value
-        case .returned(.failure(is CancellationError)), .abandoned, .timedOut: throw .cancelled
+        case .returned(.failure(is CancellationError)) where Task.isCancelled,
+            .abandoned, .timedOut:
+            throw .cancelled
+        // One that the app throws of its own accord is an answer as any other.
         case .returned(.failure(let error)): throw .app(source: source, AppFailure(error))
         }
     }

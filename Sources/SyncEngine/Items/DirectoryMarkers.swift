@@ -109,11 +109,11 @@ extension DirectoryMarkers {
     /// has permissions of its own; false if that failed, or if another writer's marker says less.
     @discardableResult
     func uploadMarker(_ entry: JoinedEntry) async -> Bool {
-        if await permissions.waits(entry) { return true }
+        if await waits(entry) { return true }
         let mode = permissions.recordedMode(entry)
         do {
             let shared = try await shared(mode, entry)
-            let sent = try await putMarker(entry, request(entry, shared), mode)
+            let sent = try await putMarker(entry, context.markerRequest(entry, shared), mode)
             await finish(sent, entry)
             // One that another writer made meanwhile may open the directory: the next run carries.
             return mode == nil || !Permissions.opensMore(sent.mode, than: mode)
@@ -153,22 +153,6 @@ extension DirectoryMarkers {
         } catch {
             throw ItemFailure(any: error)
         }
-    }
-
-    private func request(_ entry: JoinedEntry, _ mode: UInt32?) -> PutRequest {
-        var request = PutRequest(
-            key: context.objectKey(entry.key),
-            contentType: ShortenedMarkers.contentType,
-            userMetadata: mode.map { [(FileMode.metadataName, FileMode.text($0, .directory))] }
-                ?? [],
-            storageClass: nil,
-            forbidsOverwrite: true,
-            callback: nil
-        )
-        // It has no content that a class or headers would be for.
-        request.encryption = context.options.properties.encryption
-        request.accessControl = context.options.properties.accessControl
-        return request
     }
 
     /// What the marker is, which may be there already.
@@ -214,7 +198,7 @@ extension DirectoryMarkers {
     private func keepsModes(_ entry: JoinedEntry) async -> Bool? {
         do throws(ItemFailure) {
             let mode = try await shared(permissions.recordedMode(entry), entry)
-            let sent = try await putMarker(entry, request(entry, mode), mode)
+            let sent = try await putMarker(entry, context.markerRequest(entry, mode), mode)
             let found: ObjectMetadata?
             do throws(ItemFailure) {
                 found = try await permissions.marker(entry)
@@ -246,5 +230,51 @@ extension DirectoryMarkers {
             )
         )
         return false
+    }
+
+    /// True for a marker that waits until the store has the objects in its directory, because it is
+    /// not known to keep both.
+    private func waits(_ entry: JoinedEntry) async -> Bool {
+        guard case .directory(isEmpty: false)? = entry.local?.kind,
+            !context.store.dialect.computesChecksum, await !knowsModes()
+        else { return false }
+        guard ledger.waiting(\.markers).isOpen else { return false }
+        if !ledger.add(entry, to: \.markers) {
+            skipWithoutDoubt(
+                entry.key,
+                size: 0,
+                message: "too many directories have permissions of their own for the first run at "
+                    + "this store; run again"
+            )
+        }
+        return true
+    }
+
+    private func knowsModes() async -> Bool {
+        do throws(ManifestError) {
+            return try await KeptModes.ofMarkers.areKnown(to: context.manifest) != nil
+        } catch {
+            // The manifest's next call reports the error.
+            return true
+        }
+    }
+}
+
+extension RunContext {
+    /// Makes the marker of a directory, which says `mode` of it.
+    func markerRequest(_ entry: JoinedEntry, _ mode: UInt32?) -> PutRequest {
+        var request = PutRequest(
+            key: objectKey(entry.key),
+            contentType: ShortenedMarkers.contentType,
+            userMetadata: mode.map { [(FileMode.metadataName, FileMode.text($0, .directory))] }
+                ?? [],
+            storageClass: nil,
+            forbidsOverwrite: true,
+            callback: nil
+        )
+        // It has no content that a class or headers would be for.
+        request.encryption = options.properties.encryption
+        request.accessControl = options.properties.accessControl
+        return request
     }
 }

@@ -351,8 +351,8 @@ extension FileUploads {
 }
 
 extension FileUploads {
-    /// Whether the file was written after an earlier run sent the object of it, and could not record
-    /// that; nil for another writer's version.
+    /// Whether the file was written after an earlier run sent the object of it, and could not
+    /// record that; nil for another writer's version.
     func isNewerThanEarlier(_ entry: JoinedEntry) async -> Bool? {
         guard !context.uploads.earlier.isEmpty,
             let object = entry.remote, let file = entry.local?.identity,

@@ -135,7 +135,9 @@ extension Permissions {
                 let sent = try await sendDirectoryMode(entry, mode)
                 switch sent {
                 case .written: reportMode(entry)
-                case .refused: keepRefused(entry)
+                case .refused(let failure):
+                    keepRefused(entry, failure)
+                    return !closesMore(entry)
                 case .notKept, .replaced: leave(.unchanged, entry)
                 }
                 return sent != .replaced
@@ -195,11 +197,16 @@ extension Permissions {
     }
 
     /// The row of a directory and its marker.
-    func row(_ entry: JoinedEntry, mode: UInt32?, at time: Timestamp?) -> ManifestEntry? {
+    func row(
+        _ entry: JoinedEntry,
+        mode: UInt32?,
+        at time: Timestamp?,
+        _ etag: ETag? = nil
+    ) -> ManifestEntry? {
         entry.remote.map { object in
             ManifestEntry(
                 marker: entry.key,
-                etag: object.etag,
+                etag: etag ?? object.etag,
                 lastModified: time,
                 storageClass: object.storageClass,
                 mode: mode
@@ -213,11 +220,11 @@ extension Permissions {
     }
 
     /// What became of the permissions of a marker.
-    private enum SentMode {
+    private enum SentMode: Hashable {
         case written
         /// There is nothing to send, or the store does not keep it.
         case notKept
-        case refused
+        case refused(ItemFailure?)
         /// The marker is another writer's, or not there.
         case replaced
     }
@@ -232,7 +239,12 @@ extension Permissions {
         do {
             switch try await send(mode, row) {
             case .replaced: return .replaced
-            case .refused: return .refused
+            case .refused(let failure):
+                guard let row = try await rewrite(entry, mode) else {
+                    return .refused(failure)
+                }
+                await record([.upsert(row)], .mode, entry)
+                return .written
             case .dropped(let row):
                 await record([.upsert(row)], .mode, entry)
                 return .notKept
@@ -245,6 +257,28 @@ extension Permissions {
             // A store that keeps it under another name would be asked in each run.
             await record([.upsert(row)], .mode, entry)
             return await shortensMarkers() ? .notKept : .replaced
+        }
+    }
+
+    /// Writes the marker of an entry anew where none may be copied in its place, and returns its
+    /// row; nil if that is refused, too.
+    ///
+    /// What other tools noted on it is lost, which nothing here may read.
+    private func rewrite(_ entry: JoinedEntry, _ mode: UInt32) async throws -> ManifestEntry? {
+        guard let object = entry.remote, object.size == 0 else { return nil }
+        var request = context.markerRequest(entry, try await shared(mode, entry.key))
+        (request.forbidsOverwrite, request.replaced) = (false, object.etag)
+        do {
+            let answer = try await context.store.put(
+                request,
+                body: .bytes([]),
+                onProgress: { _ in }
+            )
+            return row(entry, mode: mode, at: answer.lastModified, answer.etag)
+        } catch {
+            let failure = ItemFailure(error)
+            guard failure.isRefusedOperation || failure.isAlreadyExists else { throw failure }
+            return nil
         }
     }
 }
@@ -339,33 +373,6 @@ extension Permissions {
         }
         return local.permissions.flatMap {
             isOrdinaryDirectory($0, here: ordinary) ? $0 : nil
-        }
-    }
-
-    /// True for a marker that waits until the store has the objects in its directory, because it is
-    /// not known to keep both.
-    func waits(_ entry: JoinedEntry) async -> Bool {
-        guard case .directory(isEmpty: false)? = entry.local?.kind,
-            !context.store.dialect.computesChecksum, await !knowsModes()
-        else { return false }
-        guard ledger.waiting(\.markers).isOpen else { return false }
-        if !ledger.add(entry, to: \.markers) {
-            skipWithoutDoubt(
-                entry.key,
-                size: 0,
-                message: "too many directories have permissions of their own for the first run at "
-                    + "this store; run again"
-            )
-        }
-        return true
-    }
-
-    private func knowsModes() async -> Bool {
-        do throws(ManifestError) {
-            return try await KeptModes.ofMarkers.areKnown(to: context.manifest) != nil
-        } catch {
-            // The manifest's next call reports the error.
-            return true
         }
     }
 }

@@ -40,7 +40,7 @@ struct Permissions: ItemWorker {
         guard let mode = entry.local?.permissions else { return }
         switch try await send(mode, row) {
         case .replaced: leaveReplaced(entry)
-        case .refused: keepRefused(entry)
+        case .refused(let failure): keepRefused(entry, failure)
         case .dropped(let row):
             await record([.upsert(row)], .mode, entry)
             leave(.unchanged, entry)
@@ -57,8 +57,8 @@ struct Permissions: ItemWorker {
         case dropped(ManifestEntry)
         /// The object is another version by now.
         case replaced
-        /// The store, or the key, copies no object in its place.
-        case refused
+        /// The store, or the key, copies no object in its place; nil if it was not asked any more.
+        case refused(ItemFailure?)
     }
 
     /// Gives an object the permissions `mode`.
@@ -68,7 +68,7 @@ struct Permissions: ItemWorker {
     func send(_ mode: UInt32, _ row: ManifestEntry) async throws -> Sent {
         let areKept = try await keepsCopies()
         guard areKept != false else { return .dropped(row.replacing(mode: mode)) }
-        guard ledger.asksForCopies else { return .refused }
+        guard ledger.asksForCopies else { return .refused(nil) }
         let copier = RemoteCopier(context: context)
         let shared = try await shared(mode, row.key)
         let copy: RemoteCopier.Copied?
@@ -86,8 +86,8 @@ struct Permissions: ItemWorker {
         } catch {
             let failure = ItemFailure(any: error)
             guard failure.isRefusedOperation else { throw error }
-            noteRefused(row.key, failure)
-            return .refused
+            ledger.countCopy(isRefused: true)
+            return .refused(failure)
         }
         ledger.countCopy(isRefused: false)
         guard let copy else { return .replaced }
@@ -106,21 +106,19 @@ struct Permissions: ItemWorker {
     }
 
     /// The contents are mirrored all the same, so that it is no failure, and nothing is in doubt.
-    private func noteRefused(_ key: ObjectKey, _ failure: ItemFailure) {
-        ledger.countCopy(isRefused: true)
-        guard ledger.tellsOnce(.refusals) else { return }
+    ///
+    /// `failure` is nil where the store was not asked any more.
+    func keepRefused(_ entry: JoinedEntry, _ failure: ItemFailure?) {
+        keepLocalChange(entry, "its permissions cannot be sent")
+        guard let failure, ledger.tellsOnce(.refusals) else { return }
         context.emit(
             .warning(
                 message: "permissions that changed alone are not sent, the first are those of "
-                    + "'\(key.display)', because objects may not be copied in their places, which "
-                    + "needs the rights to read and to write: \(failure.message). A file that "
-                    + "changes takes its permissions along; --no-metadata leaves out all"
+                    + "'\(entry.key.display)', because objects may not be copied in their places, "
+                    + "which needs the rights to read and to write: \(failure.message). A file "
+                    + "that changes takes its permissions along; --no-metadata leaves out all"
             )
         )
-    }
-
-    func keepRefused(_ entry: JoinedEntry) {
-        keepLocalChange(entry, "its permissions cannot be sent")
     }
 
     /// What other machines are told of a file or directory with these permissions.

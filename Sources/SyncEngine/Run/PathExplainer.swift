@@ -114,7 +114,11 @@ struct PathExplainer: Sendable {
             width: 1,
             threads: settings.environment.threads
         )
-        let ranges = KeyRanges([KeyRange(path.key), KeyRange(path.beneath)])
+        // What is in the place of a directory above hides it.
+        let above = path.parents.map { ObjectKey($0.bytes) }
+        let ranges = KeyRanges(
+            [KeyRange(path.key), KeyRange(path.beneath)] + above.map { KeyRange($0) }
+        )
         let walk = session.directory.walk(
             within: ranges,
             tags: setups[0].filter.tags,
@@ -126,7 +130,7 @@ struct PathExplainer: Sendable {
         var (entries, issues): ([LocalEntry], [WalkIssue]) = ([], [])
         while true {
             let batch = try await queue.run { () throws(LocalError) in try walk.next(limit: 16) }
-            entries += batch.entries
+            entries += batch.entries.filter { !above.contains($0.path) }
             issues += batch.issues
             if let question = walk.question {
                 walk.answer(try await OwnTags(setups[0]).reason(of: question, isNew: false))

@@ -80,9 +80,16 @@ struct PathNeighbours: Sendable {
         }
     }
 
-    private func file(_ path: RelativePath) throws -> LocalEntry? {
-        guard case .file(let file) = try session.directory.identity(of: path) else { return nil }
-        return LocalEntry(path: path.key, kind: .file(file))
+    /// Nil for what is not there, also because a link is in the place of a directory above.
+    private func file(_ path: RelativePath) throws(LocalError) -> LocalEntry? {
+        do throws(LocalError) {
+            let found = try session.directory.identity(of: path)
+            guard case .file(let file) = found else { return nil }
+            return LocalEntry(path: path.key, kind: .file(file))
+        } catch {
+            guard case .symlinkInPath = error else { throw error }
+            return nil
+        }
     }
 
     private func entry(

@@ -18,6 +18,10 @@ struct Scrub {
     var report = VerifyReport()
     /// Rows that are to be written: those that were found damaged, or whole again.
     private var changes: [ManifestChange] = []
+    /// True once the store said something of an object.
+    private var hasAnswered = false
+    /// Why it says nothing, if that concerns every object.
+    private var silence: ItemFailure?
     private var count = 0
     private var maximum = Int.max
     private let began: Duration
@@ -63,6 +67,8 @@ struct Scrub {
             try await scrub(range, after: position, keepsPosition: keepsPosition)
         }
         try await context.session.damaged.markOtherNames()
+        // Of no object anything is known, and nothing else was found.
+        if let silence, !hasAnswered, report.damaged == 0 { throw TransferError(any: silence) }
         if keepsPosition, report.isFinished {
             try await VerifyRecord.setCompleted(context.environment.now(), in: manifest)
         }
@@ -246,6 +252,7 @@ extension Scrub {
     private mutating func verifyObject(_ row: ManifestEntry) async throws(TransferError) {
         do throws(ItemFailure) {
             let object = try await executor.head(row.key, knownSize: row.size)
+            hasAnswered = true
             // A link's headers are its target's or its own, as the store likes.
             guard !row.isThroughLink else { return }
             guard object.etag == row.etag, object.size == row.size else {
@@ -261,13 +268,17 @@ extension Scrub {
             }
         } catch {
             if error.isVanished {
+                hasAnswered = true
                 report.remoteMissing += 1
                 found(row, .remoteMissing, "the object is missing in the bucket")
             } else {
                 report.failed += 1
                 found(row, .failed, error.message)
-                if let cause = error.sharedCause, context.store.failures.failed(cause) {
-                    throw TransferError(error, repeated: cause)
+                if let cause = error.sharedCause {
+                    silence = silence ?? error
+                    if context.store.failures.failed(cause) {
+                        throw TransferError(error, repeated: cause)
+                    }
                 }
             }
         }

@@ -134,7 +134,12 @@ struct TrashRestorer: Sendable {
             item.displayTarget = displayText(place.utf8)
             let isThere = GivenPath.isThere(place)
             guard !isThere || request.replaces else {
-                let isSame = try directory.isCopy(source, from: run, at: place, unless: interruption)
+                let isSame = try directory.isCopy(
+                    source,
+                    from: run,
+                    at: place,
+                    unless: interruption
+                )
                 item.state = isSame ? .unchanged : .kept
                 if !isSame { item.message = RestoredFile.outsideText }
                 return

@@ -145,7 +145,7 @@ extension RunPaths {
             }
             let name = displayText(parent.bytes)
             return "'\(path.display)' cannot be reached: '\(name)' is \(what) here, not a "
-                + "directory; nothing was transferred. Use '\(name)' instead"
+                + "directory; nothing was transferred. Move it away, or specify '\(name)' itself"
         }
         return nil
     }

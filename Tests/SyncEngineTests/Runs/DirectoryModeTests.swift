@@ -356,25 +356,6 @@ struct DirectoryModeTests {
         return fixture
     }
 
-    @Test func `are sent by a key that may not read`() async throws {
-        let names = (10..<25).map { "d\($0)" }
-        let fixture = try unknownStore(names)
-        try fixture.setFaults(
-            "["
-                + ["HeadObject", "GetObject", "CopyObject"].map { operation in
-                    #"{"match": {"operation": "\#(operation)"},"#
-                        + #""effect": {"fail": {"status": 403, "code": "AccessDenied"}}}"#
-                }.joined(separator: ",") + "]"
-        )
-        for _ in 0..<3 { #expect(try await fixture.run("a", .push).isInStep) }
-        #expect(try await fixture.objects().count { $0.hasSuffix("/") } == names.count)
-        try fixture.setMode("a/d10", 0o755)
-        let log = EventLog()
-        let run = try await fixture.run("a", .push, log)
-        #expect(run.isComplete && !run.isInStep && run.localChanges == 1)
-        #expect(log.warnings.count == 1)
-    }
-
     @Test func `are told where there are too many for the first run at a store`() async throws {
         let names = (10..<35).map { "d\($0)" }
         let fixture = try unknownStore(names)

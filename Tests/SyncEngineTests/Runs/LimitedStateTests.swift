@@ -218,7 +218,7 @@ extension EngineRuns {
             #expect(error?.code == .configuration)
             #expect(
                 error?.message == "'x/y' cannot be reached: 'x' is a file here, not a directory; "
-                    + "nothing was transferred. Use 'x' instead"
+                    + "nothing was transferred. Move it away, or specify 'x' itself"
             )
             #expect(fixture.content("a/x") == MirrorFixture.ramp(7))
         }

@@ -75,48 +75,6 @@ struct ModeTests {
         #expect(owner as? NSNumber == 0)
     }
 
-    /// A store that makes no copies, and a key that may write but not read, as for backups.
-    @Test(arguments: [("CopyObject", 501), ("CopyObject", 403), ("HeadObject", 403)])
-    func `that cannot be sent are named, and hold no deletion back`(
-        _ operation: String,
-        _ status: Int
-    ) async throws {
-        try fixture.setFaults(
-            #"[{"match": {"operation": "\#(operation)"}, "#
-                + #""effect": {"fail": {"status": \#(status), "code": "AccessDenied"}}}]"#
-        )
-        try fixture.setMode("a/f", 0o600)
-        try fixture.remove("a/h")
-        for deleted in [1, 0] {
-            let log = EventLog()
-            let run = try await fixture.run("a", .push, log) { $0.deletesKnown = true }
-            #expect(run.deleted == deleted && run.isComplete && !run.isInStep, "\(run)")
-            #expect((run.localChanges, run.modes) == (1, 0))
-            #expect(log.skipped("f")?.contains("permissions") == true)
-            #expect(log.warnings.count == 1 && log.warnings[0].contains("'f'"), "\(log.warnings)")
-        }
-        try fixture.setFaults("[]")
-        #expect(try await fixture.run("a", .push).modes == 1)
-        #expect(try await head("f").userMetadata["mode"] == "100600")
-    }
-
-    @Test func `are asked for ten times in a run that may send none`() async throws {
-        for index in 0..<30 {
-            try fixture.write("a/n\(index)", content)
-            try fixture.setMode("a/n\(index)", 0o644)
-        }
-        try await fixture.run("a", .push)
-        for index in 0..<30 { try fixture.setMode("a/n\(index)", 0o600) }
-        try fixture.setFaults(
-            #"[{"match": {"operation": "CopyObject"}, "#
-                + #""effect": {"fail": {"status": 403, "code": "AccessDenied"}}}]"#
-        )
-        fixture.server.clearRequestLog()
-        let run = try await fixture.run("a", .push) { $0.connectionLimit = 1 }
-        #expect(run.localChanges == 30 && run.isComplete)
-        #expect(fixture.operations.count { $0 == "CopyObject" } == 10)
-    }
-
     @Test(arguments: [SyncDirection.push, .sync])
     func `are sent by a copy in place, which keeps all else`(
         _ direction: SyncDirection

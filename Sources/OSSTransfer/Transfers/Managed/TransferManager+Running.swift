@@ -282,7 +282,8 @@ struct ProviderQuestion: Sendable {
         switch ending {
         case .returned(.success(let job)): return job
         case .returned(.failure(let error)):
-            if error is CancellationError { throw error }
+            // One that the app throws of its own accord is an answer as any other.
+            if error is CancellationError, Task.isCancelled { throw error }
             switch AppFailure(error) {
             case .passing(let reason):
                 throw TransferError(

@@ -350,6 +350,9 @@ extension TransferManager {
             guard let work = try await work(key, of: entry.transfer.id) else {
                 throw .interrupted
             }
+            // By it a change of the network ends its waits.
+            entries[key]?.work = work
+            defer { entries[key]?.work = nil }
             try await work.discard()
         }
         try await discardHere(key)
