@@ -77,10 +77,27 @@ extension MirrorRestoration {
             )
         }
         _ = try await local.trash.list(age: .zero, onFile: trashed)
-        if let mirror, try local.trash.hasRemote() {
+        if let mirror, try await hasRemoteTrash() {
             _ = try await mirror.remoteTrash().list(age: .zero, onFile: trashed)
         }
         if let outage, !isFound.load(ordering: .relaxed) { throw outage.unasked }
+    }
+}
+
+extension MirrorRestoration {
+    /// True if the bucket has a trash, also one that no run here has seen: another machine may have
+    /// made it.
+    func hasRemoteTrash() async throws(TransferError) -> Bool {
+        if try local.trash.hasRemote() { return true }
+        guard let mirror else { return false }
+        let prefix = mirror.remote.prefix + ".osssync/trash/"
+        do throws(TransferError) {
+            for try await _ in try mirror.bucketClient().objects(prefix: prefix) { return true }
+        } catch {
+            // What cannot be asked is told elsewhere.
+            guard Self.isOutage(error) else { throw error }
+        }
+        return false
     }
 }
 

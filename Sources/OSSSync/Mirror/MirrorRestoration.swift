@@ -154,6 +154,8 @@ package struct MirrorRestoration: Sendable {
                 try await isCopy
                 ? copy(request, path, onFile) : pull(request, found, isFile: isFile, onFile)
             if isFile, report.restored > 0 || report.failed > 0 { return report }
+        } else if request.outside != nil, RestoreRequest.isAll(path) {
+            report = try await copy(request, path, onFile)
         }
         if isFile, !isCopy, let found, found.isOnBothSides {
             // The file may be damaged, which only its content shows: before an older version comes.
@@ -331,7 +333,7 @@ package struct MirrorRestoration: Sendable {
         _ request: RestoreRequest,
         _ onFile: @escaping @Sendable (RestoredFile) -> Void
     ) async throws(TransferError) -> RestoreReport {
-        guard let mirror, try local.trash.hasRemote() else {
+        guard let mirror, try await hasRemoteTrash() else {
             return try await local.trash.restore(request, onFile: onFile)
         }
         return try await mirror.restoreFromTrash(request, local, downloading: options, onFile)
@@ -369,8 +371,7 @@ package struct MirrorRestoration: Sendable {
         if removals == nil { removals = try await removalTimes() }
         request.removalTimes = removals ?? [:]
         // Without a trash, what is missing in a directory is in the versions alone.
-        let isWhole = found?.isDirectory == true && !request.isCopy
-        guard isWhole || !request.removalTimes.isEmpty else { return RestoreReport() }
+        guard found?.isDirectory == true || !request.removalTimes.isEmpty else { return RestoreReport() }
         let collected = RestoredItems()
         let report = try await restoreFromVersions(request, found) { collected.add($0, onFile) }
         guard var report else { return RestoreReport() }

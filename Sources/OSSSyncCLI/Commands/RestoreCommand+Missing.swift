@@ -21,7 +21,9 @@ extension RestoreCommand {
                 continue
             }
             let subject = "'\(shown)'"
-            if let reason = try? context.localMirror().reasonMissing(path) {
+            if request.version == .latest, request.outside == nil, request.target == nil,
+                let reason = try? context.localMirror().reasonMissing(path)
+            {
                 context.complain("no version of \(subject) came back: \(reason)")
                 continue
             }

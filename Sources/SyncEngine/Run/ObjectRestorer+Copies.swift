@@ -233,13 +233,24 @@ extension ObjectRestorer {
 
     /// True for a file that an earlier restoration put there, as far as the store tells.
     private func isEqual(_ place: String, _ copy: TrashedObjects.Copy) async throws -> Bool {
-        let key = copy.object.key
-        guard let file = try await disk.run({ () throws(LocalError) in try GivenPath.file(place) })
-        else { return false }
+        let file = try await disk.run { () throws(LocalError) in try GivenPath.file(place) }
+        guard let file else { return false }
+        return try await isEqual(file, copy)
+    }
+
+    /// The same of a file in its place in the directory.
+    func hasContent(_ key: ObjectKey, of copy: TrashedObjects.Copy) async throws -> Bool {
+        let (path, directory) = (try path(of: key), directory)
+        let file = try await disk.run { () throws(LocalError) in
+            try directory.openForReading(path)
+        }
+        return try await isEqual(file, copy)
+    }
+
+    private func isEqual(_ file: OpenFile, _ copy: TrashedObjects.Copy) async throws -> Bool {
+        let (key, size) = (copy.object.key, try file.identity().size)
         let version = try await past?.version(of: key)
-        let (metadata, size) = (
-            try await trash.store.head(key, versionID: version), try file.identity().size
-        )
+        let metadata = try await trash.store.head(key, versionID: version)
         guard metadata.size == size, size > 0 else { return metadata.size == size }
         guard metadata.sealed == nil else {
             let relative = ObjectKey(key.bytes.dropFirst(trash.prefix.bytes.count))

@@ -227,6 +227,10 @@ struct ObjectRestorer: Sendable {
                 if item.state == .later { item.message = RestoredFile.laterText }
             } catch let error where TransferError(any: error).code == .cancelled {
                 throw error
+            } catch LocalError.openForMore(let place) {
+                // Nothing is put there that fewer users may see.
+                let error = LocalError.openForMore(path: place)
+                throw TransferError(code: .refused, message: TransferError(error).message)
             } catch {
                 item.message = TransferError(any: error).message
                 if let end = failures.end(after: error) { throw end }
@@ -295,6 +299,7 @@ struct ObjectRestorer: Sendable {
             if try await isMirrored(here, key, found.etag) { return .unchanged }
             return request.mayReplace(key) ? .replaced : .kept
         }
+        if case .file = here, past != nil, try await hasContent(key, of: copy) { return .unchanged }
         guard here == .absent || request.mayReplace(key) else {
             item.message = request.occupied(inBucket: false)
             return .kept
