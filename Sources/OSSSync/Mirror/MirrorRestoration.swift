@@ -371,7 +371,9 @@ package struct MirrorRestoration: Sendable {
         if removals == nil { removals = try await removalTimes() }
         request.removalTimes = removals ?? [:]
         // Without a trash, what is missing in a directory is in the versions alone.
-        guard found?.isDirectory == true || !request.removalTimes.isEmpty else { return RestoreReport() }
+        guard found?.isDirectory == true || !request.removalTimes.isEmpty else {
+            return RestoreReport()
+        }
         let collected = RestoredItems()
         let report = try await restoreFromVersions(request, found) { collected.add($0, onFile) }
         guard var report else { return RestoreReport() }
