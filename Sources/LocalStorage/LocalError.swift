@@ -46,7 +46,8 @@ package enum LocalError: Error, Sendable, Hashable {
     /// A file that the user specified does not exist; the caller reports which.
     case missingFile
     case notADirectory(path: String)
-    /// More users may enter a directory than may enter what is to be copied into it.
+    /// More users may enter a directory than may enter what is to be copied into it, and it is not
+    /// empty, or another user's, or shared.
     case openForMore(path: String)
     /// The directory is one that no mirror may fill: `/`, the home directory, a system directory.
     case refusedDirectory(path: String, reason: String)
@@ -100,8 +101,8 @@ package enum LocalError: Error, Sendable, Hashable {
         case .missingFile: "it does not exist; check its name"
         case .notADirectory(let path): "'\(path)' is not a directory"
         case .openForMore(let path):
-            "more users may enter '\(path)' than may enter this directory; choose one that does "
-                + "not exist"
+            "more users may enter '\(path)' than may enter what is to be copied into it; choose "
+                + "one that does not exist"
         case .refusedDirectory(let path, let reason):
             "'\(path)' is not mirrored: \(reason). A push with --state-dir PATH can send it; "
                 + "anything else needs a separate directory"
@@ -194,6 +195,11 @@ package enum LocalError: Error, Sendable, Hashable {
 
     /// True if the disk itself failed: what it holds of a file that was written is not known.
     package var isMediaFailure: Bool { errno == EIO }
+
+    /// True if nothing is put where more users could see it.
+    package var isOpenForMore: Bool {
+        if case .openForMore = self { true } else { false }
+    }
 
     /// True if every other file would fail as this one did, so that continuing is pointless: the
     /// disk is full or read-only, or our own state is unusable.

@@ -147,7 +147,8 @@ extension TransferError {
         case .interrupted: self = .interrupted
         case .lockHeld, .leaseLost:
             self.init(code: .locked, message: error.message, underlying: error)
-        case .refusedDirectory: self.init(code: .refused, message: error.message, underlying: error)
+        case .refusedDirectory, .openForMore:
+            self.init(code: .refused, message: error.message, underlying: error)
         case .notAState:
             self.init(code: .configuration, message: error.message, underlying: error)
         default: self.init(code: .localState, message: error.message, underlying: error)

@@ -44,7 +44,7 @@ package final class FailureStreaks: Sendable {
     package static let limit = 10
 
     private let counts = Mutex<[Cause: Int]>([:])
-    private let shortages = Atomic(0)
+    private let shortages = Mutex((count: 0, smallest: Int64.max))
     private let isPasswordProven = Atomic(false)
 
     package init() {}
@@ -65,7 +65,7 @@ package final class FailureStreaks: Sendable {
     }
 
     /// The store carried out an operation.
-    func succeeded(_ operation: String) {
+    package func succeeded(_ operation: String) {
         counts.withLock { counts in
             guard !counts.isEmpty else { return }
             counts = counts.filter { !$0.key.isEnded(by: operation) }
@@ -73,14 +73,19 @@ package final class FailureStreaks: Sendable {
     }
 
     /// The disk had no room for a file, which waits for what the run deletes.
-    package func lackedRoom() { shortages.add(1, ordering: .relaxed) }
+    package func lackedRoom(for size: Int64) {
+        shortages.withLock { $0 = ($0.count + 1, min($0.smallest, size)) }
+    }
 
-    /// True if it had none for so many in a row that no other one is fetched before that.
-    package var isDiskFull: Bool { shortages.load(ordering: .relaxed) >= Self.limit }
+    /// True if it had none for so many in a row, of which one was no larger, that this one waits,
+    /// too, before it is fetched.
+    package func lacksRoom(for size: Int64) -> Bool {
+        shortages.withLock { $0.count >= Self.limit && size >= $0.smallest }
+    }
 
     /// The disk had room for a file.
     package func stored() {
-        shortages.store(0, ordering: .relaxed)
+        shortages.withLock { if $0.count > 0 { $0 = (0, .max) } }
         counts.withLock { counts in
             guard !counts.isEmpty else { return }
             counts[.diskFull] = nil

@@ -362,7 +362,8 @@ struct ScheduleTests {
         #expect(units.status == 0, "\(units.diagnostics)")
         #expect(units.output.hasPrefix("# /etc/systemd/system/osssync-verify-"))
         for part in [
-            "User=backup\n", "\"verify\" \"--quiet\" ", "\"--budget\" \"5%%\"",
+            "User=backup\n", "\"verify\" \"--quiet\" \"--if-locked\" \"wait=12h\"",
+            "\"--budget\" \"5%%\"",
             "\"--metrics-file\" \"/o.prom\"", "OnCalendar=Sun,Sat *-*-* 04:00:00\n",
         ] {
             #expect(units.output.contains(part), "\(units.output)")

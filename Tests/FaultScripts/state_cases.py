@@ -1,5 +1,6 @@
-"""Rows F118 to F130 and F549: manifests, locks and partial files that are not what they were."""
+"""Rows F118 to F130, F549 and F554: manifests, locks and partial files that are not what they were."""
 
+import fcntl
 import os
 import shutil
 import signal
@@ -326,3 +327,19 @@ def _(place):
     equal((trashed(), os.listdir(other)), (["a"], []), "the trash, and the other directory")
     found = place.start("restore", place.directory, "a", "--state-dir", state)
     equal((found.status, place.tree()["a"]), (0, OLD), str(found))
+
+
+@case("F554", "a verification waits or steps aside while a run has the directory, as runs do")
+def _(place):
+    place.put("a", OLD)
+    place.in_step(place.pull())
+
+    def verify(*words):
+        return place.start("verify", place.directory, "--json", *words)
+
+    with open(place.path(".osssync/lock"), "r+b") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        equal([verify(*words).status for words in ([], ["--if-locked", "skip"], ["--if-locked", "wait=1s"])],
+              [75, 0, 75], "while it is held")
+    found = verify("--if-locked", "wait=1m")
+    equal((found.status, found.last("verify")["verified"]), (0, 1), str(found))

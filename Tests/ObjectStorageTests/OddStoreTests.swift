@@ -98,7 +98,8 @@ struct OddStoreTests {
         ("501 Not Implemented", "NotImplemented"), ("405 Method Not Allowed", "MethodNotAllowed"),
         ("400 Bad Request", "MalformedXML"), ("400 Bad Request", "NotImplemented"),
         ("400 Bad Request", "InvalidRequest"), ("404 Not Found", "NoSuchKey"),
-        ("411 Length Required", "MissingContentLength"),
+        ("411 Length Required", "MissingContentLength"), ("400 Bad Request", "InvalidArgument"),
+        ("403 Forbidden", "MethodNotAllowed"), ("415 Unsupported Media Type", "Unsupported"),
     ])
     func `a store that deletes no several objects deletes them one by one`(
         status: String,

@@ -102,28 +102,11 @@ package enum GivenPath {
     package static func file(_ path: String) throws(LocalError) -> OpenFile? {
         let last = path.utf8.split(separator: UInt8(ascii: "/")).last ?? path.utf8[...]
         let name = PathBytes([UInt8](last))
-        let folder = try folder(above: path, .standard) { _ in 0o777 }
+        let above = String(decoding: path.utf8.dropLast(last.count), as: UTF8.self)
+        guard isDirectory(above) else { return nil }
+        let folder = try open(above)
         guard try folder.status(of: name)?.kind == .file else { return nil }
         return try folder.file(name, displayText(path.utf8))
-    }
-
-    /// Lets no more users into a directory that is there than `permissions` do.
-    ///
-    /// - Throws: `openForMore` for one that is another user's, or that all users share.
-    package static func narrow(_ path: String, to permissions: UInt32) throws(LocalError) {
-        let opened = try open(path)
-        let status = try opened.status()
-        let allowed = status.permissions & (permissions | 0o7700)
-        guard allowed != status.permissions else { return }
-        guard status.owner == SystemCalls.effectiveUser, status.permissions & 0o1000 == 0 else {
-            throw .openForMore(path: displayText(path.utf8))
-        }
-        try opened.calls.setMode(opened.descriptor, allowed)
-    }
-
-    /// Makes a directory with these permissions, as far as the umask allows, and those above it.
-    package static func makeDirectory(_ path: String, permissions: UInt32) throws(LocalError) {
-        _ = try folder(above: path + "/.", .standard) { $0 == 0 ? permissions : 0o777 }
     }
 
     /// Refuses a path that leads over a symbolic link beneath a directory; those above that are the
@@ -161,7 +144,7 @@ package enum GivenPath {
         ofTextIn file: String,
         at path: String
     ) throws(LocalError) {
-        let folder = try folder(above: file, .standard) { _ in 0o777 }
+        let folder = try folder(above: file, in: nil, .standard) { _ in 0o777 }
         func name(_ path: String) -> PathBytes {
             PathBytes([UInt8](path.utf8.split(separator: UInt8(ascii: "/")).last ?? []))
         }
@@ -185,8 +168,14 @@ package enum GivenPath {
     }
 
     /// `permissions` has those of what is made, 0 being the last directory and 1 the one above it.
+    ///
+    /// A directory that is there, at or beneath `outside`, is to be open to no more users, and is
+    /// closed to them if it is empty. Beneath, no link is followed.
+    ///
+    /// - Throws: `openForMore`.
     static func folder(
         above path: String,
+        in outside: String?,
         _ calls: SystemCalls,
         permissions: (Int) throws(LocalError) -> UInt32
     ) throws(LocalError) -> OpenDirectory {
@@ -197,19 +186,44 @@ package enum GivenPath {
             adopting: try calls.open(at: here, PathBytes(slash), flags: flags, mode: 0),
             calls: calls
         )
-        let names = path.utf8.split(separator: UInt8(ascii: "/")).dropLast()
-        for (index, name) in names.enumerated() {
-            let name = PathBytes([UInt8](name))
-            // What is there may be a link to a directory.
-            if try directory.status(of: name) == nil {
-                let mode = try permissions(names.count - 1 - index)
+        func split(_ path: String) -> [Substring.UTF8View] {
+            path.utf8.split(separator: UInt8(ascii: "/"))
+        }
+        let names = split(path).dropLast()
+        let top = outside.map { split($0).count - 1 } ?? .max
+        for (index, bytes) in names.enumerated() {
+            let name = PathBytes([UInt8](bytes))
+            let depth = names.count - 1 - index
+            let found = try directory.status(of: name)
+            if found == nil {
+                let mode = try permissions(depth)
                 _ = try calls.makeDirectory(at: directory.descriptor, name, mode: mode)
             }
+            // What is there may be a link to a directory.
+            let opening = index > top ? SystemCalls.directoryFlags : flags
             directory = OpenDirectory(
-                adopting: try calls.open(at: directory.descriptor, name, flags: flags, mode: 0),
+                adopting: try calls.open(at: directory.descriptor, name, flags: opening, mode: 0),
                 calls: calls
             )
+            if found != nil, index >= top {
+                try directory.close(to: permissions(depth), String(Substring(bytes)))
+            }
         }
         return directory
+    }
+}
+
+extension OpenDirectory {
+    /// Lets no more users into an empty directory of this user's than `permissions` do.
+    fileprivate func close(to permissions: UInt32, _ name: String) throws(LocalError) {
+        let status = try status()
+        let allowed = status.permissions & (permissions | 0o7700)
+        guard allowed != status.permissions else { return }
+        var isEmpty = true
+        try unsafe calls.names(in: descriptor) { _, _ in isEmpty = false }
+        guard isEmpty, status.owner == SystemCalls.effectiveUser,
+            status.permissions & 0o1000 == 0
+        else { throw .openForMore(path: displayText(name.utf8)) }
+        try calls.setMode(descriptor, allowed)
     }
 }

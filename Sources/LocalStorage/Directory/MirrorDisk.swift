@@ -154,11 +154,10 @@ extension MirrorDisk {
     /// - Throws: `diskFull`.
     package func check(_ room: ClaimedRoom) throws(LocalError) {
         // Not every file system counts what is free, and one that cannot be asked fails otherwise.
-        guard let free = try? calls.freeSpace(place.descriptor), let most = free.mostBytes else {
+        guard let free = try? calls.freeSpace(place.descriptor), free.mostBytes != nil else {
             return
         }
-        let bytes = SystemCalls.effectiveUser == 0 ? most : free.bytes
-        let left = bytes - claimedBytes.load(ordering: .relaxed) - Self.leastRoom
+        let left = free.ownBytes - claimedBytes.load(ordering: .relaxed) - Self.leastRoom
         guard left >= 0, !lacksInodes(free.inodes) else {
             throw explained(Self.noRoom, neededBytes: room.size)
         }

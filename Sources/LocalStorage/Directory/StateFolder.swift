@@ -45,6 +45,28 @@ package struct StateFolder: Sendable {
         return StateFolder(directory: state, path: path + "/" + name)
     }
 
+    /// Fails on a full disk whose blocks are smaller than the pages of memory.
+    ///
+    /// SQLite writes a byte of each page of its index, which it maps then: the other blocks of the
+    /// page would have no room, and to write to them would end the process with a signal.
+    ///
+    /// - Throws: `diskFull`.
+    package func requireIndexRoom() throws(LocalError) {
+        let needed: Int64 = 64 << 10
+        guard let free = try? calls.freeSpace(directory.descriptor), free.mostBytes != nil,
+            free.blockSize < 4096, free.ownBytes < needed
+        else { return }
+        throw .diskFull(
+            DiskShortage(
+                resource: .space,
+                errno: ENOSPC,
+                path: nil,
+                neededBytes: needed,
+                freeBytes: free.ownBytes
+            )
+        )
+    }
+
     /// The content of a small file; nil if there is none.
     package func read(
         _ name: String,

@@ -6,16 +6,19 @@ extension MirrorDirectory {
     ///
     /// The copy has its name only when it is complete and durable, and takes that of a file that is
     /// there. The trash stays as it is.
+    ///
+    /// At and beneath `outside`, no directory is open to more users than the one here.
     package func copyOut(
         _ path: RelativePath,
         from run: TrashOfRun,
         to destination: String,
+        in outside: String?,
         unless interruption: Interruption
     ) throws(LocalError) {
         guard let place = try trash.directory.ifPresent(run.name, path.parent),
             let old = try place.status(of: PathBytes(path.name)), old.isKept
         else { throw .absent(path) }
-        let folder = try folder(of: path, in: [run], above: destination)
+        let folder = try folder(of: path, from: [run], at: destination, in: outside, marker: nil)
         let own =
             destination.utf8.split(separator: UInt8(ascii: "/")).last.map { [UInt8]($0) } ?? []
         let (name, temporary) = (
@@ -46,6 +49,7 @@ extension MirrorDirectory {
         unless interruption: Interruption
     ) throws(LocalError) -> Bool {
         guard let place = try trash.directory.ifPresent(run.name, path.parent),
+            try place.status(of: PathBytes(path.name))?.kind == .file,
             let copy = try GivenPath.file(destination)
         else { return false }
         let file = try place.file(PathBytes(path.name), path.display)
@@ -56,23 +60,39 @@ extension MirrorDirectory {
             == file.checksum(of: whole, unless: interruption)
     }
 
-    /// Makes the directories in which a copy of `path` is put, which lead to no more users than
-    /// those here do.
-    package func makeFolder(of path: RelativePath, above destination: String) throws(LocalError) {
-        _ = try folder(of: path, in: [], above: destination)
+    /// Makes the directories in which a copy of `path` is put, and the copy itself if that is a
+    /// directory, whose marker says `marker`.
+    ///
+    /// At and beneath `outside`, none is open to more users than the one here.
+    package func makeFolder(
+        of path: RelativePath,
+        at destination: String,
+        in outside: String?,
+        marker: UInt32? = nil
+    ) throws(LocalError) {
+        _ = try folder(of: path, from: [], at: destination, in: outside, marker: marker)
     }
 
     private func folder(
         of path: RelativePath,
-        in runs: [TrashOfRun],
-        above destination: String
+        from runs: [TrashOfRun],
+        at destination: String,
+        in outside: String?,
+        marker: UInt32?
     ) throws(LocalError) -> OpenDirectory {
-        try GivenPath.folder(above: destination, calls) { depth throws(LocalError) in
+        let isDirectory = path.isDirectory
+        return try GivenPath.folder(
+            above: isDirectory ? destination + "/." : destination,
+            in: outside,
+            calls
+        ) { depth throws(LocalError) in
             // The ends of both paths are the same.
-            let source = path.ancestor(depth + 1)
+            let source = path.ancestor(isDirectory ? depth : depth + 1)
+            let said = depth == 0 ? marker : nil
             if let source, let found = try? permissions(ofDirectory: source) {
-                return found | 0o300
+                return found & (said ?? 0o777) | 0o300
             }
+            if let said { return said }
             return try trash.permissions(ofMissing: path, standingFor: source, in: runs) | 0o300
         }
     }

@@ -243,6 +243,10 @@ extension SystemCalls {
         let mostBytes: Int64?
         /// Nil where the file system does not count them.
         let inodes: Int64?
+        let blockSize: Int64
+
+        /// Bytes that this user may still write.
+        var ownBytes: Int64 { SystemCalls.effectiveUser == 0 ? mostBytes ?? bytes : bytes }
 
         init(_ raw: statvfs) {
             func bytes(_ blocks: UInt64) -> Int64 {
@@ -250,10 +254,11 @@ extension SystemCalls {
                 return overflow ? Int64.max : Int64(clamping: bytes)
             }
             let (all, free) = (UInt64(raw.f_bavail), UInt64(raw.f_bfree))
-            // Beside those of root, ext4 keeps blocks that no file gets: a 50th of the disk, which
-            // has more than it counts, and at most 4,096.
+            // Beside those of root, ext4 keeps blocks that no file gets: at most 4,096, or a 50th
+            // of the disk, which has up to a fifth more than is counted here, its own tables.
             let kept = free > all ? min(UInt64(raw.f_blocks) / 40, 4_096) : 0
             self.bytes = bytes(all)
+            blockSize = Int64(clamping: UInt64(raw.f_frsize))
             mostBytes = raw.f_blocks == 0 ? nil : bytes(max(all, free - min(kept, free)))
             inodes = raw.f_files == 0 ? nil : Int64(clamping: UInt64(raw.f_favail))
         }

@@ -85,6 +85,29 @@ extension MirrorRestoration {
 }
 
 extension MirrorRestoration {
+    /// Downloads what the bucket has to another place.
+    func copy(
+        _ request: RestoreRequest,
+        _ path: String,
+        _ onFile: @escaping @Sendable (RestoredFile) -> Void
+    ) async throws(TransferError) -> RestoreReport {
+        guard let mirror else { return RestoreReport() }
+        guard request.outside != nil || request.target != nil else { return RestoreReport() }
+        let collected = RestoredItems()
+        var report = try await mirror.restoreObjects(
+            request,
+            from: .bucket,
+            downloading: options
+        ) { file in
+            var file = file
+            file.place = .bucket
+            collected.add(file, onFile)
+        }
+        report.missing = []
+        report.settledKeys = collected.report.settledKeys
+        return report
+    }
+
     /// True if the bucket has a trash, also one that no run here has seen: another machine may have
     /// made it.
     func hasRemoteTrash() async throws(TransferError) -> Bool {

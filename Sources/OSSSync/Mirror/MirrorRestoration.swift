@@ -17,7 +17,7 @@ package struct MirrorRestoration: Sendable {
     private var outage: TransferError?
     /// When what is in the trash was removed, once it was needed.
     private var removals: [String: StoreTime]?
-    private var options: RunOptions
+    private(set) var options: RunOptions
     let onWarning: @Sendable (String) -> Void
 
     /// Creates one.
@@ -155,7 +155,7 @@ package struct MirrorRestoration: Sendable {
                 ? copy(request, path, onFile) : pull(request, found, isFile: isFile, onFile)
             if isFile, report.restored > 0 || report.failed > 0 { return report }
         } else if request.outside != nil, RestoreRequest.isAll(path) {
-            report = try await copy(request, path, onFile)
+            report = try await copyAll(request, path, onFile)
         }
         if isFile, !isCopy, let found, found.isOnBothSides {
             // The file may be damaged, which only its content shows: before an older version comes.
@@ -306,27 +306,21 @@ package struct MirrorRestoration: Sendable {
         return report
     }
 
-    /// Downloads what the bucket has to another place.
-    private func copy(
+    /// The same of the whole mirror, of which nothing was asked yet; not of one that is cut.
+    private mutating func copyAll(
         _ request: RestoreRequest,
         _ path: String,
         _ onFile: @escaping @Sendable (RestoredFile) -> Void
     ) async throws(TransferError) -> RestoreReport {
-        guard let mirror else { return RestoreReport() }
-        guard request.outside != nil || request.target != nil else { return RestoreReport() }
-        let collected = RestoredItems()
-        var report = try await mirror.restoreObjects(
-            request,
-            from: .bucket,
-            downloading: options
-        ) { file in
-            var file = file
-            file.place = .bucket
-            collected.add(file, onFile)
+        guard let mirror, try mirror.shards() == nil else { return RestoreReport() }
+        do throws(TransferError) {
+            return try await copy(request, path, onFile)
+        } catch {
+            guard Self.isOutage(error) else { throw error }
+            onWarning(error.message)
+            (self.mirror, outage) = (nil, error)
+            return RestoreReport()
         }
-        report.missing = []
-        report.settledKeys = collected.report.settledKeys
-        return report
     }
 
     private func restoreFromTrash(

@@ -90,7 +90,7 @@ extension Option {
         )
         .run(.flag(\.comparesContent))
     static let ifLocked = Option("if-locked", "fail|skip|wait[=TIME]", .run)
-        .of(.runs, [.apply, .finish, .schedule])
+        .of(.runs, [.apply, .finish, .verify, .schedule])
         .help(
             "while another run uses DIR: fail with status 75 (default), do nothing and exit with "
                 + "status 0, or wait, at most TIME, such as 30m"

@@ -117,6 +117,8 @@ enum UsageError: Error, Hashable {
     case surplusArgument(String, command: CommandName)
     case notARemote(String)
     case noMirror(command: CommandName)
+    /// The directory was linked, and has no link now; the text says so.
+    case lostLink(String)
     case pathWithinMirror(String, command: CommandName, mirror: String)
     case remoteWithinMirror(String, command: CommandName, mirror: String)
     case badValue(option: String, value: String, expected: String)
@@ -160,6 +162,7 @@ enum UsageError: Error, Hashable {
             "\(name) is missing; see 'osssync help \(command.rawValue)'"
         case .notARemote(let text):
             "'\(text)' is not a remote: use oss://BUCKET/PREFIX or s3://BUCKET/PREFIX"
+        case .lostLink(let text): text
         case .noMirror(let command):
             "DIR is missing, and the current directory is not in a mirror; see "
                 + "'osssync help \(command.rawValue)'"

@@ -12,8 +12,10 @@ extension CommandContext {
     }
 
     func localMirror() throws(UsageError) -> LocalMirror {
-        LocalMirror(
-            directory: try directory(),
+        let directory = try directory()
+        if let lost = lostLink(directory) { throw .lostLink(lost) }
+        return LocalMirror(
+            directory: directory,
             stateDirectory: sources.options.stateDirectory,
             homeDirectory: sources.homeDirectory,
             environment: SystemClocks.engine(hostName: sources.hostName)

@@ -137,20 +137,19 @@ final class CommandContext: Sendable {
     func mirror() throws -> DirectoryMirror {
         let directory = try directory()
         let remote = try arguments.mirror.remote.map(BucketLocation.init(parsing:))
-        return try DirectoryMirror(
-            directory: directory,
-            remote: remote,
-            allowsRebinding: arguments.has(.rebind),
-            sources: sources
-        )
-    }
-
-    /// The error, or what is said where the link of the directory is missing, which caused it.
-    func explained(_ error: any Error) -> any Error {
-        guard let failure = error as? TransferError, failure.code == .configuration,
-            let place, arguments.mirror.remote == nil, let lost = lostLink(place.directory)
-        else { return error }
-        return failure.with(message: lost)
+        do throws(TransferError) {
+            return try DirectoryMirror(
+                directory: directory,
+                remote: remote,
+                allowsRebinding: arguments.has(.rebind),
+                sources: sources
+            )
+        } catch {
+            guard remote == nil, error.code == .configuration, let lost = lostLink(directory) else {
+                throw error
+            }
+            throw error.with(message: lost)
+        }
     }
 
     /// What is said of a directory that was a mirror of this account and has no link any more: most

@@ -24,7 +24,7 @@ enum CommandRunner {
             // The reader of stdout has not received all results.
             return code == .success && context.hasLostOutput ? .incomplete : code
         } catch {
-            return report(context.explained(error), isJSON: context.output.isJSON)
+            return report(error, isJSON: context.output.isJSON)
         }
     }
 

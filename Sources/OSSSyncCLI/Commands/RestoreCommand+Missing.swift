@@ -34,7 +34,7 @@ extension RestoreCommand {
                 )
                 continue
             }
-            if case .latest = request.version, RestoreRequest.isAll(path) {
+            if case .latest = request.version, RestoreRequest.isAll(path), request.outside == nil {
                 context.complain(
                     "the trash has nothing that comes back; 'osssync pull \(directory)' brings "
                         + "what the bucket has"

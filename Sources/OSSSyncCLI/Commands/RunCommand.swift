@@ -60,7 +60,7 @@ struct RunCommand: Sendable {
             return (await record.finish(code), false)
         } catch let error as TransferError where error.code == .locked && context.skipsIfLocked {
             record.note(skipped: error)
-            context.say(skipped: error, direction)
+            context.say(skipped: error, direction.rawValue)
             return (.success, true)
         }
     }
@@ -103,15 +103,15 @@ extension CommandContext {
     }
 
     /// Says that another run has the directory, and this one was skipped.
-    func say(skipped error: TransferError, _ direction: SyncDirection) {
+    func say(skipped error: TransferError, _ name: String) {
         if output.isJSON {
             say([
                 "event": "skipped",
-                "direction": direction.rawValue,
+                "direction": SyncDirection(rawValue: name) == nil ? nil : name,
                 "message": error.message,
             ])
         } else if !output.isQuiet {
-            complain(EventText.skipped(direction, error))
+            complain(EventText.skipped(name, error))
         }
     }
 }

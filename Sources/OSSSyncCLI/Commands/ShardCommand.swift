@@ -200,7 +200,7 @@ struct FinishCommand: Sendable {
             return ExitCode(summary)
         } catch {
             guard error.code == .locked, context.skipsIfLocked else { throw error }
-            context.say(skipped: error, round.direction)
+            context.say(skipped: error, round.direction.rawValue)
             return .success
         }
     }

@@ -6,7 +6,7 @@ struct VerifyCommand: Sendable {
 
     func run() async throws -> ExitCode {
         let arguments = context.arguments
-        let options = VerifyOptions(
+        var options = VerifyOptions(
             paths: context.paths,
             budget: try arguments.value(
                 of: .budget,
@@ -15,12 +15,8 @@ struct VerifyCommand: Sendable {
             checksRemote: arguments.has(.remote),
             repairs: arguments.has(.repair)
         )
-        let mirror = try DirectoryMirror(
-            directory: try context.directory(),
-            remote: nil,
-            allowsRebinding: false,
-            sources: context.sources
-        )
+        options.lockTimeout = try arguments.value(of: .ifLocked, .lockTimeout) ?? .zero
+        let mirror = try context.mirror()
         let record = try VerifyRecording(context)
         await record.live.readHistory()
         do {
@@ -39,6 +35,10 @@ struct VerifyCommand: Sendable {
             record.note(text)
             return await record.finish(report.isGood ? .success : .incomplete, report)
         } catch {
+            if error.code == .locked, context.skipsIfLocked {
+                context.say(skipped: error, "verify")
+                return .success
+            }
             record.note(EventText.failure(error))
             _ = await record.finish(ExitCode(ending: error), nil, error)
             throw error

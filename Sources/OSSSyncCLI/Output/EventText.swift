@@ -66,8 +66,8 @@ enum EventText {
     }
 
     /// A run that did nothing because another one holds its directory.
-    static func skipped(_ direction: SyncDirection, _ error: TransferError) -> String {
-        "\(direction.rawValue) skipped: \(error.message)"
+    static func skipped(_ name: String, _ error: TransferError) -> String {
+        "\(name) skipped: \(error.message)"
     }
 
     /// What failed, and when it is tried again.

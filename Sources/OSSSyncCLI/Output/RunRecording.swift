@@ -112,7 +112,7 @@ final class RunRecording: Sendable {
 
     /// Another run has the directory, and writes the figures.
     func note(skipped error: TransferError) {
-        note(EventText.skipped(direction, error))
+        note(EventText.skipped(direction.rawValue, error))
     }
 
     /// Writes the end; the exit status, which is not 0 if something could not be written.

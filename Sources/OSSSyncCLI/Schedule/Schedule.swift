@@ -94,12 +94,12 @@ struct Schedule: Sendable, Hashable {
 
     /// The words of the command.
     ///
-    /// A run that starts while the previous one is active is skipped. Cron mails what a run
-    /// prints, which is to be failures.
+    /// A run that starts while the previous one is active is skipped; a verification, which does
+    /// not come again soon, waits for it. Cron mails what a run prints, which is to be failures.
     var words: [String] {
-        [program, direction.rawValue, "--quiet"]
-            + (options.contains("--if-locked") || direction == .verify
-                ? [] : ["--if-locked", "skip"])
+        let choice = direction == .verify ? "wait=12h" : "skip"
+        return [program, direction.rawValue, "--quiet"]
+            + (options.contains("--if-locked") ? [] : ["--if-locked", choice])
             + (stateDirectory.map { ["--state-dir", $0] } ?? []) + options + [directory]
     }
 

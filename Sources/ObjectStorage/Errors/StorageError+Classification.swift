@@ -156,15 +156,14 @@ extension StorageError {
         return status == 501 || code == "NotImplemented"
     }
 
-    /// The service does not know the operation at all, or not its document.
+    /// The service does not know the operation at all, or not its document, whatever it calls that.
     var isOperationUnsupported: Bool {
         if isNotImplemented { return true }
         guard case .service(let status, let code) = kind else { return false }
-        return status == 405
-            || status == 400
-                && ["MethodNotAllowed", "MalformedXML", "InvalidRequest"].contains(code)
+        return [405, 411, 415].contains(status) || code == "MethodNotAllowed"
+            || isRefusedAsMade && !isElsewhere
             // To a request for the bucket, which is there.
-            || status == 411 || status == 404 && code != "NoSuchBucket"
+            || status == 404 && code != "NoSuchBucket"
     }
 
     /// The service says that it does not support conditional writes.

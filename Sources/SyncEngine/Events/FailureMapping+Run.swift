@@ -20,8 +20,9 @@ extension ItemFailure {
 }
 
 extension FailureStreaks {
-    /// The error that ends work on many items, if one of them failed and was the last of so many.
-    func end(after error: any Error) -> TransferError? {
+    /// Counts the failure of an item; the error that ends the work on others, if it is the last of
+    /// so many.
+    func count(failure error: any Error) -> TransferError? {
         let failure =
             (error as? TransferError)?.underlying.map { ItemFailure(any: $0) }
             ?? ItemFailure(any: error)

@@ -224,7 +224,7 @@ extension RestoreRequest {
         }
         guard let asked else { return outside + "/" + text(path.bytes) }
         let rest = path.bytes.dropFirst(asked.bytes.count)
-        // A file goes into a directory that is there, as with cp; what is in a directory does, too.
+        // A file goes into a directory that is there, as with cp; of a directory, its content does.
         let isInto = rest.isEmpty && !path.isDirectory && isDirectory(outside)
         return outside + (isInto ? "/" + text(path.name) : text(rest))
     }

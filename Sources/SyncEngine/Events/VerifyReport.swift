@@ -17,6 +17,8 @@ public struct VerifyOptions: Sendable, Hashable {
     public var checksRemote: Bool
     /// Fetches again what is damaged.
     public var repairs: Bool
+    /// How long to wait while another run uses the directory; nil: as long as it takes.
+    package var lockTimeout: Duration? = .zero
 
     /// Makes options.
     public init(

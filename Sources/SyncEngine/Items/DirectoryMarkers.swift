@@ -205,7 +205,8 @@ extension DirectoryMarkers {
             } catch {
                 // A key that may not read: the store most likely keeps what it took.
                 guard error.isRefusedOperation else { throw error }
-                await finish(sent, entry)
+                let recorded = permissions.recordedMode(entry)
+                await finish((sent.etag, sent.lastModified, recorded), entry)
                 return true
             }
             let isKept = found?.etag == sent.etag && FileMode.of(found, .directory) == mode

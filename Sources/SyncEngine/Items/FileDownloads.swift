@@ -64,16 +64,17 @@ struct FileDownloads: ItemWorker {
         {
             return
         }
-        if fetched == nil, context.store.failures.isDiskFull {
+        if fetched == nil, context.store.failures.lacksRoom(for: object.size) {
             context.tracker.abandonedItem(bytes: object.size)
-            return await waitForRoom(entry, backup, .diskFull(message: "the disk is full"))
+            let message = "the disk has no room for it, as for ten others"
+            return await waitForRoom(entry, backup, .diskFull(message: message))
         }
         guard let failure = await transfer(entry, object, path, backup, fetched) else {
             if deletes { ledger.noteNew(entry, below: context.limits.smallestSearchable) }
             return
         }
         if case .diskFull = failure {
-            context.store.failures.lackedRoom()
+            context.store.failures.lackedRoom(for: object.size)
             return await waitForRoom(entry, backup, failure)
         }
         if failure.isVanished, ledger.noteVanished(object) {

@@ -68,6 +68,7 @@ struct ItemExecutor: ItemWorker {
         switch decision {
         case .download(let reason):
             if fetched == nil, let settled = await settled(decision, entry) {
+                context.tracker.abandonedItem(bytes: entry.remote?.size ?? 0)
                 countAsPlanned(Work(entry: entry, decision: settled))
                 return await carryOut(settled, entry)
             }

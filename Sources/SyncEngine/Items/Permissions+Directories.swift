@@ -190,7 +190,9 @@ extension Permissions {
             return false
         case .object(let mode):
             await record(entry, mode: meant, at: entry.remote?.lastModified)
-            return try await sendDirectoryMode(entry, mode) == .written
+            let sent = try await sendDirectoryMode(entry, mode)
+            if case .refused(let failure) = sent { keepRefused(entry, failure) }
+            return sent == .written
         case .directory(let permissions):
             return try await set(permissions, of: entry)
         }
@@ -240,11 +242,7 @@ extension Permissions {
             switch try await send(mode, row) {
             case .replaced: return .replaced
             case .refused(let failure):
-                guard let row = try await rewrite(entry, mode) else {
-                    return .refused(failure)
-                }
-                await record([.upsert(row)], .mode, entry)
-                return .written
+                return try await rewrite(entry, mode) ?? .refused(failure)
             case .dropped(let row):
                 await record([.upsert(row)], .mode, entry)
                 return .notKept
@@ -260,11 +258,11 @@ extension Permissions {
         }
     }
 
-    /// Writes the marker of an entry anew where none may be copied in its place, and returns its
-    /// row; nil if that is refused, too.
+    /// Writes the marker of an entry anew where none may be copied in its place; nil if that is
+    /// refused, too.
     ///
     /// What other tools noted on it is lost, which nothing here may read.
-    private func rewrite(_ entry: JoinedEntry, _ mode: UInt32) async throws -> ManifestEntry? {
+    private func rewrite(_ entry: JoinedEntry, _ mode: UInt32) async throws -> SentMode? {
         guard let object = entry.remote, object.size == 0 else { return nil }
         var request = context.markerRequest(entry, try await shared(mode, entry.key))
         (request.forbidsOverwrite, request.replaced) = (false, object.etag)
@@ -274,10 +272,14 @@ extension Permissions {
                 body: .bytes([]),
                 onProgress: { _ in }
             )
-            return row(entry, mode: mode, at: answer.lastModified, answer.etag)
+            if let row = row(entry, mode: mode, at: answer.lastModified, answer.etag) {
+                await record([.upsert(row)], .mode, entry)
+            }
+            return .written
         } catch {
             let failure = ItemFailure(error)
-            guard failure.isRefusedOperation || failure.isAlreadyExists else { throw failure }
+            if failure.isAlreadyExists { return .replaced }
+            guard failure.isRefusedOperation else { throw failure }
             return nil
         }
     }

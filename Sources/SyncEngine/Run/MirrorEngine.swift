@@ -144,10 +144,16 @@ extension MirrorEngine {
         onProgress: (@Sendable (RunProgress) -> Void)? = nil
     ) async throws(TransferError) -> VerifyReport {
         let paths = try RunPaths(options.paths, links: .store)
-        let session = try await MirrorSession.open(settings, locks: true, allowsRebinding: false)
         var runOptions = RunOptions.standard
+        runOptions.lockTimeout = options.lockTimeout
         runOptions.replacesLocalChanges = true
         runOptions.names = .escape
+        let session = try await MirrorSession.open(
+            settings,
+            runOptions,
+            .pull,
+            mayFetchRules: false
+        ) { _ in }
         let setup = try RunSetup(settings, session, .pull, runOptions)
         if options.repairs { try session.requireWritable(settings) }
         do {

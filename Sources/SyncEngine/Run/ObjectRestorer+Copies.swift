@@ -206,11 +206,9 @@ extension ObjectRestorer {
         let directory = directory
         let isThere = try await disk.run { () throws(LocalError) in
             let isThere = GivenPath.isThere(place)
-            guard !request.isDryRun else { return isThere }
-            switch permissions {
-            case nil: try directory.makeFolder(of: path, above: place)
-            case let mode? where isThere: try GivenPath.narrow(place, to: mode)
-            case let mode?: try GivenPath.makeDirectory(place, permissions: mode)
+            if !request.isDryRun {
+                let outside = request.outside(of: path, beneath: asked)
+                try directory.makeFolder(of: path, at: place, in: outside, marker: permissions)
             }
             return isThere
         }

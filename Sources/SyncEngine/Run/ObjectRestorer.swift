@@ -219,6 +219,11 @@ struct ObjectRestorer: Sendable {
             )
             do {
                 item.state = try await comes(copy, to: key, beneath: path, &item)
+                if item.state == .restored || item.state == .replaced {
+                    // Downloads have counts of their own.
+                    failures.succeeded("GetObject")
+                    failures.stored()
+                }
                 if item.state == .kept, item.message == nil {
                     item.message =
                         request.outside == nil
@@ -227,13 +232,12 @@ struct ObjectRestorer: Sendable {
                 if item.state == .later { item.message = RestoredFile.laterText }
             } catch let error where TransferError(any: error).code == .cancelled {
                 throw error
-            } catch LocalError.openForMore(let place) {
+            } catch let error as LocalError where error.isOpenForMore {
                 // Nothing is put there that fewer users may see.
-                let error = LocalError.openForMore(path: place)
-                throw TransferError(code: .refused, message: TransferError(error).message)
+                throw error
             } catch {
                 item.message = TransferError(any: error).message
-                if let end = failures.end(after: error) { throw end }
+                if let end = failures.count(failure: error) { throw end }
             }
             onFile(item)
             results.withLock { $0.append((item, key)) }
@@ -299,7 +303,11 @@ struct ObjectRestorer: Sendable {
             if try await isMirrored(here, key, found.etag) { return .unchanged }
             return request.mayReplace(key) ? .replaced : .kept
         }
-        if case .file = here, past != nil, try await hasContent(key, of: copy) { return .unchanged }
+        if case .file = here, past != nil, !request.mayReplace(key),
+            try await hasContent(key, of: copy)
+        {
+            return .unchanged
+        }
         guard here == .absent || request.mayReplace(key) else {
             item.message = request.occupied(inBucket: false)
             return .kept

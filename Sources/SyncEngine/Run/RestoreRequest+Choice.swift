@@ -37,6 +37,13 @@ extension RestoreRequest {
         return place
     }
 
+    /// The place of a copy of what is in a directory; nil for a file that was asked for, which may
+    /// go to any directory.
+    func outside(of path: RelativePath, beneath asked: RelativePath?) -> String? {
+        guard let asked, !path.isDirectory else { return outside }
+        return path.bytes.count > asked.bytes.count ? outside : nil
+    }
+
     /// The time after which nothing that comes back may have changed; nil for no such time.
     var latest: StoreTime? {
         guard !replaces, case .at(let time) = version else { return nil }

@@ -18,8 +18,11 @@ struct RunTraces: Sendable {
         /// From the run's end to the next run that transferred anything; nil if none did.
         let gap: Double?
         let seconds: Double
-        /// What runs wrote that came within the steps of the clocks.
-        let rewritten: Set<ObjectKey>
+        /// What runs wrote that came within the steps of the clocks; nil if that is not known.
+        let rewritten: Set<ObjectKey>?
+
+        /// True if the times alone tell nothing of this key.
+        func isInDoubt(_ key: ObjectKey) -> Bool { rewritten?.contains(key) ?? true }
     }
 
     /// Clocks of files and of stores count in steps, and are set.
@@ -68,19 +71,24 @@ struct RunTraces: Sendable {
         }
     }
 
-    /// What these runs put in any place.
+    /// What these runs put in any place; nil if their journals do not have all of it, as of one
+    /// that was killed.
     private static func written(
         by runs: [StoredRun],
         in manifest: ManifestStore
-    ) async throws(ManifestError) -> Set<ObjectKey> {
+    ) async throws(ManifestError) -> Set<ObjectKey>? {
         var keys: Set<ObjectKey> = []
         for run in runs {
+            guard let counts = run.record?.counts else { return nil }
+            let before = keys.count
             for row in try await manifest.rows(.items(run: run.id), limit: runLimit) {
                 switch ItemAction(rawValue: row.item.action) {
-                case .upload, .download, .copyLocal, .copyRemote: keys.insert(row.item.key)
+                case .upload, .download, .copyLocal, .copyRemote, .mode: keys.insert(row.item.key)
                 default: break
                 }
             }
+            let written = (counts[.transferred] ?? 0) + (counts[.renamed] ?? 0)
+            guard Int64(keys.count - before) >= written else { return nil }
         }
         return keys
     }
@@ -104,7 +112,7 @@ struct RunTraces: Sendable {
         at key: ObjectKey,
         in tree: TrashOfRun
     ) async throws(ManifestError) -> Bool {
-        guard let trace = traces[tree.name], !trace.rewritten.contains(key),
+        guard let trace = traces[tree.name], !trace.isInDoubt(key),
             file.changed <= trace.end, let row = try await manifest.entry(key)
         else { return false }
         return row.size == file.size && row.mayHaveTime(of: file)
@@ -118,7 +126,7 @@ struct RunTraces: Sendable {
         after copy: RemoteObject,
         in tree: TrashOfRun
     ) async throws(ManifestError) -> Bool {
-        guard let trace = traces[tree.name], !trace.rewritten.contains(key),
+        guard let trace = traces[tree.name], !trace.isInDoubt(key),
             let etag = object.etag,
             let written = object.lastModified, let copied = copy.lastModified,
             let row = try await manifest.entry(key), row.etag == etag, row.size == object.size

@@ -20,8 +20,9 @@ struct Scrub {
     private var changes: [ManifestChange] = []
     /// True once the store said something of an object.
     private var hasAnswered = false
-    /// Why it says nothing, if that concerns every object.
-    private var silence: ItemFailure?
+    /// Why it says nothing, if that concerns every object, and of how many.
+    private var unanswered: ItemFailure?
+    private var unansweredCount = 0
     private var count = 0
     private var maximum = Int.max
     private let began: Duration
@@ -68,7 +69,9 @@ struct Scrub {
         }
         try await context.session.damaged.markOtherNames()
         // Of no object anything is known, and nothing else was found.
-        if let silence, !hasAnswered, report.damaged == 0 { throw TransferError(any: silence) }
+        if let unanswered, !hasAnswered, report.damaged == 0, report.failed == unansweredCount {
+            throw TransferError(any: unanswered)
+        }
         if keepsPosition, report.isFinished {
             try await VerifyRecord.setCompleted(context.environment.now(), in: manifest)
         }
@@ -85,7 +88,10 @@ struct Scrub {
         let entries = RowSelection.entries(in: range, after: start)
         for try await rows in manifest.pages(entries, limit: Self.rowsAtOnce) {
             last = try await verify(rows) ?? last
-            if notes { try await VerifyRecord.setPosition(last, in: manifest) }
+            // What follows objects of which nothing is known is looked at again, as they are.
+            if notes, unanswered == nil || hasAnswered {
+                try await VerifyRecord.setPosition(last, in: manifest)
+            }
             try Task.checkCancellation()
             guard report.isFinished else { return }
         }
@@ -275,7 +281,8 @@ extension Scrub {
                 report.failed += 1
                 found(row, .failed, error.message)
                 if let cause = error.sharedCause {
-                    silence = silence ?? error
+                    unanswered = unanswered ?? error
+                    unansweredCount += 1
                     if context.store.failures.failed(cause) {
                         throw TransferError(error, repeated: cause)
                     }

@@ -145,11 +145,18 @@ struct TrashRestorer: Sendable {
                 return
             }
             if !request.isDryRun {
-                try directory.copyOut(source, from: run, to: place, unless: interruption)
+                try directory.copyOut(
+                    source,
+                    from: run,
+                    to: place,
+                    in: request.outside(of: source, beneath: path),
+                    unless: interruption
+                )
             }
             item.state = isThere ? .replaced : .restored
         } catch {
             if case .interrupted = error { throw error }
+            if error.isOpenForMore { throw error }
             item.message = TransferError(any: error).message
         }
     }

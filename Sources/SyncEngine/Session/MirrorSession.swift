@@ -127,6 +127,7 @@ struct MirrorSession: Sendable {
         let sends: Bool
 
         func open(damage: ManifestError? = nil) async throws -> MirrorSession {
+            if locks { try directory.state.requireIndexRoom() }
             let (manifest, outcome) =
                 locks
                 ? try await openManifest(in: directory.state.path)

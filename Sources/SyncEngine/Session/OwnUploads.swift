@@ -13,7 +13,7 @@ actor OwnUploads {
     private static let nameLength = 12
     private static let markLength = 6
     /// More runs than this one after the other are rarely cut off.
-    private static let limit = 8
+    private static let limit = 64
 
     private let manifest: ManifestStore
     private let environment: EngineEnvironment

@@ -236,7 +236,9 @@ extension TransferManager {
 
     /// Stops what may not run over the network of now, and starts what may.
     func followNetwork() {
-        for (key, entry) in entries where !suitsNetwork(key) { entry.work?.pause() }
+        for (key, entry) in entries where !entry.isLeaving && !suitsNetwork(key) {
+            entry.work?.pause()
+        }
         signal.raise()
     }
 
