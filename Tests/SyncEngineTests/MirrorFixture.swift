@@ -160,6 +160,10 @@ final class MirrorFixture: Sendable {
         return Data(try await store(StoreObserver()).read(request, limit: 64 << 20).bytes)
     }
 
+    func head(_ key: String) async throws -> ObjectMetadata {
+        try await store(StoreObserver()).head(ObjectKey("mirror/" + key), versionID: nil)
+    }
+
     func setModified(_ path: String, _ date: Date) throws {
         try FileManager.default.setAttributes(
             [.modificationDate: date],

@@ -86,11 +86,16 @@ package struct MirrorRestoration: Sendable {
         do throws(TransferError) {
             found = try await look(at: path)
         } catch {
-            guard Self.isOutage(error) else { throw error }
-            onWarning(error.message)
-            (mirror, outage) = (nil, error)
+            try leaveBucket(after: error)
         }
         return try await restore(one, path, found, onFile)
+    }
+
+    /// Continues without the bucket after an error that keeps it from being asked.
+    private mutating func leaveBucket(after error: TransferError) throws(TransferError) {
+        guard Self.isOutage(error) else { throw error }
+        onWarning(error.message)
+        (mirror, outage) = (nil, error)
     }
 
     /// Restores what was there at a time, or what a run removed.
@@ -316,9 +321,7 @@ package struct MirrorRestoration: Sendable {
         do throws(TransferError) {
             return try await copy(request, path, onFile)
         } catch {
-            guard Self.isOutage(error) else { throw error }
-            onWarning(error.message)
-            (self.mirror, outage) = (nil, error)
+            try leaveBucket(after: error)
             return RestoreReport()
         }
     }

@@ -155,7 +155,7 @@ struct MirrorsCommand: Sendable {
                 last.map { $0.end?.outcome ?? ($0.isRunning ? "running" : "did not end") }
                 ?? (isSharded ? "sharded" : "no run")
             row.lastSuccess = try await local.lastSuccess().values.max()
-            // What a run left that was killed, nobody has looked at.
+            // A run that was killed has recorded nothing of that.
             let isKnown = last.map { $0.end != nil || $0.isRunning } ?? true
             if !isSharded, isKnown { row.wasInStep = try await local.wasInStep() }
             row.time = local.recordedTime()

@@ -105,7 +105,7 @@ struct Permissions: ItemWorker {
         return copy.hasMetadata ? .kept(changed) : .dropped(changed)
     }
 
-    /// The contents are mirrored all the same, so that it is no failure, and nothing is in doubt.
+    /// The contents are mirrored, so this is not a failure, and nothing is in doubt.
     ///
     /// `failure` is nil where the store was not asked any more.
     func keepRefused(_ entry: JoinedEntry, _ failure: ItemFailure?) {

@@ -31,13 +31,6 @@ struct ModeTests {
         fixture.server.clearRequestLog()
     }
 
-    private func head(_ key: String) async throws -> ObjectMetadata {
-        try await fixture.store(StoreObserver()).head(
-            ObjectKey("mirror/" + key),
-            versionID: nil
-        )
-    }
-
     /// In a directory in which all users may take names away.
     @Test(arguments: SyncDirection.allCases, [true, false])
     func `of a file that another user put there are neither sent nor given to a new version`(
@@ -64,7 +57,7 @@ struct ModeTests {
         }
         for _ in 0..<2 {
             #expect(try await fixture.run("a", direction).modes == 0)
-            #expect(try await head("f").userMetadata["mode"] == "100600")
+            #expect(try await fixture.head("f").userMetadata["mode"] == "100600")
         }
         guard direction != .push else { return }
         try await fixture.put("f", Data("a secret".utf8))
@@ -79,13 +72,13 @@ struct ModeTests {
     func `are sent by a copy in place, which keeps all else`(
         _ direction: SyncDirection
     ) async throws {
-        let before = try await head("f")
+        let before = try await fixture.head("f")
         try fixture.setMode("a/f", 0o600)
         let log = EventLog()
         let run = try await fixture.run("a", direction, log)
         #expect((run.modes, run.transferred, run.unchanged) == (1, 0, 2) && run.isComplete)
         #expect(Set(fixture.operations) == ["HeadObject", "CopyObject"])
-        let after = try await head("f")
+        let after = try await fixture.head("f")
         #expect(after.userMetadata["mode"] == "100600")
         var kept = after.userMetadata
         kept["mode"] = before.userMetadata["mode"]
@@ -111,7 +104,7 @@ struct ModeTests {
         #expect(try fixture.mode("a/f") == 0o600)
         let sent = try await fixture.run("a", .push, log)
         #expect(sent.modes == 1, "\(sent) \(log.items) \(log.warnings)")
-        #expect(try await head("f").userMetadata["mode"] == "100600")
+        #expect(try await fixture.head("f").userMetadata["mode"] == "100600")
         try await fixture.run("b", .pull)
         #expect(try fixture.mode("b/f") == 0o600)
     }
@@ -177,7 +170,7 @@ struct ModeTests {
         let kept = try await fixture.run("b", .pull)
         #expect((kept.localChanges, kept.unchanged) == (1, 2) && !kept.isInStep)
         #expect(try await fixture.run("b", .push).modes == 1)
-        #expect(try await head("f").userMetadata["mode"] == "100640")
+        #expect(try await fixture.head("f").userMetadata["mode"] == "100640")
         try fixture.setMode("b/g", 0o600)
         #expect(try await fixture.run("b", .pull) { $0.replacesLocalChanges = true }.modes == 1)
         #expect(try fixture.mode("b/g") == 0o644)
@@ -203,7 +196,7 @@ struct ModeTests {
         try fixture.setMode("a/renamed", 0o600)
         let run = try await fixture.run("a", .push) { $0.deletesKnown = true }
         #expect((run.renamed, run.deleted) == (1, 0) && run.isInStep)
-        #expect(try await head("renamed").userMetadata["mode"] == "100600")
+        #expect(try await fixture.head("renamed").userMetadata["mode"] == "100600")
         #expect(try await fixture.run("a", .push).modes == 0)
     }
 
@@ -318,6 +311,6 @@ struct ModeTests {
             #expect(log.skipped("cold")?.contains("its object is archived") == true)
         }
         #expect(!fixture.operations.contains("CopyObject"))
-        #expect(try await head("cold").userMetadata["mode"] == "100644")
+        #expect(try await fixture.head("cold").userMetadata["mode"] == "100644")
     }
 }
