@@ -101,10 +101,10 @@ final class MirrorFixture: Sendable {
         server.setFaults(try FaultScript(json: [UInt8](json.utf8)))
     }
 
-    /// Of another state of the directory, which may mirror another prefix.
-    func engine(_ name: String, state: String, prefix: String? = nil) throws -> MirrorEngine {
+    /// Of another state of the directory, or one that mirrors another prefix.
+    func engine(_ name: String, state: String?, prefix: String? = nil) throws -> MirrorEngine {
         var engine = try engine(name)
-        engine.settings.stateDirectory = directory(state)
+        engine.settings.stateDirectory = state.map(directory)
         guard let prefix else { return engine }
         let identity = engine.settings.identity
         engine.settings.prefix = ObjectKey(prefix)

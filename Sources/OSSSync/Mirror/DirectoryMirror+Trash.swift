@@ -110,6 +110,7 @@ extension RunOptions {
         (options.deletesExcluded, options.filter) = (false, FileFilter())
         (options.maximumTransfer, options.maximumDuration) = (nil, nil)
         (options.keepsReplaced, options.allowsEmpty) = (true, true)
+        options.freed = .comeBack
         if options.trash == .none { options.trash = .local }
         if options.trashDays == 0 { options.trashDays = RunOptions.standard.trashDays }
         return options

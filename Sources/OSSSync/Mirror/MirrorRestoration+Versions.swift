@@ -124,6 +124,35 @@ extension MirrorRestoration {
     }
 }
 
+extension MirrorRestoration {
+    /// What both sides have at a path.
+    struct Found {
+        /// Nil for a directory of which nothing is here, and no marker.
+        let explanation: Explanation?
+        var isDirectory: Bool { explanation.map { $0.key.utf8.last == UInt8(ascii: "/") } ?? true }
+
+        /// The rule that leaves the path out; nil if none does.
+        var exclusion: String? {
+            guard let outlook = explanation?.outlooks[.pull], outlook.isExcluded else { return nil }
+            return outlook.rule ?? outlook.reason
+        }
+
+        var isOnBothSides: Bool { explanation?.local != nil && explanation?.remote != nil }
+
+        /// True if the bucket has what is not here, or may have.
+        var bringsSomething: Bool {
+            guard let explanation else { return true }
+            guard let outlook = explanation.outlooks[.pull], !outlook.isExcluded else {
+                return false
+            }
+            if isDirectory { return true }
+            guard explanation.remote != nil, let action = outlook.action else { return false }
+            // What must be read to be sure may be another version.
+            return ![.skip, .forget, .deleteLocal].contains(action)
+        }
+    }
+}
+
 extension TransferError {
     /// What is said where nothing was found: it may be in the bucket.
     var unasked: TransferError {
@@ -186,6 +215,11 @@ extension DirectoryMirror {
 }
 
 extension MirrorRestoration {
+    /// True if the trash here is all that is left to look at.
+    static func isOutage(_ error: TransferError) -> Bool {
+        [TransferError.Code.remoteUnreachable, .credentials, .forbidden].contains(error.code)
+    }
+
     /// True if the bucket keeps versions, and this key may list them.
     func keepsVersions() async throws(TransferError) -> Bool {
         guard let mirror, try mirror.shards() == nil else { return false }

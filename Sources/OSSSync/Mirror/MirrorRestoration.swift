@@ -110,6 +110,10 @@ package struct MirrorRestoration: Sendable {
         guard case .at(let time) = request.version, let mirror, try mirror.shards() == nil else {
             return try await restoreFromTrash(request, onFile)
         }
+        let found = request.isCopy ? nil : try await look(at: path)
+        let written = found?.explanation?.remote?.time
+        let isNow = found?.isDirectory == false && written.map { $0 <= time } == true
+        if isNow, let repaired = try await repair(request, found, onFile) { return repaired }
         if try await mirror.keepsVersions() {
             return try await restoreVersions(request, .at(time.timestamp), onFile)
         }
@@ -125,18 +129,11 @@ package struct MirrorRestoration: Sendable {
             if report == RestoreReport() { report.missing = missing }
             return report
         }
-        guard !report.missing.isEmpty, let found = try await look(at: path), !found.isDirectory,
-            let written = found.explanation?.remote?.time, written <= time
-        else { return report }
+        guard !report.missing.isEmpty, isNow, let found else { return report }
         if found.bringsSomething { return try await pull(request, found, isFile: true, onFile) }
         guard found.explanation?.local != nil else { return report }
         (report.missing, report.unchanged) = ([], report.unchanged + 1)
         return report
-    }
-
-    /// True if the trash here is all that is left to look at.
-    static func isOutage(_ error: TransferError) -> Bool {
-        [TransferError.Code.remoteUnreachable, .credentials, .forbidden].contains(error.code)
     }
 
     private mutating func restore(
@@ -146,6 +143,9 @@ package struct MirrorRestoration: Sendable {
         _ onFile: @escaping @Sendable (RestoredFile) -> Void
     ) async throws(TransferError) -> RestoreReport {
         var request = request
+        let items = RestoredItems()
+        let given = onFile
+        let onFile: @Sendable (RestoredFile) -> Void = { items.add($0, given) }
         let isFile = found.map { !$0.isDirectory } ?? false
         let isCopy = request.isCopy
         if !isCopy, isFile { request.replaces = true }
@@ -162,10 +162,8 @@ package struct MirrorRestoration: Sendable {
         } else if request.outside != nil, RestoreRequest.isAll(path) {
             report = try await copyAll(request, path, onFile)
         }
-        if isFile, !isCopy, let found, found.isOnBothSides {
-            // The file may be damaged, which only its content shows: before an older version comes.
-            let repaired = try await pull(request, found, isFile: true, reads: true, onFile)
-            if !repaired.hasNothing { return repaired }
+        if isFile, !isCopy, let repaired = try await repair(request, found, onFile) {
+            return repaired
         }
         request.settledKeys = report.settledKeys
         let newest = try await restoreNewestVersions(request, found, onFile)
@@ -196,7 +194,24 @@ package struct MirrorRestoration: Sendable {
         }
         if !isCopy, found?.isDirectory == true { rest.missing = [] }
         report.add(rest)
+        for key in report.lostKeys.subtracting(items.report.settledKeys).sorted() {
+            let file = RestoredFile(lost: key)
+            report.add(file)
+            onFile(file)
+        }
         return report
+    }
+
+    /// Replaces a file whose content is not that of its object, as only reading it tells, before
+    /// an older version comes; nil if it has that content.
+    private func repair(
+        _ request: RestoreRequest,
+        _ found: Found?,
+        _ onFile: @escaping @Sendable (RestoredFile) -> Void
+    ) async throws(TransferError) -> RestoreReport? {
+        guard let found, found.isOnBothSides else { return nil }
+        let repaired = try await pull(request, found, isFile: true, reads: true, onFile)
+        return repaired.hasNothing ? nil : repaired
     }
 
     /// True if the bucket has what is not here; a copy reads the file where only that can tell.
@@ -205,38 +220,12 @@ package struct MirrorRestoration: Sendable {
         _ found: Found,
         isFile: Bool
     ) async throws(TransferError) -> Bool {
-        guard found.bringsSomething, request.isCopy, isFile, found.explanation?.local != nil
-        else { return found.bringsSomething }
+        guard request.isCopy, isFile, found.exclusion == nil, found.isOnBothSides else {
+            return found.bringsSomething
+        }
         var request = request
         request.isDryRun = true
-        return try await pull(request, found, isFile: true) { _ in } != RestoreReport()
-    }
-
-    /// What both sides have at a path.
-    private struct Found {
-        /// Nil for a directory of which nothing is here, and no marker.
-        let explanation: Explanation?
-        var isDirectory: Bool { explanation.map { $0.key.utf8.last == UInt8(ascii: "/") } ?? true }
-
-        /// The rule that leaves the path out; nil if none does.
-        var exclusion: String? {
-            guard let outlook = explanation?.outlooks[.pull], outlook.isExcluded else { return nil }
-            return outlook.rule ?? outlook.reason
-        }
-
-        var isOnBothSides: Bool { explanation?.local != nil && explanation?.remote != nil }
-
-        /// True if the bucket has what is not here, or may have.
-        var bringsSomething: Bool {
-            guard let explanation else { return true }
-            guard let outlook = explanation.outlooks[.pull], !outlook.isExcluded else {
-                return false
-            }
-            if isDirectory { return true }
-            guard explanation.remote != nil, let action = outlook.action else { return false }
-            // What must be read to be sure may be another version.
-            return ![.skip, .forget, .deleteLocal].contains(action)
-        }
+        return try await repair(request, found) { _ in } != nil
     }
 
     /// Nil if the path is in neither, or the bucket is not asked.
@@ -296,6 +285,7 @@ package struct MirrorRestoration: Sendable {
                 let message = item.message
             {
                 guard message != ItemEvent.keptAloneText else { return }
+                if message == ItemEvent.lostText { return collected.note(lost: item.key) }
                 let isKept = message == ItemEvent.keptText
                 collected.add(
                     isKept
@@ -306,7 +296,7 @@ package struct MirrorRestoration: Sendable {
         }
         var report = collected.report
         // What a comparison skips stays as it is.
-        let skipped = reads ? 0 : summary.skipped
+        let skipped = reads ? 0 : summary.skipped - report.lostKeys.count
         report.failed = max(report.failed, summary.failed + skipped)
         return report
     }

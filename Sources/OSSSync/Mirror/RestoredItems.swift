@@ -29,6 +29,9 @@ final class RestoredItems: Sendable {
 
     var report: RestoreReport { state.withLock(\.self) }
 
+    /// Remembers a file that the bucket has lost.
+    func note(lost key: String) { state.withLock { _ = $0.lostKeys.insert(key) } }
+
     func add(_ file: RestoredFile, _ onFile: (RestoredFile) -> Void) {
         state.withLock { report in
             report.add(file)

@@ -46,7 +46,7 @@ struct RunCommand: Sendable {
         var options = try RunOptions(context.arguments)
         options.paths = try context.limitedPaths()
         // The paths of a watch are what changed.
-        (options.allowsMissingPaths, options.bringsFreedBack) = (onEvent != nil, onEvent == nil)
+        if onEvent != nil { (options.allowsMissingPaths, options.freed) = (true, .stay) }
         if !deletes { (options.deletesKnown, options.deletesExtra) = (false, false) }
         options.plan = try context.planUse(direction, options.paths)
         options.shard = try context.shardSelection(direction)

@@ -105,9 +105,10 @@ struct RunSetup: Sendable {
         }
     }
 
-    /// True if what was freed of the paths comes back, because it was asked for by name.
-    var bringsFreedBack: Bool {
-        paths.isLimited && direction != .push && options.bringsFreedBack
+    /// What becomes of freed files: those of the paths come back, because they were asked for by
+    /// name.
+    var freed: FreedPolicy {
+        paths.isLimited && direction != .push ? options.freed : .stay
     }
 
     func tellStart() {

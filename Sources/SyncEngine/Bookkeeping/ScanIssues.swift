@@ -44,6 +44,8 @@ final class ScanIssues: Sendable {
         var originals: [ObjectKey] = []
         /// Files in such a one.
         var copiedFiles: [LocalEntry] = []
+        /// The states of mirrors within this one.
+        var states: [[UInt8]] = []
 
         var pathCount: Int { hidden.count + links.count + lost.count + tagged.count }
 
@@ -88,6 +90,9 @@ final class ScanIssues: Sendable {
             + "\(Self.namedLimit) were listed"
     }
 
+    /// Where the states of mirrors within this one are, by the walk of this run.
+    var nestedStates: [[UInt8]] { state.withLock { $0.states } }
+
     /// Paths that are in memory.
     var hiddenCount: Int { state.withLock { $0.pathCount } }
 
@@ -112,6 +117,7 @@ final class ScanIssues: Sendable {
         let isNamed = state.withLock { state in
             if issue.makesScanIncomplete { state.isIncomplete = true }
             if !issue.isReserved { state.hidden[issue.path] = issue.reason }
+            if issue.reason == .nestedMirror { state.states.append(issue.path) }
             guard issue.isLeftOutByDesign else { return true }
             state.leftOut += 1
             // The state of a mirror within this one is not a user's file.

@@ -12,44 +12,78 @@ internal import Synchronization
 final class FreedElsewhere: Sendable {
     private struct Mirror {
         let path: String
-        /// What comes off a key, or before it, for the list's names.
-        let prefix: [UInt8]
+        /// What comes off a key for the list's names.
+        var above: [UInt8] = []
+        /// What comes before it.
+        var below: [UInt8] = []
         /// Nil for a list that is damaged, and may name anything.
         let freed: FreedPaths?
 
-        init(at path: String, prefix: [UInt8]) {
-            (self.path, self.prefix) = (path, prefix)
+        init(at path: String, above: [UInt8] = [], below: [UInt8] = []) {
+            (self.path, self.above, self.below) = (path, above, below)
             let text = StateFolder.ofDirectory(at: path).flatMap { folder in
                 try? folder.read(FreedPaths.fileName, limit: FreedPaths.maximumSize)
             }
             freed = text.map { FreedPaths(content: $0) } ?? FreedPaths()
         }
 
-        func names(_ bytes: [UInt8]) -> Bool { freed?.contains(ObjectKey(bytes)) ?? true }
+        /// One that may have been elsewhere when it freed anything: its remote tells of which
+        /// objects. Nil if it has freed nothing, or nothing of this remote.
+        init?(at path: String, within remote: RemoteIdentity) {
+            let identity = StateFolder.ofDirectory(at: path)
+                .flatMap { try? $0.read(StateIdentity.fileName) }
+                .flatMap { StateIdentity(content: $0) }
+            guard let other = identity?.remote, other.isOfSameBucket(as: remote) else { return nil }
+            let (mine, its) = ([UInt8](remote.prefix.utf8), [UInt8](other.prefix.utf8))
+            if its.starts(with: mine) {
+                self.init(at: path, above: [UInt8](its.dropFirst(mine.count)))
+            } else if mine.starts(with: its) {
+                self.init(at: path, below: [UInt8](mine.dropFirst(its.count)))
+            } else {
+                return nil
+            }
+            if freed?.isEmpty == true { return nil }
+        }
+
+        func names(_ key: ObjectKey) -> Bool {
+            guard key.bytes.starts(with: above) else { return false }
+            return freed?.contains(ObjectKey(below + key.bytes.dropFirst(above.count))) ?? true
+        }
     }
 
     private struct Found {
-        var around: [Mirror]?
+        /// Those around the directory, and those within it that have freed anything.
+        var known: [Mirror]?
         /// Of the directories above the last key, the outermost first.
         var within: [Mirror] = []
     }
 
     private let context: RunContext
     private let path: String
+    private let nested: [[UInt8]]
     private let found = Mutex(Found())
 
-    init(_ context: RunContext) {
+    /// `nested` are the states of mirrors within the directory, as the walk found them.
+    init(_ context: RunContext, nested: [[UInt8]]) {
         (self.context, path) = (context, context.setup.settings.directory)
+        self.nested = nested
     }
 
-    /// Those of `batch` that no other mirror freed; the others are reported and stay.
-    func without(_ batch: [PlannedDeletion]) async -> [PlannedDeletion] {
+    /// Those of `batch` that no other mirror freed; the others are reported and stay, and their
+    /// rows say so from then on: the mirror that freed them may go to another place.
+    func without(
+        _ batch: [PlannedDeletion]
+    ) async throws(ManifestError) -> [PlannedDeletion] {
         let mirrors = await context.disk.run { batch.map { self.mirror(thatFreed: $0.key) } }
         var rest: [PlannedDeletion] = []
+        var freed: [ManifestChange] = []
         for (deletion, mirror) in zip(batch, mirrors) {
             guard let mirror else {
                 rest.append(deletion)
                 continue
+            }
+            if let row = try await context.manifest.entry(deletion.key), !row.isFreed {
+                freed.append(.upsert(row.freed))
             }
             context.tracker.count { $0.onlyRemote += 1 }
             let message =
@@ -57,37 +91,44 @@ final class FreedElsewhere: Sendable {
                 + "be the only copy"
             context.item(.skip, .skipped, deletion.key, size: deletion.size, message: message)
         }
+        if !freed.isEmpty { try await context.manifest.record(freed) }
         return rest
     }
 
     /// The directory of another mirror that freed the file of a key; nil if none did.
     private func mirror(thatFreed key: ObjectKey) -> String? {
         found.withLock { found in
-            let around = found.around ?? mirrorsAround
-            found.around = around
-            if let mirror = around.first(where: { $0.names($0.prefix + key.bytes) }) {
-                return mirror.path
-            }
+            let known = found.known ?? mirrorsAround + mirrorsWithin
+            found.known = known
+            if let mirror = known.first(where: { $0.names(key) }) { return mirror.path }
             descend(to: key.bytes, &found.within)
-            let within = found.within.first { mirror in
-                mirror.names([UInt8](key.bytes.dropFirst(mirror.prefix.count)))
-            }
-            return within?.path
+            return found.within.first { $0.names(key) }?.path
         }
     }
 
     /// With the one of the directory itself; the innermost first.
     private var mirrorsAround: [Mirror] {
-        ([(path, [])] + GivenPath.around(path)).map { Mirror(at: $0, prefix: $1) }
+        ([(path, [])] + GivenPath.around(path)).map { Mirror(at: $0, below: $1) }
+    }
+
+    private var mirrorsWithin: [Mirror] {
+        let remote = context.setup.settings.identity
+        return nested.compactMap { state in
+            let name = state.dropLast(RelativePath.stateDirectoryName.utf8.count + 1)
+            return Mirror(
+                at: path + "/" + String(decoding: name, as: UTF8.self),
+                within: remote
+            )
+        }
     }
 
     /// Makes `mirrors` those of the directories above a key: of all others, nothing is kept.
     private func descend(to key: [UInt8], _ mirrors: inout [Mirror]) {
-        while let last = mirrors.last, !key.starts(with: last.prefix) { mirrors.removeLast() }
-        let known = mirrors.last?.prefix.count ?? 0
+        while let last = mirrors.last, !key.starts(with: last.above) { mirrors.removeLast() }
+        let known = mirrors.last?.above.count ?? 0
         for step in key.indices.dropFirst(known).dropLast() where key[step] == UInt8(ascii: "/") {
             let place = path + "/" + String(decoding: key[..<step], as: UTF8.self)
-            mirrors.append(Mirror(at: place, prefix: [UInt8](key[...step])))
+            mirrors.append(Mirror(at: place, above: [UInt8](key[...step])))
         }
     }
 }

@@ -53,8 +53,8 @@ public struct RunOptions: Sendable, Hashable {
     /// Accepts paths that exist nowhere, as those of files that were made and deleted again; false
     /// unless set.
     public var allowsMissingPaths = false
-    /// Fetches what was freed of ``paths``, which a user named; false for paths that changed.
-    package var bringsFreedBack = true
+    /// What becomes of what was freed of ``paths``.
+    package var freed = FreedPolicy.comeBackOrEnd
     /// How long to wait for another run that holds the directory; nil: as long as it takes.
     ///
     /// Zero unless set: the run fails at once with code `locked`.

@@ -75,6 +75,10 @@ public struct ItemEvent: Sendable, Hashable {
     /// The same, where the bucket has no other version.
     package static let keptAloneText =
         "changed locally and deleted in the bucket; the file is kept (a push uploads it)"
+    /// Why a freed file does not come back.
+    package static let lostText =
+        "it was freed, and is not in the bucket, which should have the "
+        + "only copy; 'osssync pull' of it gives it up"
 
     /// Makes an event.
     public init(

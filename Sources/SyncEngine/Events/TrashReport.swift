@@ -172,6 +172,8 @@ package struct RestoreReport: Sendable, Hashable {
     package var missing: [String] = []
     /// Keys of which the bucket's trash had the version that was meant, whatever became of it.
     package var settledKeys: Set<String> = []
+    /// Keys that were freed, and that the bucket has lost.
+    package var lostKeys: Set<String> = []
 
     /// Makes an empty report.
     package init() {}
@@ -205,6 +207,7 @@ package struct RestoreReport: Sendable, Hashable {
         hasRestoredObjects = hasRestoredObjects || other.hasRestoredObjects
         missing += other.missing
         settledKeys.formUnion(other.settledKeys)
+        lostKeys.formUnion(other.lostKeys)
     }
 
     /// True if everything that was asked for is there.
@@ -264,16 +267,26 @@ extension RestoredFile {
 
     /// A path that nothing fetches.
     package init(excluded path: String, by rule: String) {
-        let shown = displayText(path.utf8)
         self.init(
-            key: path,
+            failed: path,
+            "it is excluded by \(rule); --to PATH, outside of DIR, restores it there"
+        )
+    }
+
+    /// A file that was freed, and that is nowhere.
+    package init(lost key: String) { self.init(failed: key, ItemEvent.lostText) }
+
+    private init(failed key: String, _ reason: String) {
+        let shown = displayText(key.utf8)
+        self.init(
+            key: key,
             displayKey: shown,
-            target: path,
+            target: key,
             displayTarget: shown,
             size: 0,
             state: .failed
         )
-        message = "it is excluded by \(rule); --to PATH, outside of DIR, restores it there"
+        message = reason
     }
 
     /// An object that is there again, and whose file is not.

@@ -90,7 +90,7 @@ struct PlanScope: Sendable {
             judgesInodes: setup.policy.judgesInodes,
             links: setup.options.links,
             names: setup.options.names,
-            freed: Self.freed(setup, bringsBack: setup.bringsFreedBack),
+            freed: Self.freed(setup, setup.freed),
             onCostly: onCostly,
             onExcluded: onExcluded,
             onOutside: onOutside
@@ -98,10 +98,10 @@ struct PlanScope: Sendable {
     }
 
     /// What was freed, of which a run of this setup lists what no pattern excludes.
-    static func freed(_ setup: RunSetup, bringsBack: Bool) -> FreedScope {
+    static func freed(_ setup: RunSetup, _ files: FreedPolicy) -> FreedScope {
         let (filter, ranges) = (setup.filter, setup.paths.ranges)
         let isShard = setup.settings.shard != nil
-        return FreedScope(setup.session.freed, bringsBack: bringsBack) { key in
+        return FreedScope(setup.session.freed, files) { key in
             // What a directory holds may be in other shards.
             ranges.contains(key) && !filter.excludes(key) && !(isShard && key.isDirectoryMarker)
         }
@@ -259,7 +259,7 @@ struct PlanScope: Sendable {
         // Most mirrors have freed nothing: an entry is not copied for that.
         if !freed.mayConcern(entry) { return chooseMirrored(entry) }
         if let chosen = freed.choose(entry) { return chooseMirrored(chosen) }
-        onExcluded?(entry.key, "freed")
+        if entry.remote != nil { onExcluded?(entry.key, "freed") }
         return nil
     }
 

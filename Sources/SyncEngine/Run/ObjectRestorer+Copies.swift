@@ -57,10 +57,20 @@ extension ObjectRestorer {
     func mayReplace(
         _ found: ObjectMetadata,
         _ key: ObjectKey,
-        _ copy: TrashedObjects.Copy
+        _ copy: TrashedObjects.Copy,
+        _ item: inout RestoredFile
     ) async throws -> Bool {
         if request.mayReplace(key) { return true }
-        return try await traces?.left(found, at: key, after: copy.object, in: copy.run) ?? false
+        guard try await traces?.left(found, at: key, after: copy.object, in: copy.run) == true
+        else { return false }
+        // Perhaps the last good copy.
+        guard let row = try await session.manifest.entry(key), row.isDamaged,
+            row.etag == found.etag
+        else { return true }
+        item.message =
+            "its file was found damaged, and the object may be the last good copy; "
+            + "'osssync verify --repair' first, or --force"
+        return false
     }
 
     /// Puts the copy in the place of `found`, of which a proven copy is in the trash first.

@@ -292,7 +292,7 @@ struct ObjectRestorer: Sendable {
         }
         if let found {
             guard try await isSame(found, copy) else {
-                guard try await mayReplace(found, key, copy) else { return .kept }
+                guard try await mayReplace(found, key, copy, &item) else { return .kept }
                 guard !request.isDryRun else { return .replaced }
                 return try await orFetched(copy, to: key, &item) {
                     try await replace(found, at: whole, key, by: copy)

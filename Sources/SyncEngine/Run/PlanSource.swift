@@ -131,6 +131,9 @@ struct PlanSource: RunStep {
         ] {
             if let message { setup.onEvent(.warning(message: message)) }
         }
+        for key in scope.freed.seen.lost.named {
+            executor.context.keptItem(.skip, .skipped, key, size: 0, message: ItemEvent.lostText)
+        }
         return PlanCoverage(loop, issues, scope.freed.seen)
     }
 

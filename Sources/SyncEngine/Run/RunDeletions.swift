@@ -53,7 +53,7 @@ struct RunDeletions: RunStep {
     /// True if the run fetches what was freed and nothing else: if that is gone, the user gives it
     /// up.
     private var onlyBringsBack: Bool {
-        setup.bringsFreedBack && direction == .pull
+        setup.freed.comeBack && direction == .pull
             && paths.paths.allSatisfy {
                 session.freed.contains($0.key) || session.freed.names($0.beneath)
             }
@@ -304,7 +304,7 @@ extension RunDeletions {
                 watch: watch,
                 renames: renames,
                 isRepeated: isRepeated,
-                freedElsewhere: FreedElsewhere(context)
+                freedElsewhere: FreedElsewhere(context, nested: executor.issues.nestedStates)
             ).run()
         } catch let error as TransferError where error.code == .refused {
             context.tracker.count { $0.deletionsHeldBack = error.message }

@@ -112,10 +112,11 @@ extension RunEnding {
         guard !session.freed.isEmpty, settings.shard == nil else { return }
         let summary = context.tracker.summary
         let isWhole =
-            setup.bringsFreedBack && isClean && options.plan == nil
+            setup.freed.comeBack && isClean && options.plan == nil
+            && (setup.freed == .comeBackOrEnd || coverage.lostFreed == 0)
             && summary.excluded == 0 && summary.skipped == coverage.lostFreed
             && summary.notMirrored == 0 && summary.conflicts == 0
-        let named = setup.bringsFreedBack ? session.freed.keys.filter { paths.contains($0) } : []
+        let named = setup.freed.comeBack ? session.freed.keys.filter { paths.contains($0) } : []
         let files = named.filter { !$0.isDirectoryMarker }
         var returned: Set<ObjectKey> = []
         for key in coverage.returned.union(files)

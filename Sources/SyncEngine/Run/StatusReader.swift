@@ -99,7 +99,7 @@ struct StatusReader: Sendable {
             judgesInodes: setup.policy.judgesInodes,
             links: setup.options.links,
             names: setup.options.names,
-            freed: PlanScope.freed(setup, bringsBack: false),
+            freed: PlanScope.freed(setup, .stay),
             onCostly: { issues.add("'\($0.display)': the patterns take too long to match") },
             onExcluded: onExcluded,
             onOutside: { entry in

@@ -120,10 +120,22 @@ extension FreedPaths: StateFile {
     }
 }
 
+/// What a run makes of files that were freed.
+package enum FreedPolicy: Sendable, Hashable {
+    /// They are only in the bucket, and remain so.
+    case stay
+    /// They are fetched, and what the bucket has lost of them is named.
+    case comeBack
+    /// They are fetched, and nobody expects any more what the bucket has lost of them.
+    case comeBackOrEnd
+
+    var comeBack: Bool { self != .stay }
+}
+
 /// What a run makes of freed paths, and what it saw of them.
 final class FreedScope: Sendable {
     /// Files that are here again, which are remembered; of more, some stay named.
-    private static let returnedLimit = 10_000
+    fileprivate static let returnedLimit = 10_000
 
     struct Seen: Sendable {
         var count = 0
@@ -142,10 +154,13 @@ final class FreedScope: Sendable {
     struct Some {
         var count = 0
         var first: ObjectKey?
+        /// Some of them, if the run names each.
+        var named: [ObjectKey] = []
 
-        fileprivate mutating func add(_ key: ObjectKey) {
+        fileprivate mutating func add(_ key: ObjectKey, isNamed: Bool = false) {
             count += 1
             first = first ?? key
+            if isNamed, named.count < FreedScope.returnedLimit { named.append(key) }
         }
 
         fileprivate func text(_ one: String, _ more: String) -> String? {
@@ -162,19 +177,19 @@ final class FreedScope: Sendable {
     /// The name of the last object that was freed, as that of a directory in which the next files
     /// may be; nil once that was told.
     private let last = Mutex<ObjectKey?>(nil)
-    private let bringsBack: Bool
+    private let files: FreedPolicy
+    private var bringsBack: Bool { files.comeBack }
     private let isExpected: @Sendable (ObjectKey) -> Bool
     private let counted = Mutex(Seen())
 
-    /// With `bringsBack`, what is named is fetched; `isExpected` says what the run looks for in
-    /// the bucket.
+    /// `isExpected` says what the run looks for in the bucket.
     init(
         _ paths: FreedPaths = FreedPaths(),
-        bringsBack: Bool = false,
+        _ files: FreedPolicy = .stay,
         isExpected: @escaping @Sendable (ObjectKey) -> Bool = { _ in true }
     ) {
         self.paths = paths
-        self.bringsBack = bringsBack
+        self.files = files
         self.isExpected = isExpected
     }
 
@@ -211,7 +226,11 @@ final class FreedScope: Sendable {
         if let place, entry.remote != nil { noteFound(place) }
         guard entry.local == nil, entry.base != nil, !entry.key.isDirectoryMarker else { return }
         if entry.remote != nil { return noteReplaced(entry) }
-        if isExpected(entry.key) { counted.withLock { $0.lost.add(entry.key) } }
+        if isExpected(entry.key) { noteLost(entry.key) }
+    }
+
+    private func noteLost(_ key: ObjectKey) {
+        counted.withLock { $0.lost.add(key, isNamed: files == .comeBack) }
     }
 
     private func noteReplaced(_ entry: JoinedEntry) {
@@ -235,17 +254,18 @@ final class FreedScope: Sendable {
             {
                 continue
             }
+            noteLost(key)
             counted.withLock { seen in
-                seen.lost.add(key)
-                if bringsBack, seen.returned.count < Self.returnedLimit {
+                if files == .comeBackOrEnd, seen.returned.count < Self.returnedLimit {
                     seen.returned.insert(key)
                 }
             }
         }
     }
 
-    /// What is said of files that are nowhere; nil if there are none.
+    /// What is said of files that are nowhere; nil if there are none, or each is named.
     var lostMessage: String? {
+        guard files != .comeBack else { return nil }
         let lost = seen.lost
         let place = "in the bucket, which should have the only "
         let advice =
@@ -343,7 +363,9 @@ final class FreedScope: Sendable {
             let row = base.leftOut(true)
             return JoinedEntry(key: entry.key, base: row, local: nil, remote: entry.remote)
         }
-        if !bringsBack, entry.local == nil, entry.remote == nil, entry.base != nil, isFreed(entry) {
+        if files != .comeBackOrEnd, entry.local == nil, entry.remote == nil, entry.base != nil,
+            isFreed(entry)
+        {
             return nil
         }
         if holds(entry) {

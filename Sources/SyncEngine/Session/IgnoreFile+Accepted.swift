@@ -12,6 +12,8 @@ struct IgnoreRules: Sendable {
     var held: [FileFilter] = []
     /// Set if the file cannot be used, and came from the bucket.
     var problem: TransferError?
+    /// The row of the file, if the disk changed it: the recorded rules are in force.
+    var damaged: ManifestEntry?
 
     /// Leaves nothing but the ignore file itself.
     static var onlyIgnoreFile: FileFilter {

@@ -2,6 +2,7 @@ internal import LocalStorage
 internal import ManifestStore
 internal import ObjectTransfer
 internal import SyncModel
+internal import SyncPlanner
 
 /// `.osssyncignore` at the top of a mirrored directory: what runs skip there.
 ///
@@ -48,9 +49,10 @@ enum IgnoreFile {
         attempts: Int = maximumReadings
     ) async throws -> IgnoreRules {
         let row = try await manifest.entry(key)
-        let found: (text: [UInt8], modified: Timestamp)?
+        let accepted = try AcceptedRules(in: directory)
+        let found: Found?
         do {
-            found = try read(in: directory)
+            found = try read(in: directory, row, accepted)
         } catch let error as Unusable {
             // What is as recorded may have come from the bucket.
             guard error.isTooLarge ? row != nil : row.map({ error.isContent(of: $0) }) == true
@@ -61,7 +63,6 @@ enum IgnoreFile {
             )
         }
         let text = found?.text ?? []
-        let accepted = try AcceptedRules(in: directory)
         if accepted.texts.isEmpty, found == nil { return IgnoreRules() }
         let current = try FileFilter(ignoreFile: text)
         let wasGone = try await wasGone(isHere: found != nil, records, manifest)
@@ -93,7 +94,7 @@ enum IgnoreFile {
             // Where the file is gone, perhaps by accident, only what sends ends the rules for good:
             // other runs may bring back one that excludes less.
             if records, sends || found != nil, accepted != now { try now.write(to: directory) }
-            return IgnoreRules(current: current)
+            return IgnoreRules(current: current, damaged: found?.damaged)
         }
         var now = try accepted.following(text)
         // What a run removed may have been put back.
@@ -104,7 +105,8 @@ enum IgnoreFile {
         if records, now != accepted { try now.write(to: directory) }
         return IgnoreRules(
             current: current,
-            held: try filters(now.texts.filter { $0 != text })
+            held: try filters(now.texts.filter { $0 != text }),
+            damaged: found?.damaged
         )
     }
 
@@ -121,7 +123,7 @@ enum IgnoreFile {
 
     /// True for the recorded file, nil for other content.
     private static func isAsRecorded(
-        _ found: (text: [UInt8], modified: Timestamp),
+        _ found: Found,
         _ row: ManifestEntry
     ) -> Bool? {
         guard isContent(found.text, of: row) else { return nil }
@@ -184,9 +186,19 @@ enum IgnoreFile {
         }
     }
 
+    /// What the file says.
+    private struct Found {
+        var text: [UInt8]
+        let file: FileIdentity
+        var modified: Timestamp { file.modified }
+        /// The row, if the disk changed what it records; then the text is the recorded one.
+        var damaged: ManifestEntry?
+    }
+
     /// Why the file cannot be used.
     private struct Unusable: Error {
         let reason: String
+        let file: FileIdentity
         /// Empty if it is too large.
         var text: [UInt8] = []
         var isTooLarge: Bool { text.isEmpty }
@@ -203,9 +215,60 @@ enum IgnoreFile {
         )
     }
 
+    /// Reads it; what the disk changed behind everybody's back is no edit of the rules.
     private static func read(
+        in directory: MirrorDirectory,
+        _ row: ManifestEntry?,
+        _ accepted: AcceptedRules
+    ) throws -> Found? {
+        let found: Found
+        var problem: Unusable?
+        do {
+            guard let here = try read(in: directory) else { return nil }
+            found = here
+        } catch let error as Unusable {
+            found = Found(text: error.text, file: error.file)
+            problem = error
+        }
+        guard let row, isDamage(found, of: row, in: directory) else {
+            if let problem { throw problem }
+            return found
+        }
+        guard let text = accepted.texts.last(where: { isContent($0, of: row) }) else {
+            throw damaged
+        }
+        return Found(text: text, file: found.file, damaged: row)
+    }
+
+    private static func isDamage(
+        _ found: Found,
+        of row: ManifestEntry,
         in directory: MirrorDirectory
-    ) throws -> (text: [UInt8], modified: Timestamp)? {
+    ) -> Bool {
+        guard row.crc64 != nil, !isContent(found.text, of: row) else { return false }
+        let change = LocalChange(
+            of: LocalEntry(path: key, kind: .file(found.file)),
+            since: row,
+            judgesInodes: (try? directory.keepsInodeNumbers()) ?? true
+        )
+        return change == .same || row.isDamaged && change == .touched
+    }
+
+    static let damagedMessage =
+        "'\(name)' is damaged: its content is not the recorded one, and nobody changed it; "
+        + "the recorded rules stay in effect. 'osssync verify --repair', or 'osssync pull "
+        + "--force' of it, brings it back"
+
+    private static var damaged: TransferError {
+        TransferError(
+            code: .refused,
+            message: "'\(name)' is damaged: its content is not the recorded one, and nobody "
+                + "changed it; nothing was transferred. Write it again, or copy it from the bucket "
+                + "with 'osssync get'"
+        )
+    }
+
+    private static func read(in directory: MirrorDirectory) throws -> Found? {
         let path = try RelativePath(key: key)
         let file: OpenFile
         do throws(LocalError) {
@@ -216,14 +279,16 @@ enum IgnoreFile {
             throw error
         }
         let identity = try file.identity()
-        guard identity.size <= maximumSize else { throw Unusable(reason: tooLarge) }
+        guard identity.size <= maximumSize else {
+            throw Unusable(reason: tooLarge, file: identity)
+        }
         let text = try file.read(at: 0, length: Int(identity.size))
         do throws(FileFilter.InvalidPattern) {
             _ = try FileFilter(ignoreFile: text)
         } catch {
-            throw Unusable(reason: error.message, text: text)
+            throw Unusable(reason: error.message, file: identity, text: text)
         }
-        return (text, identity.modified)
+        return Found(text: text, file: identity)
     }
 
     /// What it says now; nil if it is not there.

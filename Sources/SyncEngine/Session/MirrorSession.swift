@@ -161,7 +161,7 @@ struct MirrorSession: Sendable {
                 throw IgnoreFile.notMounted
             }
             let (rules, local) = try await rules(manifest, isKnown: isKnown)
-            return MirrorSession(
+            let session = MirrorSession(
                 directory: directory,
                 manifest: manifest,
                 lock: lock,
@@ -173,7 +173,8 @@ struct MirrorSession: Sendable {
                 rulesProblem: rules.problem,
                 hasFoldedNames: try await FoldedNames.areKnown(to: manifest),
                 cutOffRuns: isKnown ? try await OwnUploads.recorded(in: manifest) : [],
-                warnings: warnings(outcome, remote),
+                warnings: warnings(outcome, remote)
+                    + (rules.damaged == nil ? [] : [IgnoreFile.damagedMessage]),
                 damaged: try await DamagedRows(
                     manifest,
                     directory,
@@ -191,6 +192,8 @@ struct MirrorSession: Sendable {
                 freed: try FreedPaths.read(in: directory),
                 state: finding.state
             )
+            if let row = rules.damaged, locks { try await session.damaged.mark(row) }
+            return session
         }
 
         /// The shared rules, and this machine's own ones; those of a round for a shard.

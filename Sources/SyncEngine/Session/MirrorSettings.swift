@@ -52,6 +52,11 @@ package struct RemoteIdentity: Sendable, Hashable {
         return endpointPort != port
     }
 
+    /// True if both are of one bucket, whatever their prefixes are.
+    func isOfSameBucket(as other: RemoteIdentity) -> Bool {
+        endpointHost == other.endpointHost && bucket == other.bucket
+    }
+
     /// Where it is, for messages.
     var display: String {
         displayText("'\(dialect.prefix { $0 != " " })://\(bucket)/\(prefix)' at '\(endpoint)'".utf8)

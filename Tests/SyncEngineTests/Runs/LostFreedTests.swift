@@ -44,6 +44,53 @@ extension EngineRuns {
             #expect(try await fixture.objects().contains(nested.key))
         }
 
+        /// By its own name, which tells nothing of the keys; or out of sight, once a run has seen it.
+        @Test(arguments: ["a/moved", "moved"], [SyncDirection.push, .sync])
+        func `are deleted by no mirror around one that was moved`(
+            place: String,
+            direction: SyncDirection
+        ) async throws {
+            let fixture = try await MirrorFixture.withFilms()
+            func deleting(_ options: inout RunOptions) {
+                (options.deletesKnown, options.deletionLimit) = (true, .percent(100))
+            }
+            let inner = try fixture.engine("a/films", state: nil, prefix: "mirror/films/")
+            _ = try await inner.run(.push, options: MirrorFixture.options()) { _ in }
+            var freeing = FreeOptions(run: MirrorFixture.options())
+            freeing.run.paths = ["a"]
+            #expect(try await inner.free(freeing) { _ in }.files == 1)
+            if place == "moved" {
+                let kept = try await fixture.run("a", direction) { deleting(&$0) }
+                #expect(kept.deleted == 0 && kept.onlyRemote == 1, "\(kept)")
+            }
+            try fixture.rename("a/films", to: place)
+            let run = try await fixture.run("a", direction) { deleting(&$0) }
+            #expect(run.deleted == (run.renamed == 0 ? 1 : 0), "\(run)")
+            let objects = try await fixture.objects()
+            #expect(objects.contains("films/a") && !objects.contains("films/b"), "\(objects)")
+        }
+
+        /// As `restore` asks for them.
+        @Test func `are named one by one where only what is there comes back`() async throws {
+            let fixture = try await MirrorFixture.withFilms()
+            try await free(fixture, ["films", "other/c"])
+            for name in ["films/a", "other/c"] { try await fixture.deleteObject(name) }
+            let log = EventLog()
+            let pull = try await fixture.run("a", .pull, log) { options in
+                options.freed = .comeBack
+                options.paths = ["films", "other/c"]
+            }
+            #expect(pull.transferred == 1 && pull.skipped == 2 && !pull.isComplete, "\(pull)")
+            let lost = log.items.filter { $0.message == ItemEvent.lostText }.map(\.key)
+            #expect(lost == ["films/a", "other/c"] && fixture.exists("a/films/b"))
+            for _ in 1...2 {
+                let log = EventLog()
+                let run = try await fixture.run("a", .sync, log) { Self.deleting(&$0) }
+                #expect(run.skipped == 2 && !run.isInStep, "\(run)")
+                #expect(log.warnings.contains { $0.contains("'films/a' and 1 other freed file") })
+            }
+        }
+
         /// Other machines could have only one of both.
         @Test(
             arguments: [
