@@ -196,6 +196,12 @@ package enum LocalError: Error, Sendable, Hashable {
     /// True if the disk itself failed: what it holds of a file that was written is not known.
     package var isMediaFailure: Bool { errno == EIO }
 
+    /// True unless nothing is there, or this user may not see it: what is there may be anything.
+    package var isDoubtful: Bool {
+        guard let errno else { return false }
+        return ![ENOENT, ENOTDIR, ELOOP, ENAMETOOLONG, EACCES, EPERM].contains(errno)
+    }
+
     /// True if nothing is put where more users could see it.
     package var isOpenForMore: Bool {
         if case .openForMore = self { true } else { false }

@@ -30,19 +30,33 @@ package struct StateFolder: Sendable {
     private var calls: SystemCalls { directory.calls }
 
     /// `.osssync` of another directory; nil if it has none that this user can open.
-    package static func ofDirectory(at path: String) -> StateFolder? {
-        let name = PathBytes(RelativePath.stateDirectoryName.utf8)
-        guard let state = try? GivenPath.open(path).subdirectory(name) else { return nil }
-        return StateFolder(directory: state, path: path + "/" + RelativePath.stateDirectoryName)
+    ///
+    /// - Throws: If the disk does not tell.
+    package static func ofDirectory(at path: String) throws(LocalError) -> StateFolder? {
+        try folder(at: path) { root, name throws(LocalError) in
+            try root.subdirectory(PathBytes(name.utf8))
+        }
     }
 
     /// The same where it is this user's own, and private.
-    package static func ofOwnDirectory(at path: String) -> StateFolder? {
+    package static func ofOwnDirectory(at path: String) throws(LocalError) -> StateFolder? {
+        try folder(at: path) { root, name throws(LocalError) in
+            try root.privateDirectory(name, in: path, makes: false)
+        }
+    }
+
+    private static func folder(
+        at path: String,
+        _ open: (OpenDirectory, String) throws(LocalError) -> OpenDirectory
+    ) throws(LocalError) -> StateFolder? {
         let name = RelativePath.stateDirectoryName
-        guard let root = try? GivenPath.open(path),
-            let state = try? root.privateDirectory(name, in: path, makes: false)
-        else { return nil }
-        return StateFolder(directory: state, path: path + "/" + name)
+        do throws(LocalError) {
+            let state = try open(GivenPath.open(path), name)
+            return StateFolder(directory: state, path: path + "/" + name)
+        } catch {
+            guard error.isDoubtful else { return nil }
+            throw error
+        }
     }
 
     /// Fails on a full disk whose blocks are smaller than the pages of memory.

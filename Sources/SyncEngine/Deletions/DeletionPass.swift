@@ -135,7 +135,7 @@ struct DeletionPass: Sendable {
             executor.fail(.deleteRemote, deletion.key, size: deletion.size, .alreadyExists(nil))
             return false
         }
-        let batch = await missingHere(try await freedElsewhere.without(sound(unchanged)))
+        let batch = await missingHere(try await freedElsewhere.without(sound(unchanged), context))
         let keys = batch.map { context.objectKey($0.key) }
         guard !keys.isEmpty else { return }
         try await watch.check()

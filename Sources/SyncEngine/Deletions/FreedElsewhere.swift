@@ -16,21 +16,24 @@ final class FreedElsewhere: Sendable {
         var above: [UInt8] = []
         /// What comes before it.
         var below: [UInt8] = []
-        /// Nil for a list that is damaged, and may name anything.
+        /// Nil for a list that is damaged or cannot be read, and may name anything.
         let freed: FreedPaths?
 
         init(at path: String, above: [UInt8] = [], below: [UInt8] = []) {
             (self.path, self.above, self.below) = (path, above, below)
-            let text = StateFolder.ofDirectory(at: path).flatMap { folder in
-                try? folder.read(FreedPaths.fileName, limit: FreedPaths.maximumSize)
+            do throws(LocalError) {
+                let text = try StateFolder.ofDirectory(at: path)?
+                    .read(FreedPaths.fileName, limit: FreedPaths.maximumSize)
+                freed = text.map { FreedPaths(content: $0) } ?? FreedPaths()
+            } catch {
+                freed = error.refusesReading ? FreedPaths() : nil
             }
-            freed = text.map { FreedPaths(content: $0) } ?? FreedPaths()
         }
 
         /// One that may have been elsewhere when it freed anything: its remote tells of which
         /// objects. Nil if it has freed nothing, or nothing of this remote.
         init?(at path: String, within remote: RemoteIdentity) {
-            let identity = StateFolder.ofDirectory(at: path)
+            let identity = (try? StateFolder.ofDirectory(at: path))?
                 .flatMap { try? $0.read(StateIdentity.fileName) }
                 .flatMap { StateIdentity(content: $0) }
             guard let other = identity?.remote, other.isOfSameBucket(as: remote) else { return nil }
@@ -45,9 +48,10 @@ final class FreedElsewhere: Sendable {
             if freed?.isEmpty == true { return nil }
         }
 
-        func names(_ key: ObjectKey) -> Bool {
+        /// Nil if nobody can tell.
+        func names(_ key: ObjectKey) -> Bool? {
             guard key.bytes.starts(with: above) else { return false }
-            return freed?.contains(ObjectKey(below + key.bytes.dropFirst(above.count))) ?? true
+            return freed?.contains(ObjectKey(below + key.bytes.dropFirst(above.count)))
         }
     }
 
@@ -58,23 +62,23 @@ final class FreedElsewhere: Sendable {
         var within: [Mirror] = []
     }
 
-    private let context: RunContext
     private let path: String
+    private let remote: RemoteIdentity
     private let nested: [[UInt8]]
     private let found = Mutex(Found())
 
     /// `nested` are the states of mirrors within the directory, as the walk found them.
-    init(_ context: RunContext, nested: [[UInt8]]) {
-        (self.context, path) = (context, context.setup.settings.directory)
-        self.nested = nested
+    init(_ settings: MirrorSettings, nested: [[UInt8]] = []) {
+        (path, remote, self.nested) = (settings.directory, settings.identity, nested)
     }
 
     /// Those of `batch` that no other mirror freed; the others are reported and stay, and their
     /// rows say so from then on: the mirror that freed them may go to another place.
     func without(
-        _ batch: [PlannedDeletion]
+        _ batch: [PlannedDeletion],
+        _ context: RunContext
     ) async throws(ManifestError) -> [PlannedDeletion] {
-        let mirrors = await context.disk.run { batch.map { self.mirror(thatFreed: $0.key) } }
+        let mirrors = await context.disk.run { batch.map { self.mirror(thatMayHaveFreed: $0.key) } }
         var rest: [PlannedDeletion] = []
         var freed: [ManifestChange] = []
         for (deletion, mirror) in zip(batch, mirrors) {
@@ -82,38 +86,60 @@ final class FreedElsewhere: Sendable {
                 rest.append(deletion)
                 continue
             }
-            if let row = try await context.manifest.entry(deletion.key), !row.isFreed {
-                freed.append(.upsert(row.freed))
+            let name = displayText(mirror.path.utf8)
+            let message: String
+            if mirror.isKnown {
+                if let row = try await context.manifest.entry(deletion.key), !row.isFreed {
+                    freed.append(.upsert(row.freed))
+                }
+                context.tracker.count { $0.onlyRemote += 1 }
+                message =
+                    "kept: the mirror '\(name)' freed it, so that the object may be the only copy"
+            } else {
+                context.tracker.count { $0.skipped += 1 }
+                message =
+                    "kept: what the mirror '\(name)' has freed cannot be read from its '.osssync', "
+                    + "so that the object may be the only copy; check that disk"
             }
-            context.tracker.count { $0.onlyRemote += 1 }
-            let message =
-                "kept: the mirror '\(displayText(mirror.utf8))' freed it, so that the object may "
-                + "be the only copy"
             context.item(.skip, .skipped, deletion.key, size: deletion.size, message: message)
         }
         if !freed.isEmpty { try await context.manifest.record(freed) }
         return rest
     }
 
-    /// The directory of another mirror that freed the file of a key; nil if none did.
-    private func mirror(thatFreed key: ObjectKey) -> String? {
+    /// The directory of another mirror that freed the file of a key; nil if none did as far as
+    /// anybody knows.
+    func mirror(thatFreed key: ObjectKey) -> String? {
+        mirror(thatMayHaveFreed: key).flatMap { $0.isKnown ? $0.path : nil }
+    }
+
+    /// The same of one that freed it, or may have.
+    private func mirror(thatMayHaveFreed key: ObjectKey) -> (path: String, isKnown: Bool)? {
         found.withLock { found in
             let known = found.known ?? mirrorsAround + mirrorsWithin
             found.known = known
-            if let mirror = known.first(where: { $0.names(key) }) { return mirror.path }
             descend(to: key.bytes, &found.within)
-            return found.within.first { $0.names(key) }?.path
+            var doubtful: Mirror?
+            for mirror in known + found.within {
+                switch mirror.names(key) {
+                case true?: return (mirror.path, true)
+                case nil: doubtful = doubtful ?? mirror
+                case false?: break
+                }
+            }
+            return doubtful.map { ($0.path, false) }
         }
     }
 
     /// With the one of the directory itself; the innermost first.
     private var mirrorsAround: [Mirror] {
-        ([(path, [])] + GivenPath.around(path)).map { Mirror(at: $0, below: $1) }
+        let places = [(path: path, prefix: [])] + GivenPath.around(path)
+        return places.map { Mirror(at: $0.path, below: $0.prefix) }
+            + places.compactMap { Mirror(at: $0.path, within: remote) }
     }
 
     private var mirrorsWithin: [Mirror] {
-        let remote = context.setup.settings.identity
-        return nested.compactMap { state in
+        nested.compactMap { state in
             let name = state.dropLast(RelativePath.stateDirectoryName.utf8.count + 1)
             return Mirror(
                 at: path + "/" + String(decoding: name, as: UTF8.self),

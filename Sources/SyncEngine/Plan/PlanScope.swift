@@ -101,7 +101,8 @@ struct PlanScope: Sendable {
     static func freed(_ setup: RunSetup, _ files: FreedPolicy) -> FreedScope {
         let (filter, ranges) = (setup.filter, setup.paths.ranges)
         let isShard = setup.settings.shard != nil
-        return FreedScope(setup.session.freed, files) { key in
+        let elsewhere = FreedElsewhere(setup.settings)
+        return FreedScope(setup.session.freed, files, elsewhere) { key in
             // What a directory holds may be in other shards.
             ranges.contains(key) && !filter.excludes(key) && !(isShard && key.isDirectoryMarker)
         }
@@ -244,6 +245,7 @@ struct PlanScope: Sendable {
 
     /// The entry to decide on; nil if the run skips it, also for a file that the walk found.
     func choose(_ entry: JoinedEntry, _ issues: ScanIssues) -> JoinedEntry? {
+        let entry = freed.marking(entry)
         if freed.mayConcern(entry) { freed.look(at: entry) }
         guard !filter.tags.isEmpty, issues.isTagged(entry.key) else { return choose(entry) }
         if entry.base != nil {

@@ -2,6 +2,42 @@ internal import LocalStorage
 internal import ObjectStorage
 internal import ObjectTransfer
 internal import SyncModel
+internal import Synchronization
+
+/// Markers that did not come back, of directories that fewer users may enter than others.
+final class FailedMarkers: Sendable {
+    private let keys = Mutex<Set<ObjectKey>>([])
+
+    func add(_ key: ObjectKey) { keys.withLock { _ = $0.insert(key) } }
+
+    func above(_ key: ObjectKey) -> ObjectKey? {
+        keys.withLock { keys in
+            keys.isEmpty ? nil : key.directoriesAbove.first { keys.contains($0) }
+        }
+    }
+}
+
+/// Markers that later runs removed than those that are meant: a directory is emptied first.
+struct LaterMarkers {
+    fileprivate(set) var copies: [ObjectKey: TrashedObjects.Copy] = [:]
+
+    /// Those of directories above files that come back, each once.
+    mutating func taken(
+        above files: [TrashedObjects.Copy],
+        isAbsent: (RelativePath) async throws -> Bool
+    ) async throws -> [TrashedObjects.Copy] {
+        guard !copies.isEmpty else { return [] }
+        let own = Set(files.map(\.key))
+        var taken: [TrashedObjects.Copy] = []
+        for key in Set(files.flatMap(\.key.directoriesAbove)) where !own.contains(key) {
+            guard let copy = copies.removeValue(forKey: key), let path = try? RelativePath(key: key),
+                try await isAbsent(path)
+            else { continue }
+            taken.append(copy)
+        }
+        return taken
+    }
+}
 
 /// Markers of directories, which have their permissions.
 extension ObjectRestorer {
@@ -26,6 +62,30 @@ extension ObjectRestorer {
         }
     }
 
+    /// Those of these runs, the nearest of each.
+    func markers(
+        in runs: [TrashOfRun],
+        beneath path: RelativePath?
+    ) async throws -> LaterMarkers {
+        var markers = LaterMarkers()
+        for run in runs {
+            let beginning = run.name + [UInt8(ascii: "/")] + (path?.key.bytes ?? [])
+            try await trash.forEachPage(beginning) { copies in
+                for copy in copies where copy.key.isDirectoryMarker {
+                    if markers.copies[copy.key] == nil { markers.copies[copy.key] = copy }
+                }
+                return true
+            }
+        }
+        return markers
+    }
+
+    /// True for the marker of a directory that would be open to more users without it.
+    func closesMore(_ marker: TrashedObjects.Copy) async -> Bool {
+        guard let mode = try? await permissions(ofMarker: marker) else { return true }
+        return Permissions.opensMore(nil, than: mode)
+    }
+
     /// The marker of a directory as the bucket had it, or has it.
     func marker(_ key: ObjectKey, in store: any ObjectReader) async throws -> TrashedObjects.Copy? {
         let whole = ObjectKey(trash.prefix.bytes + key.bytes)
@@ -45,7 +105,7 @@ extension ObjectRestorer {
         return mode | 0o700
     }
 
-    private func isAbsent(_ path: RelativePath) async throws(LocalError) -> Bool {
+    func isAbsent(_ path: RelativePath) async throws(LocalError) -> Bool {
         let directory = directory
         return try await disk.run { () throws(LocalError) in
             try directory.identity(of: path) == .absent

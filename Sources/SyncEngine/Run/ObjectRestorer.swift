@@ -45,6 +45,8 @@ struct ObjectRestorer: Sendable {
     /// For what may not be copied in the bucket; nil if nothing comes to the directory.
     var fetched: FetchedVersions?
     let onFile: @Sendable (RestoredFile) -> Void
+    /// What lies beneath these does not come back.
+    let failedMarkers = FailedMarkers()
 
     var directory: MirrorDirectory { session.directory }
     /// True if the files are to be fetched: where one is, nothing is restored.
@@ -93,8 +95,10 @@ struct ObjectRestorer: Sendable {
         var outcome = Outcome()
         // Of each file the copy of the best run counts, which is the last one here.
         var done: Set<ObjectKey> = []
+        let later = runs.filter { run in chosen.last?.precedes(run) == true }
         for path in paths {
             var isFound = false
+            var others = try await markers(in: later, beneath: path)
             for run in chosen.reversed() {
                 let name = run.name + [UInt8(ascii: "/")]
                 try await trash.forEachPage(name + (path?.key.bytes ?? [])) { copies in
@@ -102,24 +106,26 @@ struct ObjectRestorer: Sendable {
                         guard let path else { return true }
                         return copy.key == path.key || copy.key.hasPrefix(path.beneath)
                     }.filter { !done.contains($0.key) }
-                    if !meant.isEmpty { isFound = true }
+                    if !meant.isEmpty, !isFound {
+                        isFound = true
+                        try await restoreMarkers(above: path, &outcome) { key in
+                            for run in chosen.reversed() + later {
+                                if let copy = try await trash.copy(of: key, in: run) { return copy }
+                            }
+                            return nil
+                        }
+                    }
                     if chosen.count > 1 { done.formUnion(meant.map(\.key)) }
                     let best = try await withoutBetter(in: local, withoutSettled(meant))
                     for copy in best where bringsFiles {
                         outcome.report.settledKeys.insert(pathText(copy.key))
                     }
-                    try await restore(best, beneath: path, to: target, &outcome)
+                    let closing = try await others.taken(above: best, isAbsent: isAbsent)
+                    try await restore(closing + best, beneath: path, to: target, &outcome)
                     return true
                 }
             }
-            if isFound {
-                try await restoreMarkers(above: path, &outcome) { key in
-                    for run in chosen.reversed() {
-                        if let copy = try await trash.copy(of: key, in: run) { return copy }
-                    }
-                    return nil
-                }
-            } else {
+            if !isFound {
                 outcome.report.missing.append(
                     path.map { String(decoding: $0.bytes, as: UTF8.self) } ?? "."
                 )
@@ -157,15 +163,16 @@ struct ObjectRestorer: Sendable {
                     }
                     return TrashedObjects.Copy(object: object, run: .init(name: []), key: key)
                 }
-                if !meant.isEmpty { isFound = true }
+                if !meant.isEmpty, !isFound {
+                    isFound = true
+                    try await restoreMarkers(above: path, &outcome) { key in
+                        try await marker(key, in: store)
+                    }
+                }
                 try await restore(withoutSettled(meant), beneath: path, to: target, &outcome)
                 page.token = listed.next
             } while page.token != nil
-            if isFound {
-                try await restoreMarkers(above: path, &outcome) { key in
-                    try await marker(key, in: store)
-                }
-            } else {
+            if !isFound {
                 outcome.report.missing.append(
                     path.map { String(decoding: $0.bytes, as: UTF8.self) } ?? "."
                 )
@@ -191,7 +198,9 @@ struct ObjectRestorer: Sendable {
             try await restoreAll(rest.filter { !isLink($0.key) }, path, target, &outcome)
             return try await restoreAll(rest.filter { isLink($0.key) }, path, target, &outcome)
         }
-        try await restoreAll(copies, path, target, &outcome)
+        // Until the marker of a directory is in the bucket, other machines open the directory.
+        try await restoreAll(copies.filter { isDirectory($0.key) }, path, target, &outcome)
+        try await restoreAll(copies.filter { !isDirectory($0.key) }, path, target, &outcome)
     }
 
     private func restoreAll(
@@ -237,6 +246,7 @@ struct ObjectRestorer: Sendable {
                 throw error
             } catch {
                 item.message = TransferError(any: error).message
+                if isDirectory(copy.key), await closesMore(copy) { failedMarkers.add(key) }
                 if let end = failures.count(failure: error) { throw end }
             }
             onFile(item)
@@ -274,6 +284,13 @@ struct ObjectRestorer: Sendable {
         to key: ObjectKey,
         _ item: inout RestoredFile
     ) async throws -> RestoredFile.State {
+        if let marker = failedMarkers.above(key) {
+            throw TransferError(
+                code: .refused,
+                message: "'\(marker.display)' did not come back, without which other machines would "
+                    + "open that directory to more users"
+            )
+        }
         if bringsFiles, let ruling = session.ignored.ruling(on: key), ruling.excludes {
             throw TransferError(code: .refused, message: "it is excluded by \(ruling.rule)")
         }

@@ -113,6 +113,10 @@ struct PlanSource: RunStep {
         let rest = try await chosen?.finish(isComplete: loop.listingFailure == nil) ?? []
         for item in rest { try await body(item) }
         if loop.listingFailure == nil { try await scope.freed.finish(session.manifest) }
+        let marked = scope.freed.seen.freedElsewhere
+        if !marked.isEmpty, !options.isDryRun {
+            try await session.manifest.record(marked.map { .upsert($0) })
+        }
         tracker.count { summary in
             summary.excluded = scope.excludedCount + issues.taggedCount
             summary.notMirrored = issues.notMirroredCount + plan.reserved.kept

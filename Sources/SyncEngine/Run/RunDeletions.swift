@@ -304,7 +304,10 @@ extension RunDeletions {
                 watch: watch,
                 renames: renames,
                 isRepeated: isRepeated,
-                freedElsewhere: FreedElsewhere(context, nested: executor.issues.nestedStates)
+                freedElsewhere: FreedElsewhere(
+                    context.setup.settings,
+                    nested: executor.issues.nestedStates
+                )
             ).run()
         } catch let error as TransferError where error.code == .refused {
             context.tracker.count { $0.deletionsHeldBack = error.message }

@@ -40,11 +40,15 @@ struct FolderOfShards: Sendable {
     }
 
     /// Of a directory with this state.
-    init(_ name: String, ofState state: String, in directory: MirrorDirectory) {
-        let around = GivenPath.around(directory.path).compactMap { place, prefix in
-            StateFolder.ofOwnDirectory(at: place).map { folder in
-                FolderOfShards(.state(folder), [name], own: state, prefix: prefix)
-            }
+    init(
+        _ name: String,
+        ofState state: String,
+        in directory: MirrorDirectory
+    ) throws(LocalError) {
+        var around: [FolderOfShards] = []
+        for (place, prefix) in GivenPath.around(directory.path) {
+            guard let folder = try StateFolder.ofOwnDirectory(at: place) else { continue }
+            around.append(FolderOfShards(.state(folder), [name], own: state, prefix: prefix))
         }
         self.init(.states(directory), [name], own: state, around: around)
     }

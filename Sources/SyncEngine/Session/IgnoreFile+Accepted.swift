@@ -71,8 +71,20 @@ struct AcceptedRules: Sendable, Hashable {
         )
     }
 
-    init(_ texts: [[UInt8]], received: Received?) {
+    init(_ texts: [[UInt8]], received: Received? = nil) {
         (self.texts, self.received) = (texts, received)
+    }
+
+    /// The same of the file of another directory, if that is a mirror.
+    static func note(_ received: Received, inMirrorAt path: String) throws {
+        guard let folder = try StateFolder.ofOwnDirectory(at: path) else { return }
+        let content = try folder.read(fileName)
+        // A damaged one ends that mirror's runs.
+        guard var rules = content.map({ AcceptedRules(content: $0) }) ?? AcceptedRules([]),
+            rules.received != received
+        else { return }
+        rules.received = received
+        try folder.write(fileName, rules.content)
     }
 
     func write(to directory: MirrorDirectory) throws(LocalError) {

@@ -168,17 +168,44 @@ enum IgnoreFile {
         in directory: MirrorDirectory,
         _ disk: BlockingQueue
     ) async throws {
-        guard key == Self.key else { return }
-        try await note(.init(), in: directory, disk)
+        guard isRules(key) else { return }
+        try await note(.init(), of: key, in: directory, disk)
+    }
+
+    /// True for the file of this mirror, or of one within it.
+    static func isRules(_ key: ObjectKey) -> Bool {
+        key == Self.key || key.bytes.suffix(suffix.count).elementsEqual(suffix)
+    }
+
+    private static let suffix = [UInt8]("/\(name)".utf8)
+
+    /// Says to a mirror within this one that its file will be what this run has downloaded.
+    static func noteDownload(
+        _ content: CRC64,
+        of key: ObjectKey,
+        in directory: MirrorDirectory,
+        _ disk: BlockingQueue
+    ) async throws(ItemFailure) {
+        do {
+            try await note(.init(content: content), of: key, in: directory, disk)
+        } catch {
+            throw ItemFailure(any: error)
+        }
     }
 
     /// Says, durably, what a run is about to make of the file.
     private static func note(
         _ received: AcceptedRules.Received,
+        of key: ObjectKey = IgnoreFile.key,
         in directory: MirrorDirectory,
         _ disk: BlockingQueue
     ) async throws {
         try await disk.run {
+            guard key == Self.key else {
+                let place = key.bytes.dropLast(suffix.count)
+                let path = directory.path + "/" + String(decoding: place, as: UTF8.self)
+                return try AcceptedRules.note(received, inMirrorAt: path)
+            }
             var rules = try AcceptedRules(in: directory)
             guard rules.received != received else { return }
             rules.received = received
