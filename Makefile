@@ -12,6 +12,8 @@ RELEASE_FLAGS = --scratch-path .build/optimized -c release --static-swift-stdlib
 # kept once where two are equal, and closer to each other; no names, which nothing looks up; a packed
 # table of relocations (glibc 2.36 and newer), which of Swift's linkers only lld writes; nothing to
 # unwind a stack with; and not the names of all Unicode characters, for which nothing here asks.
+# Nor is anything made for a debugger, which the linker would take off again.
+RELEASE_FLAGS += -Xswiftc -gnone
 ifeq ($(shell uname),Linux)
 RELEASE_FLAGS += -Xswiftc -Xfrontend -Xswiftc -function-sections -Xlinker --icf=all
 RELEASE_FLAGS += -Xswiftc -Xllvm -Xswiftc -align-all-functions=2

@@ -1,6 +1,7 @@
-"""Rows F478, F479 and F485: directories that fewer users may enter than others, and their markers."""
+"""Rows F478, F479, F485, F555 and F556: directories that fewer users may enter than others, and their markers."""
 
 import os
+import shutil
 
 from case_table import case, equal, expect
 from machine import skipped, stranger, under
@@ -166,3 +167,44 @@ def _(place):
     place.in_step(under(place, wrapper, "pull"))
     equal((oct(os.stat(place.path("private")).st_mode & 0o777), place.tree()["private/new"]),
           ("0o700", NEW), "the directory of this user")
+
+
+KEEPING = ["--delete", "--trash", "remote", "--max-delete", "100%"]
+
+
+def removed(place):
+    """A mirror whose last run moved a private directory to the trash in the bucket."""
+    for name in ("private/1", "private/deep/2"):
+        place.write(name, OLD)
+    place.write("kept", OTHER)
+    os.chmod(place.path("private"), 0o700)
+    place.in_step(place.push())
+    shutil.rmtree(place.path("private"))
+
+
+@case("F555", "what comes back to the bucket comes after the marker that closes its directory")
+def _(place):
+    removed(place)
+    place.in_step(place.push(*KEEPING))
+    for words in (["undo"], ["restore", "private"], ["restore", "private/1"], ["restore", "--run", "2", "private"]):
+        refuse(place, "private/")
+        found = place.start(words[0], place.directory, "--json", *words[1:])
+        equal((found.status, sent(place, "private/", "private/1")), (1, []), f"{words}: {found}")
+        expect("more users" in found.errors + found.output, f"{words}: {found}")
+        place.faults()
+    found = place.start("undo", place.directory, "--json")
+    equal((found.status, place.get("private/1")), (0, OLD), f"{found}")
+    equal(place.head("private/")["x-oss-meta-mode"], "40700", "the marker")
+
+
+@case("F556", "what an earlier run removed comes back with the marker that a later one removed")
+def _(place):
+    removed(place)
+    os.mkdir(place.path("private"), 0o700)
+    place.in_step(place.push(*KEEPING))
+    os.rmdir(place.path("private"))
+    place.in_step(place.push(*KEEPING))
+    expect(place.head("private/") is None, "both runs removed their part")
+    found = place.start("undo", place.directory, "2", "--json")
+    equal((found.status, place.get("private/deep/2")), (0, OLD), f"{found}")
+    equal(place.head("private/")["x-oss-meta-mode"], "40700", "the marker")

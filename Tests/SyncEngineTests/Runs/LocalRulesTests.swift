@@ -38,6 +38,30 @@ extension EngineRuns {
             #expect(try await fixture.objects() == [".osssyncignore", "two.tmp"])
         }
 
+        /// Another machine of that mirror may write anything.
+        @Test(arguments: [false, true])
+        func `that a mirror around this one has downloaded are those of the bucket`(
+            isDeleted: Bool
+        ) async throws {
+            let fixture = try fixture("in/f", "in/my.key")
+            try fixture.write("a/in/.osssyncignore", Data("*.key\n".utf8))
+            let inner = try fixture.engine("a/in", state: nil, prefix: "in/")
+            func push() async throws -> RunSummary {
+                try await inner.run(.push, options: MirrorFixture.options()) { _ in }
+            }
+            #expect(try await push().transferred == 2)
+            try await fixture.run("a", .push) { try? $0.filter.exclude("my.key") }
+            if isDeleted {
+                try await fixture.deleteObject("in/.osssyncignore")
+            } else {
+                try await fixture.put("in/.osssyncignore", Data("# none\n".utf8))
+            }
+            let pull = try await fixture.run("a", .pull) { $0.deletesKnown = true }
+            #expect(pull.transferred + pull.deleted == 1, "\(pull)")
+            let run = try await push()
+            #expect(run.skipped == 1 && run.transferred == (isDeleted ? 0 : 1), "\(run)")
+        }
+
         @Test func `an unusable file ends the run before anything is sent`() async throws {
             let fixture = try fixture("f")
             try write(fixture, "good\n[bad\n")

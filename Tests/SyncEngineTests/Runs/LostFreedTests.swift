@@ -71,6 +71,22 @@ extension EngineRuns {
             #expect(objects.contains("films/a") && !objects.contains("films/b"), "\(objects)")
         }
 
+        @Test func `may be any where a list cannot be read`() async throws {
+            let fixture = try await MirrorFixture.withFilms()
+            let inner = try fixture.engine("a/films", state: nil, prefix: "mirror/films/")
+            _ = try await inner.run(.push, options: MirrorFixture.options()) { _ in }
+            try fixture.makeDirectory("a/films/.osssync/freed")
+            for name in ["films/a", "other/c"] { try fixture.remove("a/" + name) }
+            for _ in 1...2 {
+                let log = EventLog()
+                let run = try await fixture.run("a", .push, log) { Self.deleting(&$0) }
+                #expect(run.skipped == 1 && !run.isInStep, "\(run)")
+                #expect(log.items.contains { $0.message?.contains("cannot be read") == true })
+            }
+            let objects = try await fixture.objects()
+            #expect(objects.contains("films/a") && !objects.contains("other/c"), "\(objects)")
+        }
+
         /// As `restore` asks for them.
         @Test func `are named one by one where only what is there comes back`() async throws {
             let fixture = try await MirrorFixture.withFilms()
