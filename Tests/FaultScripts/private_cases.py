@@ -1,10 +1,11 @@
-"""Rows F478, F479, F485, F555 and F556: directories that fewer users may enter than others, and their markers."""
+"""Rows F478, F479, F485, F555, F556 and F560: directories that fewer users may enter than others, and their markers."""
 
 import os
 import shutil
 
 from case_table import case, equal, expect
 from machine import skipped, stranger, under
+from past_cases import moment_between
 from scenes import NEW, OLD, OTHER
 
 
@@ -200,11 +201,35 @@ def _(place):
 @case("F556", "what an earlier run removed comes back with the marker that a later one removed")
 def _(place):
     removed(place)
+    moment = moment_between(place)
     os.mkdir(place.path("private"), 0o700)
     place.in_step(place.push(*KEEPING))
     os.rmdir(place.path("private"))
     place.in_step(place.push(*KEEPING))
     expect(place.head("private/") is None, "both runs removed their part")
+    # Elsewhere, and then in its place.
+    for number, words in enumerate((["--run", "2"], ["--at", moment], [])):
+        out = os.path.join(place.folder, f"out{number}")
+        place.start("restore", place.directory, "private", "--to", out, *words)
+        equal((os.stat(out).st_mode & 0o777, os.listdir(out) == []), (0o700, False), f"{words}")
     found = place.start("undo", place.directory, "2", "--json")
     equal((found.status, place.get("private/deep/2")), (0, OLD), f"{found}")
     equal(place.head("private/")["x-oss-meta-mode"], "40700", "the marker")
+
+
+@case("F560", "a new directory above a path is its owner's alone until its marker has answered")
+def _(place):
+    for name in ("private/1", "private/deep/2"):
+        place.write(name, OLD)
+    os.chmod(place.path("private"), 0o700)
+    place.in_step(place.push())
+    for number, (status, code) in enumerate(((403, "AccessDenied"), (500, "InternalError"))):
+        for command in ("pull", "sync"):
+            place.directory += f".{command}{number}"
+            place.faults(place.fault("HeadObject", {"fail": {"status": status, "code": code}}, "private/"))
+            result = place.run(command, "private/1")
+            equal((result.status, place.tree()["private/1"]), (0 if status == 403 else 1, OLD), f"{result}")
+            equal(os.stat(place.path("private")).st_mode & 0o077, 0, "what others may do")
+            place.faults()
+            place.in_step(place.run(command, "private/deep"))
+            equal(oct(os.stat(place.path("private")).st_mode), "0o40700", "once it has answered")

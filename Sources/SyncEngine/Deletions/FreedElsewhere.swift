@@ -30,8 +30,9 @@ final class FreedElsewhere: Sendable {
             }
         }
 
-        /// One that may have been elsewhere when it freed anything: its remote tells of which
-        /// objects. Nil if it has freed nothing, or nothing of this remote.
+        /// One that may have been elsewhere when it freed anything, whose remote tells the objects.
+        ///
+        /// Nil if it has freed nothing, or nothing of this remote.
         init?(at path: String, within remote: RemoteIdentity) {
             let identity = (try? StateFolder.ofDirectory(at: path))?
                 .flatMap { try? $0.read(StateIdentity.fileName) }

@@ -42,17 +42,25 @@ struct DirectoriesAbove: ItemWorker {
         let found = try await context.onDisk { directory throws(LocalError) in
             try directory.permissions(ofDirectory: path)
         }
-        guard let found else { return }
-        let marker = try await head(path.key)
+        // What a run made whose marker did not answer then is made now.
+        let isMade = found == nil
+        let marker: ObjectMetadata
+        do {
+            marker = try await head(path.key)
+        } catch {
+            guard isMade, error.isVanished else { throw error }
+            _ = try await context.onDisk { directory throws(LocalError) in
+                try directory.openUnasked(path)
+            }
+            return
+        }
         guard let tag = marker.etag else { return }
         let entry = JoinedEntry(
             key: path.key,
-            base: try await context.manifest.entry(path.key),
-            local: LocalEntry(
-                path: path.key,
-                kind: .directory(isEmpty: false),
-                permissions: found
-            ),
+            base: isMade ? nil : try await context.manifest.entry(path.key),
+            local: found.map {
+                LocalEntry(path: path.key, kind: .directory(isEmpty: false), permissions: $0)
+            },
             remote: RemoteObject(
                 key: path.key,
                 size: 0,
@@ -61,6 +69,7 @@ struct DirectoriesAbove: ItemWorker {
             )
         )
         let permissions = Permissions(parts)
+        if isMade { return await permissions.settleDirectory(entry, .mode) }
         switch decideDirectory(entry, context.policy) {
         case .adopt: await permissions.settleDirectory(entry, .mode)
         case .carryMode(.file): await permissions.carryDirectoryMode(entry, to: .file)
@@ -69,9 +78,22 @@ struct DirectoriesAbove: ItemWorker {
     }
 
     private func make(_ path: RelativePath) async throws {
-        let marker = try await head(path.key)
-        guard let tag = marker.etag, let mode = FileMode.of(marker, .directory) else { return }
         let directory = context.directory
+        let marker: ObjectMetadata
+        do {
+            marker = try await head(path.key)
+        } catch {
+            guard !error.isVanished else { return }
+            // Its owner's alone until its marker has answered.
+            try await context.closed.writing([path]) { () throws(LocalError) in
+                try directory.makeUnaskedDirectory(path)
+            }
+            guard Permissions(parts).tellsUnread(error) else {
+                return fail(.mode, path.key, size: 0, error)
+            }
+            return
+        }
+        guard let tag = marker.etag, let mode = FileMode.of(marker, .directory) else { return }
         let meant = try await context.disk.run { () throws(LocalError) in
             try directory.permissions(ofMarker: mode)
         }

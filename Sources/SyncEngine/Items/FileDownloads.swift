@@ -144,9 +144,9 @@ struct FileDownloads: ItemWorker {
                 let name = finished.partialName
                 try await IgnoreFile.check(name, in: context.directory, context.disk)
             } else if IgnoreFile.isRules(entry.key) {
-                let content = finished.received
-                let directory = context.directory
-                try await IgnoreFile.noteDownload(content, of: entry.key, in: directory, context.disk)
+                let (content, key) = (finished.received, entry.key)
+                try await IgnoreFile
+                    .noteDownload(content, of: key, in: context.directory, context.disk)
             }
             if try await markers.makeDirectory(entry, finished.metadata) {
                 await context.removePartial(finished.partialName)

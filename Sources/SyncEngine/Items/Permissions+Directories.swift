@@ -154,23 +154,28 @@ extension Permissions {
         }
     }
 
+    /// Says once that markers may not be read; false if something else failed.
+    func tellsUnread(_ failure: ItemFailure) -> Bool {
+        guard failure.answer?.status == 403 else { return false }
+        if ledger.tellsOnce(.markers) {
+            context.emit(
+                .warning(
+                    message: "the permissions of directories are neither restored nor compared, "
+                        + "and new ones can be entered only by their owner: \(failure.message)"
+                )
+            )
+        }
+        return true
+    }
+
     /// True if a side got other permissions.
     private func settle(_ entry: JoinedEntry) async throws -> Bool {
         let found: ObjectMetadata?
         do throws(ItemFailure) {
             found = try await marker(entry)
         } catch {
-            guard error.answer?.status == 403 else { throw error }
+            guard tellsUnread(error) else { throw error }
             // Asked for again in each run: other credentials may be allowed to.
-            if ledger.tellsOnce(.markers) {
-                context.emit(
-                    .warning(
-                        message: "the permissions of directories are neither restored nor "
-                            + "compared, and new ones can be entered only by their owner: "
-                            + error.message
-                    )
-                )
-            }
             await record(entry, mode: entry.base?.mode, at: nil)
             return false
         }

@@ -160,6 +160,13 @@ extension ObjectRestorer {
         beneath path: RelativePath?,
         _ item: inout RestoredFile
     ) async throws -> RestoredFile.State {
+        if let marker = failedMarkers.above(key) {
+            throw TransferError(
+                code: .refused,
+                message: "'\(marker.display)' did not come back, without which more users could "
+                    + "enter that directory"
+            )
+        }
         if request.outside != nil { return try await download(copy, beneath: path, &item) }
         if case .bucket = origin { return try await bring(copy, to: key, &item) }
         return try await restore(copy, to: key, &item)

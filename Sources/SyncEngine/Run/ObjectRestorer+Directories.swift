@@ -28,10 +28,11 @@ struct LaterMarkers {
     ) async throws -> [TrashedObjects.Copy] {
         guard !copies.isEmpty else { return [] }
         let own = Set(files.map(\.key))
+        for key in own { copies[key] = nil }
         var taken: [TrashedObjects.Copy] = []
         for key in Set(files.flatMap(\.key.directoriesAbove)) where !own.contains(key) {
-            guard let copy = copies.removeValue(forKey: key), let path = try? RelativePath(key: key),
-                try await isAbsent(path)
+            guard let copy = copies.removeValue(forKey: key),
+                let path = try? RelativePath(key: key), try await isAbsent(path)
             else { continue }
             taken.append(copy)
         }

@@ -98,7 +98,9 @@ struct ObjectRestorer: Sendable {
         let later = runs.filter { run in chosen.last?.precedes(run) == true }
         for path in paths {
             var isFound = false
-            var others = try await markers(in: later, beneath: path)
+            // A directory is emptied before its marker goes, perhaps by an earlier run.
+            let others = chosen.count > 1 ? chosen.reversed() + later : later
+            var markers = try await markers(in: others, beneath: path)
             for run in chosen.reversed() {
                 let name = run.name + [UInt8(ascii: "/")]
                 try await trash.forEachPage(name + (path?.key.bytes ?? [])) { copies in
@@ -120,7 +122,11 @@ struct ObjectRestorer: Sendable {
                     for copy in best where bringsFiles {
                         outcome.report.settledKeys.insert(pathText(copy.key))
                     }
-                    let closing = try await others.taken(above: best, isAbsent: isAbsent)
+                    let isOutside = request.outside != nil
+                    let closing = try await markers.taken(above: best) { path in
+                        isOutside ? true : try await isAbsent(path)
+                    }
+                    done.formUnion(closing.map(\.key))
                     try await restore(closing + best, beneath: path, to: target, &outcome)
                     return true
                 }
@@ -284,13 +290,6 @@ struct ObjectRestorer: Sendable {
         to key: ObjectKey,
         _ item: inout RestoredFile
     ) async throws -> RestoredFile.State {
-        if let marker = failedMarkers.above(key) {
-            throw TransferError(
-                code: .refused,
-                message: "'\(marker.display)' did not come back, without which other machines would "
-                    + "open that directory to more users"
-            )
-        }
         if bringsFiles, let ruling = session.ignored.ruling(on: key), ruling.excludes {
             throw TransferError(code: .refused, message: "it is excluded by \(ruling.rule)")
         }

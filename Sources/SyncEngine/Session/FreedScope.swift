@@ -94,16 +94,21 @@ final class FreedScope: Sendable {
     ///
     /// The row says so from then on: that mirror may go to another place.
     func marking(_ entry: JoinedEntry) -> JoinedEntry {
-        guard let elsewhere, entry.local == nil, let object = entry.remote, let base = entry.base,
-            !base.isFreed, elsewhere.mirror(thatFreed: entry.key) != nil
+        guard let elsewhere, let base = entry.base, entry.remote != nil, !base.isFreed,
+            entry.local == nil ? files == .stay : isFileOfAnother(entry, than: base),
+            elsewhere.mirror(thatFreed: entry.key) != nil
         else { return entry }
         let row = base.freed
-        guard files == .stay else { return entry }
         counted.withLock { seen in
-            guard seen.freedElsewhere.count < Self.returnedLimit else { return }
+            guard entry.local == nil, seen.freedElsewhere.count < Self.returnedLimit else { return }
             seen.freedElsewhere.append(row)
         }
-        return JoinedEntry(key: entry.key, base: row, local: nil, remote: object)
+        return JoinedEntry(key: entry.key, base: row, local: entry.local, remote: entry.remote)
+    }
+
+    private func isFileOfAnother(_ entry: JoinedEntry, than base: ManifestEntry) -> Bool {
+        guard case .file? = entry.local?.kind else { return false }
+        return LocalChange(of: entry.local, since: base, judgesInodes: true) != .same
     }
 
     /// Looks at an entry of the plan, whatever the run makes of it.
@@ -257,7 +262,7 @@ final class FreedScope: Sendable {
         guard let base = entry.base, case .file? = entry.local?.kind, entry.remote != nil,
             base.isFreed || paths.names(entry.key) || base.isLeftOut && paths.contains(entry.key)
         else { return false }
-        return LocalChange(of: entry.local, since: base, judgesInodes: true) != .same
+        return isFileOfAnother(entry, than: base)
     }
 
     /// What the run has to look at; nil for what is only in the bucket because it was freed.
