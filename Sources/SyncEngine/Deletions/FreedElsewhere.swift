@@ -52,7 +52,18 @@ final class FreedElsewhere: Sendable {
         /// Nil if nobody can tell.
         func names(_ key: ObjectKey) -> Bool? {
             guard key.bytes.starts(with: above) else { return false }
-            return freed?.contains(ObjectKey(below + key.bytes.dropFirst(above.count)))
+            return freed?.contains(inList(key))
+        }
+
+        private func inList(_ key: ObjectKey) -> ObjectKey {
+            ObjectKey(below + key.bytes.dropFirst(above.count))
+        }
+
+        /// The named directory that holds a key, or what is of it in this mirror; nil for a file
+        /// that is named itself.
+        func directory(of key: ObjectKey) -> ObjectKey? {
+            guard let freed, let index = freed.directory(of: inList(key)) else { return nil }
+            return ObjectKey(above + freed.keys[index].bytes.dropFirst(below.count))
         }
     }
 
@@ -108,14 +119,21 @@ final class FreedElsewhere: Sendable {
         return rest
     }
 
-    /// The directory of another mirror that freed the file of a key; nil if none did as far as
-    /// anybody knows.
-    func mirror(thatFreed key: ObjectKey) -> String? {
-        mirror(thatMayHaveFreed: key).flatMap { $0.isKnown ? $0.path : nil }
+    /// Another mirror or state that freed the file of a key; nil if none did as far as anybody
+    /// knows.
+    func mirror(thatFreed key: ObjectKey) -> Freeing? {
+        mirror(thatMayHaveFreed: key).flatMap { $0.isKnown ? $0 : nil }
     }
 
-    /// The same of one that freed it, or may have.
-    private func mirror(thatMayHaveFreed key: ObjectKey) -> (path: String, isKnown: Bool)? {
+    /// A mirror that freed a file, or may have.
+    struct Freeing {
+        let path: String
+        let isKnown: Bool
+        /// The key of the directory that was freed; nil for the file itself.
+        var directory: ObjectKey?
+    }
+
+    private func mirror(thatMayHaveFreed key: ObjectKey) -> Freeing? {
         found.withLock { found in
             let known = found.known ?? mirrorsAround + mirrorsWithin
             found.known = known
@@ -123,12 +141,14 @@ final class FreedElsewhere: Sendable {
             var doubtful: Mirror?
             for mirror in known + found.within {
                 switch mirror.names(key) {
-                case true?: return (mirror.path, true)
+                case true?:
+                    let directory = mirror.directory(of: key)
+                    return Freeing(path: mirror.path, isKnown: true, directory: directory)
                 case nil: doubtful = doubtful ?? mirror
                 case false?: break
                 }
             }
-            return doubtful.map { ($0.path, false) }
+            return doubtful.map { Freeing(path: $0.path, isKnown: false) }
         }
     }
 

@@ -245,7 +245,6 @@ struct PlanScope: Sendable {
 
     /// The entry to decide on; nil if the run skips it, also for a file that the walk found.
     func choose(_ entry: JoinedEntry, _ issues: ScanIssues) -> JoinedEntry? {
-        let entry = freed.marking(entry)
         if freed.mayConcern(entry) { freed.look(at: entry) }
         guard !filter.tags.isEmpty, issues.isTagged(entry.key) else { return choose(entry) }
         if entry.base != nil {

@@ -64,7 +64,9 @@ struct PathExplainer: Sendable {
                 outlooks[setup.direction] = refused
                 continue
             }
-            let (outlook, item) = outlook(entry, neighbours, setup, issues)
+            let freed = PlanScope.freed(setup, setup.freed)
+            let marked = try await freed.marking(entry, session.manifest)
+            let (outlook, item) = outlook(marked, neighbours, setup, issues)
             outlooks[setup.direction] = await looking(item, setup, outlook)
         }
         let judgesInodes = setups[0].policy.judgesInodes

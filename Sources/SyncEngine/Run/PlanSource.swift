@@ -178,7 +178,8 @@ struct PlanSource: RunStep {
                 copies?.note(gone: row)
             }
             let found = try await leftOut.marking(opened?.closed(entry) ?? entry)
-            let entry = try await damaged.marking(found, records: leftOut.records)
+            let undamaged = try await damaged.marking(found, records: leftOut.records)
+            let entry = try await scope.freed.marking(undamaged, session.manifest)
             try await scope.report(entry, session.manifest, issues)
             let chosen = scope.choose(entry, issues)
             loop.note(entry, isSelected: chosen != nil, isHeld: chosen == nil && scope.holds(entry))

@@ -28,6 +28,8 @@ final class FreedScope: Sendable {
         var bytes: Int64 = 0
         /// Named files that are here, or that nobody expects any more.
         var returned: Set<ObjectKey> = []
+        /// Named directories of which something that this state has freed comes back.
+        var returning: Set<ObjectKey> = []
         /// What is neither here nor in the bucket.
         var lost = Some()
         /// Rows of what a mirror around the directory or within it has freed.
@@ -70,6 +72,8 @@ final class FreedScope: Sendable {
     private let elsewhere: FreedElsewhere?
     private let isExpected: @Sendable (ObjectKey) -> Bool
     private let counted = Mutex(Seen())
+    /// Whether rows in a directory that is named say that their files were freed.
+    private let freedRows = Mutex<[ObjectKey: Bool]>([:])
 
     /// `isExpected` says what the run looks for in the bucket.
     init(
@@ -93,17 +97,36 @@ final class FreedScope: Sendable {
     /// The same entry, as one that was freed if another mirror has freed its file.
     ///
     /// The row says so from then on: that mirror may go to another place.
-    func marking(_ entry: JoinedEntry) -> JoinedEntry {
+    func marking(
+        _ entry: JoinedEntry,
+        _ manifest: ManifestStore
+    ) async throws(ManifestError) -> JoinedEntry {
         guard let elsewhere, let base = entry.base, entry.remote != nil, !base.isFreed,
             entry.local == nil ? files == .stay : isFileOfAnother(entry, than: base),
-            elsewhere.mirror(thatFreed: entry.key) != nil
+            let mirror = elsewhere.mirror(thatFreed: entry.key)
         else { return entry }
+        // Where this state knows of files that were freed, this one is here again.
+        if entry.local != nil, let directory = mirror.directory,
+            try await hasFreedRows(directory, manifest)
+        {
+            return entry
+        }
         let row = base.freed
         counted.withLock { seen in
             guard entry.local == nil, seen.freedElsewhere.count < Self.returnedLimit else { return }
             seen.freedElsewhere.append(row)
         }
         return JoinedEntry(key: entry.key, base: row, local: entry.local, remote: entry.remote)
+    }
+
+    private func hasFreedRows(
+        _ directory: ObjectKey,
+        _ manifest: ManifestStore
+    ) async throws(ManifestError) -> Bool {
+        if let known = freedRows.withLock({ $0[directory] }) { return known }
+        let isFound = try await manifest.hasFreed(beneath: directory)
+        freedRows.withLock { $0[directory] = isFound }
+        return isFound
     }
 
     private func isFileOfAnother(_ entry: JoinedEntry, than base: ManifestEntry) -> Bool {
@@ -270,6 +293,9 @@ final class FreedScope: Sendable {
         if bringsBack, let base = entry.base, entry.local == nil, entry.remote != nil,
             isFreed(entry)
         {
+            if base.isFreed, let place = paths.directory(of: entry.key) {
+                counted.withLock { _ = $0.returning.insert(paths.keys[place]) }
+            }
             // It was not deleted.
             let row = base.leftOut(true)
             return JoinedEntry(key: entry.key, base: row, local: nil, remote: entry.remote)
@@ -310,5 +336,14 @@ final class FreedScope: Sendable {
             )
         case .file, .directory, nil: return chosen
         }
+    }
+}
+
+extension ManifestStore {
+    /// True if a row beneath a directory says that its file was freed.
+    func hasFreed(beneath directory: ObjectKey) async throws(ManifestError) -> Bool {
+        let rows = pages(.entries(in: KeyRange(prefix: directory)), limit: 1_024)
+        for try await page in rows where page.contains(where: \.isFreed) { return true }
+        return false
     }
 }

@@ -71,6 +71,44 @@ extension EngineRuns {
             #expect(objects.contains("films/a") && !objects.contains("films/b"), "\(objects)")
         }
 
+        /// By a second state of the directory, by a mirror around, and by one within.
+        @Test(arguments: ["films", "films/a"], ["state", "around", "within"])
+        func `are not replaced by a new file of the name, whichever mirror meets it first`(
+            freed: String,
+            other: String
+        ) async throws {
+            let fixture = try await MirrorFixture.withFilms()
+            let inner = try fixture.engine("a/films", state: nil, prefix: "mirror/films/")
+            let engine =
+                switch other {
+                case "state": try fixture.engine("a", state: "second")
+                case "within": inner
+                default: try fixture.engine("a")
+                }
+            _ = try await engine.run(.push, options: MirrorFixture.options()) { _ in }
+            if other == "around" {
+                _ = try await inner.run(.push, options: MirrorFixture.options()) { _ in }
+                var freeing = FreeOptions(run: MirrorFixture.options())
+                freeing.run.paths = freed == "films" ? ["a", "b"] : ["a"]
+                _ = try await inner.free(freeing) { _ in }
+            } else {
+                try await free(fixture, [freed])
+            }
+            try fixture.write("a/films/a", MirrorFixture.ramp(7, 3))
+            let run = try await engine.run(.push, options: MirrorFixture.options()) { _ in }
+            #expect((run.conflicts, run.transferred) == (1, 0), "\(run)")
+            #expect(try await fixture.object("films/a") == MirrorFixture.ramp(100))
+        }
+
+        @Test func `of a directory that came back one by one are like any others`() async throws {
+            let fixture = try await MirrorFixture.withFilms()
+            try await free(fixture, ["films"])
+            let pull = try await fixture.run("a", .pull) { $0.paths = ["films/a", "films/b"] }
+            #expect(pull.transferred == 2 && !fixture.exists("a/.osssync/freed"), "\(pull)")
+            try fixture.write("a/films/a", MirrorFixture.ramp(7, 3))
+            #expect(try await fixture.run("a", .push).isInStep)
+        }
+
         @Test func `may be any where a list cannot be read`() async throws {
             let fixture = try await MirrorFixture.withFilms()
             let inner = try fixture.engine("a/films", state: nil, prefix: "mirror/films/")
