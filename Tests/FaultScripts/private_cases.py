@@ -1,4 +1,4 @@
-"""Rows F478, F479, F485, F555, F556 and F560: directories that fewer users may enter than others, and their markers."""
+"""Rows F478, F479, F485, F555, F556, F560 and F561: directories that fewer users may enter than others, and their markers."""
 
 import os
 import shutil
@@ -233,3 +233,30 @@ def _(place):
             place.faults()
             place.in_step(place.run(command, "private/deep"))
             equal(oct(os.stat(place.path("private")).st_mode), "0o40700", "once it has answered")
+
+
+@case("F561", "no file comes to a directory that others may enter before its new marker has answered")
+def _(place):
+    place.write("open/old", OTHER)
+    place.in_step(place.push())
+    first, second = place.directory, place.directory + ".second"
+    for command in ("pull", "sync"):
+        place.directory = second
+        place.in_step(place.run(command))
+        place.directory = first
+        os.chmod(place.path("open"), 0o700)
+        place.write("open/secret", NEW)
+        place.in_step(place.push())
+        place.directory = second
+        place.faults(place.fault("HeadObject", {"fail": {"status": 500, "code": "InternalError"}}, "open/"))
+        result = place.run(command)
+        equal((result.status, "open/secret" in place.tree()), (1, False), f"{command}: {result}")
+        place.faults()
+        place.in_step(place.run(command))
+        equal((oct(os.stat(place.path("open")).st_mode), place.tree()["open/secret"]), ("0o40700", NEW), "then")
+        place.directory = first
+        os.chmod(place.path("open"), 0o755)
+        os.remove(place.path("open/secret"))
+        place.in_step(place.push("--delete"))
+        place.directory = second
+        place.in_step(place.pull("--delete"))

@@ -69,7 +69,10 @@ struct DirectoriesAbove: ItemWorker {
             )
         )
         let permissions = Permissions(parts)
-        if isMade { return await permissions.settleDirectory(entry, .mode) }
+        if isMade {
+            await permissions.settleDirectory(entry, .mode)
+            return
+        }
         switch decideDirectory(entry, context.policy) {
         case .adopt: await permissions.settleDirectory(entry, .mode)
         case .carryMode(.file): await permissions.carryDirectoryMode(entry, to: .file)

@@ -29,6 +29,40 @@ extension DirectoryMarkers {
         return true
     }
 
+    /// Asks what is planned for the marker of a directory that is here, unless that was done for a
+    /// file beneath it.
+    func ask(planned entry: JoinedEntry) async {
+        guard parts.newMarkers.isExpected(entry.key) else {
+            _ = await ask(entry)
+            return
+        }
+        _ = await hasAnswered(entry.key)
+        parts.newMarkers.forget(entry.key)
+    }
+
+    /// Asks the markers above a file that come before it; false if one did not answer.
+    func haveAnswered(above key: ObjectKey) async -> Bool {
+        guard !parts.newMarkers.isEmpty else { return true }
+        for directory in key.directoriesAbove {
+            guard await hasAnswered(directory) else { return false }
+        }
+        return true
+    }
+
+    private func hasAnswered(_ key: ObjectKey) async -> Bool {
+        await parts.newMarkers.settle(key) { planned in
+            guard let planned else { return true }
+            return await ask(planned)
+        }
+    }
+
+    private func ask(_ entry: JoinedEntry) async -> Bool {
+        if case .carryMode(.file) = decideDirectory(entry, context.policy) {
+            return await permissions.carryDirectoryMode(entry, to: .file)
+        }
+        return await permissions.settleDirectory(entry, entry.local == nil ? .download : .adopt)
+    }
+
     /// True for a directory above the paths of a limited run.
     private func isUnplanned(_ directory: ObjectKey) -> Bool {
         !context.paths.ranges.isAll && context.options.keepsFileMetadata
@@ -50,21 +84,15 @@ extension DirectoryMarkers {
     }
 
     private func isSent(_ key: ObjectKey, looks: Bool) async -> Bool {
-        while true {
-            switch parts.privateMarkers.begin(key, looks: looks) {
-            case .none(let isSent): return isSent
-            case .wait(let flight): await flight.ended()
-            case .send(let planned):
-                var (entry, isSent) = (planned, true)
-                if entry == nil {
-                    // What cannot be looked at fails for the file, too.
-                    entry = try? await unplanned(key)
-                    if entry != nil { context.tracker.planned(bytes: 0) }
-                }
-                if let entry { isSent = await send(entry) }
-                parts.privateMarkers.end(key, isSent: isSent)
-                return isSent
+        await parts.privateMarkers.settle(key, looks: looks) { planned in
+            var entry = planned
+            if entry == nil {
+                // What cannot be looked at fails for the file, too.
+                entry = try? await unplanned(key)
+                if entry != nil { context.tracker.planned(bytes: 0) }
             }
+            guard let entry else { return true }
+            return await send(entry)
         }
     }
 

@@ -93,6 +93,9 @@ struct Dispatcher {
             if decision.sendsDirectory(of: entry), executor.permissions.closesMore(entry) {
                 executor.parts.privateMarkers.expect(entry)
             }
+            if case .carryMode(.file) = decision, entry.local?.isDirectory == true {
+                executor.parts.newMarkers.expect(entry)
+            }
             let work = ItemExecutor.Work(entry: entry, decision: decision)
             executor.countAsPlanned(work)
             if case .download = decision {
@@ -229,8 +232,10 @@ struct Dispatcher {
         if context.options.keepsFileMetadata {
             // The marker is asked for permissions, which the plan does not wait for.
             guard let queue else {
-                return await executor.permissions.settleDirectory(entry, action)
+                await executor.permissions.settleDirectory(entry, action)
+                return
             }
+            if entry.local != nil { executor.parts.newMarkers.expect(entry) }
             let work = ItemExecutor.Work(entry: entry, decision: .adopt)
             return try await queue.push(work, .small)
         }

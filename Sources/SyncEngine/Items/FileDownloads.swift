@@ -52,6 +52,10 @@ struct FileDownloads: ItemWorker {
             return skip(entry.key, size: object.size, message: Self.refusedMessage)
         }
         await directories.make(above: path)
+        guard await markers.haveAnswered(above: entry.key) else {
+            context.tracker.abandonedItem(bytes: object.size)
+            return skip(entry.key, size: object.size, message: Self.unansweredMessage)
+        }
         // What was fetched already is kept where it cannot get its name.
         if let refusal = await places.placeRefusal(path, replaces: entry.local != nil),
             fetched == nil
@@ -96,6 +100,9 @@ struct FileDownloads: ItemWorker {
         if !ledger.add(short, to: \.shortOfRoom) { await failForRoom(short) }
     }
 
+    private static let unansweredMessage =
+        "not downloaded, because the permissions of a directory above it could not be read, and "
+        + "more users may enter that than should"
     static let refusedMessage =
         "not downloaded, because a directory above it belongs to another user, and more users may "
         + "enter it than may enter the recorded one"

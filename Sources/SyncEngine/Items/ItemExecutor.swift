@@ -87,13 +87,15 @@ struct ItemExecutor: ItemWorker {
         case .conflict(let kind, let resolution):
             await resolve(entry, kind, resolution, fetched)
         case .adopt where RelativePath.isDirectory(entry.key):
-            await permissions.settleDirectory(entry, entry.local == nil ? .download : .adopt)
+            await markers.ask(planned: entry)
         case .adopt:
             await adopt(entry, checksum: entry.base?.crc64, etag: nil, nil, readSince: nil)
         case .refresh(let reason):
             await refresh(entry, reason, readSince: nil)
         case .carryMode(.object) where entry.local?.isDirectory == true:
             await markers.send(planned: entry)
+        case .carryMode(.file) where entry.local?.isDirectory == true:
+            await markers.ask(planned: entry)
         case .carryMode(let target):
             await permissions.carryMode(entry, to: target, readSince: nil)
         case .deleteLocal, .deleteRemote:

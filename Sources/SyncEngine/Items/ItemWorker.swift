@@ -27,6 +27,8 @@ final class ItemParts: Sendable {
     let issues: ScanIssues
     let absent = AbsentDirectory()
     let privateMarkers = PrivateMarkers()
+    /// Those of directories that are here, which are asked before files come.
+    let newMarkers = PrivateMarkers()
     /// Of uploads whose names a store may take for those of others: one at a time.
     let likeNames = SingleFlight()
 

@@ -80,8 +80,9 @@ extension Permissions {
     /// Both sides have the directory: records it, and gives one of them the permissions of the
     /// other one.
     ///
-    /// `entry` has nothing here if this run made it.
-    func settleDirectory(_ found: JoinedEntry, _ action: ItemAction) async {
+    /// `entry` has nothing here if this run made it. False if that failed.
+    @discardableResult
+    func settleDirectory(_ found: JoinedEntry, _ action: ItemAction) async -> Bool {
         do {
             let entry = try await asMadeHere(found)
             let isCarried = try await settle(entry)
@@ -92,8 +93,10 @@ extension Permissions {
             } else if action == .mode {
                 leave(.unchanged, entry)
             }
+            return true
         } catch {
             fail(action, found.key, size: 0, ItemFailure(any: error))
+            return false
         }
     }
 
@@ -145,7 +148,7 @@ extension Permissions {
                 // Its permissions are not what anybody wants.
                 leave(.unchanged, entry)
             } else {
-                await settleDirectory(entry, .mode)
+                return await settleDirectory(entry, .mode)
             }
             return true
         } catch {

@@ -5,8 +5,9 @@ internal import Synchronization
 /// Directories that fewer users may enter than others, and what comes before their files.
 ///
 /// Until the marker of such a directory is in the bucket, other machines open the directory: it is
-/// sent before the files, by whatever comes to it first, and if it fails, they are not sent. Into
-/// a directory that another user put in the place of one here, nothing is downloaded.
+/// sent before the files, by whatever comes to it first, and if it fails, they are not sent. The
+/// same of one that is new to this machine, and is asked before files are put into a directory
+/// that is here. Into one that another user put in the place of one here, nothing is downloaded.
 final class PrivateMarkers: Sendable {
     private enum State {
         case planned(JoinedEntry)
@@ -64,6 +65,24 @@ final class PrivateMarkers: Sendable {
             _ = flight.begin()
             states[key] = .underWay(flight)
             return .send(planned)
+        }
+    }
+
+    /// Does what is to be done, or waits for who does it; false if it failed.
+    func settle(
+        _ key: ObjectKey,
+        looks: Bool = false,
+        _ body: (JoinedEntry?) async -> Bool
+    ) async -> Bool {
+        while true {
+            switch begin(key, looks: looks) {
+            case .none(let isSent): return isSent
+            case .wait(let flight): await flight.ended()
+            case .send(let planned):
+                let isSent = await body(planned)
+                end(key, isSent: isSent)
+                return isSent
+            }
         }
     }
 

@@ -193,20 +193,21 @@ struct ObjectRestorer: Sendable {
         to target: RelativePath?,
         _ outcome: inout Outcome
     ) async throws {
-        if request.outside != nil, copies.contains(where: { isDirectory($0.key) }) {
-            // Directories first, with the permissions of their markers.
-            let markers = copies.filter { isDirectory($0.key) }
-            for marker in markers { try await restoreAll([marker], path, target, &outcome) }
+        // Directories first, with the permissions of their markers, and each after those above it:
+        // until then, it is open to others, on this machine or on all.
+        let directories = Dictionary(grouping: copies.filter { isDirectory($0.key) }) { copy in
+            copy.key.bytes.count { $0 == UInt8(ascii: "/") }
         }
-        if request.outside != nil {
-            // Links last: nothing that comes at the same time may go through one.
-            let rest = copies.filter { !isDirectory($0.key) }
-            try await restoreAll(rest.filter { !isLink($0.key) }, path, target, &outcome)
-            return try await restoreAll(rest.filter { isLink($0.key) }, path, target, &outcome)
+        for level in directories.keys.sorted() {
+            try await restoreAll(directories[level] ?? [], path, target, &outcome)
         }
-        // Until the marker of a directory is in the bucket, other machines open the directory.
-        try await restoreAll(copies.filter { isDirectory($0.key) }, path, target, &outcome)
-        try await restoreAll(copies.filter { !isDirectory($0.key) }, path, target, &outcome)
+        let rest = copies.filter { !isDirectory($0.key) }
+        guard request.outside != nil else {
+            return try await restoreAll(rest, path, target, &outcome)
+        }
+        // Links last: nothing that comes at the same time may go through one.
+        try await restoreAll(rest.filter { !isLink($0.key) }, path, target, &outcome)
+        try await restoreAll(rest.filter { isLink($0.key) }, path, target, &outcome)
     }
 
     private func restoreAll(
