@@ -85,6 +85,17 @@ package enum GivenPath {
         SystemCalls.standard.statusFollowingLinks(PathBytes(path.utf8))?.kind == .directory
     }
 
+    /// True if another mount than that of the directory around it begins there.
+    package static func isMountPoint(_ path: String) -> Bool {
+        let calls = SystemCalls.standard
+        let name = PathBytes(path.utf8)
+        let around = PathBytes((path + "/..").utf8)
+        guard let status = try? calls.status(at: SystemCalls.workingDirectory, name),
+            let parent = calls.statusFollowingLinks(around)
+        else { return false }
+        return status.isMountPoint(in: parent)
+    }
+
     /// True for a name that something has, be it a link that leads nowhere.
     package static func isThere(_ path: String) -> Bool {
         let calls = SystemCalls.standard

@@ -125,6 +125,37 @@ struct DeletionPass: Sendable {
         return markers.filter { keys.contains($0.key) }
     }
 
+    /// Those that no other mirror freed; the others are reported and stay, and their rows say so
+    /// from then on: the mirror that freed them may go to another place.
+    private func withoutFreed(_ batch: [PlannedDeletion]) async throws -> [PlannedDeletion] {
+        let others = freedElsewhere
+        let words = await context.disk.run { batch.map { others.word(on: $0.key) } }
+        var rest: [PlannedDeletion] = []
+        var freed: [ManifestChange] = []
+        for (deletion, word) in zip(batch, words) {
+            let message: String
+            switch word {
+            case nil:
+                rest.append(deletion)
+                continue
+            case .freed(let path, _)?:
+                if let row = try await context.manifest.entry(deletion.key), !row.isFreed {
+                    freed.append(.upsert(row.freed))
+                }
+                context.tracker.count { $0.onlyRemote += 1 }
+                message =
+                    "kept: the mirror '\(displayText(path.utf8))' freed it, so that the object may "
+                    + "be the only copy"
+            case .doubtful(let reason)?, .unmounted(let reason)?:
+                context.tracker.count { $0.skipped += 1 }
+                message = reason
+            }
+            context.item(.skip, .skipped, deletion.key, size: deletion.size, message: message)
+        }
+        if !freed.isEmpty { try await context.manifest.record(freed) }
+        return rest
+    }
+
     private func deleteObjects(_ batch: [PlannedDeletion]) async throws {
         let (copied, gone) = try await keep(batch)
         let answer = await recheck.inspect(at: copied)
@@ -135,7 +166,7 @@ struct DeletionPass: Sendable {
             executor.fail(.deleteRemote, deletion.key, size: deletion.size, .alreadyExists(nil))
             return false
         }
-        let batch = await missingHere(try await freedElsewhere.without(sound(unchanged), context))
+        let batch = await missingHere(try await withoutFreed(sound(unchanged)))
         let keys = batch.map { context.objectKey($0.key) }
         guard !keys.isEmpty else { return }
         try await watch.check()

@@ -112,11 +112,8 @@ struct PlanSource: RunStep {
         while let item = plan.next() { try await give(item) }
         let rest = try await chosen?.finish(isComplete: loop.listingFailure == nil) ?? []
         for item in rest { try await body(item) }
-        if loop.listingFailure == nil { try await scope.freed.finish(session.manifest) }
-        let marked = scope.freed.seen.freedElsewhere
-        if !marked.isEmpty, !options.isDryRun {
-            try await session.manifest.record(marked.map { .upsert($0) })
-        }
+        let isWhole = loop.listingFailure == nil
+        try await scope.freed.finish(session.manifest, isWhole, records: !options.isDryRun)
         tracker.count { summary in
             summary.excluded = scope.excludedCount + issues.taggedCount
             summary.notMirrored = issues.notMirroredCount + plan.reserved.kept

@@ -306,7 +306,8 @@ extension RunDeletions {
                 isRepeated: isRepeated,
                 freedElsewhere: FreedElsewhere(
                     context.setup.settings,
-                    nested: executor.issues.nestedStates
+                    nested: executor.issues.nestedStates,
+                    acceptsMounts: session.known.acceptsMounts
                 )
             ).run()
         } catch let error as TransferError where error.code == .refused {

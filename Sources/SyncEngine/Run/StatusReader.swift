@@ -60,7 +60,7 @@ struct StatusReader: Sendable {
         await works.finish()
         for sender in issues.senders { sender.noteCopies(in: hidden) }
         if let error = loop.listingFailure { throw error }
-        try await scope.freed.finish(session.manifest)
+        try await scope.freed.finish(session.manifest, true, records: false)
         issues.add(scope, hidden)
         let coverage = PlanCoverage(loop, hidden)
         return StatusReport(

@@ -158,6 +158,7 @@ struct DirectoryIdentity: Sendable, Hashable {
             )
         }
         let known = found + leftOut
+        MountList.note(known, known: mountPoints, keepsOthers: !acceptsMounts, in: mirror)
         let recorded = try await manifest.setting(Setting.mountPoints) ?? ""
         guard known != RecordedPaths(text: recorded).paths else { return }
         try await manifest.setSetting(
@@ -180,6 +181,7 @@ struct DirectoryIdentity: Sendable, Hashable {
         let known = Set(mountPoints)
         let new = found.filter { !known.contains($0) }
         guard !new.isEmpty else { return }
+        MountList.note(mountPoints + new, known: [], keepsOthers: true, in: mirror)
         let added = new.flatMap { path in
             let identity = foreign.contains(path) ? .unknown : Self.identity(path, mirror)
             return identity.map { [path, [UInt8]($0.text.utf8)] } ?? []

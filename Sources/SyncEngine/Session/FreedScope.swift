@@ -103,10 +103,10 @@ final class FreedScope: Sendable {
     ) async throws(ManifestError) -> JoinedEntry {
         guard let elsewhere, let base = entry.base, entry.remote != nil, !base.isFreed,
             entry.local == nil ? files == .stay : isFileOfAnother(entry, than: base),
-            let mirror = elsewhere.mirror(thatFreed: entry.key)
+            case .freed(_, let directory)? = elsewhere.word(on: entry.key)
         else { return entry }
         // Where this state knows of files that were freed, this one is here again.
-        if entry.local != nil, let directory = mirror.directory,
+        if entry.local != nil, let directory,
             try await hasFreedRows(directory, manifest)
         {
             return entry
@@ -174,13 +174,19 @@ final class FreedScope: Sendable {
         counted.withLock { $0.replaced.add(entry.key) }
     }
 
-    /// Counts the named files and directories of which the plan had nothing, as in another bucket;
-    /// to be called after a whole listing.
+    /// Records what other mirrors have freed. After a whole listing, counts the named files and
+    /// directories of which the plan had nothing, as in another bucket.
     ///
     /// A directory with rows has been told by them, or has files that are as recorded, at which
     /// nobody looks.
-    func finish(_ manifest: ManifestStore) async throws(ManifestError) {
-        let found = counted.withLock { $0.isFound }
+    func finish(
+        _ manifest: ManifestStore,
+        _ isWhole: Bool,
+        records: Bool
+    ) async throws(ManifestError) {
+        let (found, rows) = counted.withLock { ($0.isFound, $0.freedElsewhere) }
+        if records, !rows.isEmpty { try await manifest.record(rows.map { .upsert($0) }) }
+        guard isWhole else { return }
         for (place, key) in paths.keys.enumerated() where isExpected(key) {
             if !found.isEmpty, found[place] { continue }
             if key.isDirectoryMarker,

@@ -1,4 +1,5 @@
 import Foundation
+import ObjectStorage
 import SyncModel
 import Testing
 
@@ -107,6 +108,29 @@ extension EngineRuns {
             #expect(pull.transferred == 2 && !fixture.exists("a/.osssync/freed"), "\(pull)")
             try fixture.write("a/films/a", MirrorFixture.ramp(7, 3))
             #expect(try await fixture.run("a", .push).isInStep)
+        }
+
+        /// By a second state and by a mirror around, which have never seen the disk.
+        @Test(arguments: [false, true])
+        func `are not what is missing on a disk that is not mounted`(isAround: Bool) async throws {
+            let fixture = try await MirrorFixture.withFilms()
+            let inner = try fixture.engine("a/films", state: nil, prefix: "mirror/films/")
+            _ = try await inner.run(.push, options: MirrorFixture.options()) { _ in }
+            let other = try fixture.engine("a", state: isAround ? nil : "second")
+            _ = try await other.run(.push, options: MirrorFixture.options()) { _ in }
+            let list = MountList(paths: [isAround ? "a" : "films/a"])
+            let place = isAround ? "a/films/.osssync/mounts" : "a/.osssync/mounts"
+            try fixture.write(place, Data(list.content))
+            for name in ["films/a", "other/c"] { try fixture.remove("a/" + name) }
+            for rebinds in [false, false, true] {
+                let options = MirrorFixture.options { options in
+                    Self.deleting(&options)
+                    options.allowsRebinding = rebinds
+                }
+                let run = try await other.run(.push, options: options) { _ in }
+                #expect(run.skipped == (rebinds ? 0 : 1), "\(run)")
+                #expect(try await fixture.objects().contains("films/a") != rebinds)
+            }
         }
 
         @Test func `may be any where a list cannot be read`() async throws {

@@ -4,8 +4,10 @@ internal import ObjectStorage
 internal import SyncModel
 internal import Synchronization
 
-/// What mirrors around the directory, and within it, have freed, and another user's mirror of it:
-/// their objects may be the only copies, whichever of the mirrors deletes them.
+/// What mirrors around the directory, and within it, have freed, and other states of it.
+///
+/// The objects may be the only copies, whichever of the mirrors deletes them. So may be those of
+/// what lies on a disk that one of them has seen, and that is not mounted.
 ///
 /// A file is named in such a list before it goes. So a list that is read when an object is to be
 /// deleted has every file that was freed before the walk missed it.
@@ -18,16 +20,20 @@ final class FreedElsewhere: Sendable {
         var below: [UInt8] = []
         /// Nil for a list that is damaged or cannot be read, and may name anything.
         let freed: FreedPaths?
+        /// Where something was mounted, and is not now.
+        let unmounted: [ObjectKey]
 
         init(at path: String, above: [UInt8] = [], below: [UInt8] = []) {
             (self.path, self.above, self.below) = (path, above, below)
+            var folder: StateFolder?
             do throws(LocalError) {
-                let text = try StateFolder.ofDirectory(at: path)?
-                    .read(FreedPaths.fileName, limit: FreedPaths.maximumSize)
+                folder = try StateFolder.ofDirectory(at: path)
+                let text = try folder?.read(FreedPaths.fileName, limit: FreedPaths.maximumSize)
                 freed = text.map { FreedPaths(content: $0) } ?? FreedPaths()
             } catch {
                 freed = error.refusesReading ? FreedPaths() : nil
             }
+            unmounted = MountList.unmounted(at: path, folder)
         }
 
         /// One that may have been elsewhere when it freed anything, whose remote tells the objects.
@@ -49,10 +55,31 @@ final class FreedElsewhere: Sendable {
             if freed?.isEmpty == true { return nil }
         }
 
-        /// Nil if nobody can tell.
-        func names(_ key: ObjectKey) -> Bool? {
-            guard key.bytes.starts(with: above) else { return false }
-            return freed?.contains(inList(key))
+        /// What it says of a key; nil if it does not know it.
+        func word(on key: ObjectKey) -> Word? {
+            guard key.bytes.starts(with: above) else { return nil }
+            let name = displayText(path.utf8)
+            guard let freed else {
+                return .doubtful(
+                    "kept: what the mirror '\(name)' has freed cannot be read from its '.osssync', "
+                        + "so that the object may be the only copy; check that disk"
+                )
+            }
+            if freed.contains(inList(key)) {
+                return .freed(path: path, directory: directory(of: key))
+            }
+            let (place, bytes) = (inList(key), inList(key).bytes)
+            let disk = unmounted.first { mount in
+                place.hasPrefix(mount)
+                    && (bytes.count == mount.bytes.count
+                        || [UInt8](bytes)[mount.bytes.count] == UInt8(ascii: "/"))
+            }
+            return disk.map { mount in
+                .unmounted(
+                    "kept: '\(mount.display)' was a mount point in a run of '\(name)', and is not "
+                        + "mounted now; mount it, or use --rebind if it was removed on purpose"
+                )
+            }
         }
 
         private func inList(_ key: ObjectKey) -> ObjectKey {
@@ -61,10 +88,20 @@ final class FreedElsewhere: Sendable {
 
         /// The named directory that holds a key, or what is of it in this mirror; nil for a file
         /// that is named itself.
-        func directory(of key: ObjectKey) -> ObjectKey? {
+        private func directory(of key: ObjectKey) -> ObjectKey? {
             guard let freed, let index = freed.directory(of: inList(key)) else { return nil }
             return ObjectKey(above + freed.keys[index].bytes.dropFirst(below.count))
         }
+    }
+
+    /// What is said of a key.
+    enum Word {
+        /// By which mirror, and with which directory; nil for the file itself.
+        case freed(path: String, directory: ObjectKey?)
+        /// Why nobody can tell.
+        case doubtful(String)
+        /// What is missing lies perhaps on a disk.
+        case unmounted(String)
     }
 
     private struct Found {
@@ -77,78 +114,30 @@ final class FreedElsewhere: Sendable {
     private let path: String
     private let remote: RemoteIdentity
     private let nested: [[UInt8]]
+    private let acceptsMounts: Bool
     private let found = Mutex(Found())
 
-    /// `nested` are the states of mirrors within the directory, as the walk found them.
-    init(_ settings: MirrorSettings, nested: [[UInt8]] = []) {
+    /// `nested` are the states of mirrors within the directory, as the walk found them; with
+    /// `acceptsMounts`, the user says that all disks are there.
+    init(_ settings: MirrorSettings, nested: [[UInt8]] = [], acceptsMounts: Bool = false) {
         (path, remote, self.nested) = (settings.directory, settings.identity, nested)
+        self.acceptsMounts = acceptsMounts
     }
 
-    /// Those of `batch` that no other mirror freed; the others are reported and stay, and their
-    /// rows say so from then on: the mirror that freed them may go to another place.
-    func without(
-        _ batch: [PlannedDeletion],
-        _ context: RunContext
-    ) async throws(ManifestError) -> [PlannedDeletion] {
-        let mirrors = await context.disk.run { batch.map { self.mirror(thatMayHaveFreed: $0.key) } }
-        var rest: [PlannedDeletion] = []
-        var freed: [ManifestChange] = []
-        for (deletion, mirror) in zip(batch, mirrors) {
-            guard let mirror else {
-                rest.append(deletion)
-                continue
-            }
-            let name = displayText(mirror.path.utf8)
-            let message: String
-            if mirror.isKnown {
-                if let row = try await context.manifest.entry(deletion.key), !row.isFreed {
-                    freed.append(.upsert(row.freed))
-                }
-                context.tracker.count { $0.onlyRemote += 1 }
-                message =
-                    "kept: the mirror '\(name)' freed it, so that the object may be the only copy"
-            } else {
-                context.tracker.count { $0.skipped += 1 }
-                message =
-                    "kept: what the mirror '\(name)' has freed cannot be read from its '.osssync', "
-                    + "so that the object may be the only copy; check that disk"
-            }
-            context.item(.skip, .skipped, deletion.key, size: deletion.size, message: message)
-        }
-        if !freed.isEmpty { try await context.manifest.record(freed) }
-        return rest
-    }
-
-    /// Another mirror or state that freed the file of a key; nil if none did as far as anybody
-    /// knows.
-    func mirror(thatFreed key: ObjectKey) -> Freeing? {
-        mirror(thatMayHaveFreed: key).flatMap { $0.isKnown ? $0 : nil }
-    }
-
-    /// A mirror that freed a file, or may have.
-    struct Freeing {
-        let path: String
-        let isKnown: Bool
-        /// The key of the directory that was freed; nil for the file itself.
-        var directory: ObjectKey?
-    }
-
-    private func mirror(thatMayHaveFreed key: ObjectKey) -> Freeing? {
+    /// What another mirror or state says of a key; nil if none knows it.
+    func word(on key: ObjectKey) -> Word? {
         found.withLock { found in
             let known = found.known ?? mirrorsAround + mirrorsWithin
             found.known = known
             descend(to: key.bytes, &found.within)
-            var doubtful: Mirror?
+            var doubt: Word?
             for mirror in known + found.within {
-                switch mirror.names(key) {
-                case true?:
-                    let directory = mirror.directory(of: key)
-                    return Freeing(path: mirror.path, isKnown: true, directory: directory)
-                case nil: doubtful = doubtful ?? mirror
-                case false?: break
-                }
+                let word = mirror.word(on: key)
+                if case .freed? = word { return word }
+                if case .unmounted? = word, acceptsMounts { continue }
+                doubt = doubt ?? word
             }
-            return doubtful.map { Freeing(path: $0.path, isKnown: false) }
+            return doubt
         }
     }
 
