@@ -91,7 +91,7 @@ struct FileFreeing {
                     return
                 }
                 let isNamed = found.missing.remove(entry.key) != nil
-                guard entry.key != IgnoreFile.key else {
+                guard !IgnoreFile.isRules(entry.key) else {
                     if isNamed { keep(entry.key, file.size, Self.rules, &found.report) }
                     return
                 }

@@ -155,6 +155,7 @@ extension MirrorEngine {
             mayFetchRules: false
         ) { _ in }
         let setup = try RunSetup(settings, session, .pull, runOptions)
+        if settings.stateDirectory != nil { await session.manifest.goOnUnnumbered() }
         if options.repairs { try session.requireWritable(settings) }
         do {
             let executor = ItemExecutor(ItemParts(setup))

@@ -178,7 +178,11 @@ final class DamagedRows: Sendable {
         try await manifest.record([.upsert(damaged)])
         hasOwn.withLock { $0 = true }
         if row.inode != 0 { unsearched.withLock { $0[row.inode] = damaged } }
-        try list.add(damaged)
+        do {
+            try list.add(damaged)
+        } catch let error as LocalError where error.isOutOfRoom {
+            // It is for others; what this state finds is recorded.
+        }
     }
 
     /// Marks the other names of what was marked, before the first one has good content again.

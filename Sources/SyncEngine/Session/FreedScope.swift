@@ -6,18 +6,6 @@ internal import SyncModel
 internal import SyncPlanner
 internal import Synchronization
 
-/// What a run makes of files that were freed.
-package enum FreedPolicy: Sendable, Hashable {
-    /// They are only in the bucket, and remain so.
-    case stay
-    /// They are fetched, and what the bucket has lost of them is named.
-    case comeBack
-    /// They are fetched, and nobody expects any more what the bucket has lost of them.
-    case comeBackOrEnd
-
-    var comeBack: Bool { self != .stay }
-}
-
 /// What a run makes of freed paths, and what it saw of them.
 final class FreedScope: Sendable {
     /// Files that are here again, which are remembered; of more, some stay named.

@@ -62,6 +62,16 @@ extension EngineRuns {
             #expect(run.skipped == 1 && run.transferred == (isDeleted ? 0 : 1), "\(run)")
         }
 
+        @Test func `of a mirror within stay when a mirror around it frees the directory`()
+            async throws
+        {
+            let fixture = try fixture("in/f")
+            try fixture.write("a/in/.osssyncignore", Data("*.key\n".utf8))
+            try await fixture.run("a", .push)
+            #expect(try await fixture.free(["in"]).report.files == 1)
+            #expect(!fixture.exists("a/in/f") && fixture.exists("a/in/.osssyncignore"))
+        }
+
         @Test func `an unusable file ends the run before anything is sent`() async throws {
             let fixture = try fixture("f")
             try write(fixture, "good\n[bad\n")
