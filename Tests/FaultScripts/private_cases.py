@@ -1,4 +1,4 @@
-"""Rows F478, F479, F485, F555, F556, F560 and F561: directories that fewer users may enter than others, and their markers."""
+"""Rows F478, F479, F485, F555, F556, F560, F561 and F564: directories that fewer users may enter than others, and their markers."""
 
 import os
 import shutil
@@ -260,3 +260,23 @@ def _(place):
         place.in_step(place.push("--delete"))
         place.directory = second
         place.in_step(place.pull("--delete"))
+
+
+@case("F564", "what comes after a marker waits with it for deletions, and is not sent without it")
+def _(place):
+    place.write("known/1", OLD)
+    place.write("gone", OTHER)
+    os.chmod(place.path("known"), 0o700)
+    place.in_step(place.push())
+    os.remove(place.path("gone"))
+    place.write("private/secret", NEW)
+    os.chmod(place.path("private"), 0o700)
+    for status, code in ((405, "MethodNotAllowed"), (400, "InvalidObjectName")):
+        place.faults(place.fault("PutObject", {"fail": {"status": status, "code": code}}, "private/"))
+        for command in ("push", "sync"):
+            result = place.run(command, "--delete")
+            equal((result.status, sent(place, "private/", "private/secret")), (1, []), f"{result}")
+            expect("permissions" in result.said("private/secret"), f"{result}")
+    place.faults()
+    place.in_step(place.push("--delete"))
+    equal(sent(place, "gone", "private/", "private/secret"), ["private/", "private/secret"], "then")

@@ -29,6 +29,7 @@ struct DeferredUploads: Sendable {
     /// Sends them, after the deletions.
     func run() async throws {
         let waiting = executor.ledger.take(\.uploads)
+        executor.parts.privateMarkers.retry()
         try await executor.forEach(waiting, countsRest: true) { deferred in
             let isMarker = RelativePath.isDirectory(deferred.entry.key)
             let decision: Decision = isMarker ? .uploadMarker : .upload(.new)
@@ -56,6 +57,10 @@ struct DeferredUploads: Sendable {
 
     private func report(_ deferred: RunLedger.DeferredUpload) {
         let size = deferred.entry.local?.identity?.size ?? 0
+        if case .local(let message, _) = deferred.failure {
+            // Its marker failed, and only that.
+            return executor.skip(deferred.entry.key, size: size, message: message)
+        }
         executor.fail(.upload, deferred.entry.key, size: size, deferred.failure)
     }
 

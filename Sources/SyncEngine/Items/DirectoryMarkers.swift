@@ -119,7 +119,11 @@ extension DirectoryMarkers {
             return mode == nil || !Permissions.opensMore(sent.mode, than: mode)
         } catch {
             context.tracker.finishedItem(bytes: 0)
-            if waitsForDeletions(entry, error) { return true }
+            if waitsForDeletions(entry, error) {
+                guard permissions.closesMore(entry) else { return true }
+                parts.privateMarkers.postpone(entry)
+                return false
+            }
             fail(.upload, entry.key, size: 0, error)
             return false
         }

@@ -42,6 +42,13 @@ struct FileUploads: ItemWorker {
             guard !Task.isCancelled else {
                 return fail(.upload, entry.key, size: file.size, .cancelled)
             }
+            let failure = ItemFailure.local(message: Self.unmarkedMessage)
+            let deferred = RunLedger.DeferredUpload(entry: entry, failure: failure)
+            if parts.privateMarkers.isPostponed(above: entry.key),
+                ledger.add(deferred, to: \.uploads)
+            {
+                return
+            }
             return skip(entry.key, size: file.size, message: Self.unmarkedMessage)
         }
         guard await damage.isBeyondDoubt(entry, file, path) else { return }

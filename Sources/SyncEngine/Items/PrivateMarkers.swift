@@ -26,6 +26,8 @@ final class PrivateMarkers: Sendable {
     }
 
     private let states = Mutex<[ObjectKey: State]>([:])
+    /// Those that are sent after the deletions, and the files beneath them with them.
+    private let postponed = Mutex<[ObjectKey: JoinedEntry]>([:])
 
     var isEmpty: Bool { states.withLock { $0.isEmpty } }
 
@@ -66,6 +68,24 @@ final class PrivateMarkers: Sendable {
             states[key] = .underWay(flight)
             return .send(planned)
         }
+    }
+
+    /// Says that a marker was refused, perhaps because of an object that this run deletes.
+    func postpone(_ entry: JoinedEntry) { postponed.withLock { $0[entry.key] = entry } }
+
+    func isPostponed(above key: ObjectKey) -> Bool {
+        postponed.withLock { postponed in
+            !postponed.isEmpty && key.directoriesAbove.contains { postponed[$0] != nil }
+        }
+    }
+
+    /// Expects those once more that were postponed.
+    func retry() {
+        let entries = postponed.withLock { postponed in
+            defer { postponed = [:] }
+            return postponed.values
+        }
+        for entry in entries { expect(entry) }
     }
 
     /// Does what is to be done, or waits for who does it; false if it failed.

@@ -112,10 +112,12 @@ struct FileFreeing {
             let state = try await context.disk.run { () throws(LocalError) in
                 try directory.identity(of: path)
             }
+            let reason = "no run mirrors it; 'osssync explain DIR PATH' tells why"
             switch state {
             case .file(let file):
-                let reason = "no run mirrors it; 'osssync explain DIR PATH' tells why"
                 keep(path.key, file.size, reason, &found.report)
+            case .directory where setup.filter.excludes(path.beneath):
+                keep(path.beneath, 0, reason, &found.report)
             case .other(let kind):
                 keep(path.key, 0, "it is \(kind.description)", &found.report)
             case .absent, .directory: break

@@ -162,8 +162,10 @@ final class FreedScope: Sendable {
         counted.withLock { $0.replaced.add(entry.key) }
     }
 
-    /// Records what other mirrors have freed. After a whole listing, counts the named files and
-    /// directories of which the plan had nothing, as in another bucket.
+    /// Records what other mirrors have freed.
+    ///
+    /// After a whole listing, it counts the named files and directories of which the plan had
+    /// nothing, as in another bucket.
     ///
     /// A directory with rows has been told by them, or has files that are as recorded, at which
     /// nobody looks.
