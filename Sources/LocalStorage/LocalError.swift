@@ -137,7 +137,7 @@ package enum LocalError: Error, Sendable, Hashable {
             "'\(path.display)' is on a different disk or mount than the mirror's temporary"
                 + " files; mirror that one separately"
         case .unusablePartial(let name):
-            "the temporary file '\(name)' is gone or was replaced; the transfer starts again"
+            "the temporary file '\(name)' is gone or was replaced; a new attempt begins again"
         case .sizeChanged(let path, let expected):
             "'\(path)' no longer has the \(expected) bytes it had; another program is writing it"
         case .noFreeName(let path):

@@ -19,8 +19,6 @@ package final class FailureStreaks: Sendable {
         case connection
         /// This disk has no room.
         case diskFull
-        /// This disk takes nothing.
-        case disk
         /// Nothing that was read was encrypted with the password.
         case password
 
@@ -29,7 +27,7 @@ package final class FailureStreaks: Sendable {
             switch self {
             case .refused, .password: .credentials
             case .unavailable, .connection: .remoteUnreachable
-            case .diskFull, .disk: .localState
+            case .diskFull: .localState
             }
         }
 
@@ -37,7 +35,7 @@ package final class FailureStreaks: Sendable {
             switch self {
             case .refused(operation, _, _), .unavailable(operation, _, _), .connection: true
             case .password: operation == "GetObject"
-            case .refused, .unavailable, .diskFull, .disk: false
+            case .refused, .unavailable, .diskFull: false
             }
         }
     }
@@ -90,18 +88,16 @@ package final class FailureStreaks: Sendable {
         shortages.withLock { if $0.count > 0 { $0 = (0, .max) } }
         counts.withLock { counts in
             guard !counts.isEmpty else { return }
-            (counts[.diskFull], counts[.disk]) = (nil, nil)
+            counts[.diskFull] = nil
         }
     }
 }
 
 extension ItemFailure {
-    /// What fails for every item, if this is not a failure of this one; where it `writes` a file,
-    /// what the disk says of it may be said of all.
-    package func sharedCause(writes: Bool = false) -> FailureStreaks.Cause? {
+    /// What fails for every item, if this is not a failure of this one.
+    package var sharedCause: FailureStreaks.Cause? {
         switch self {
         case .diskFull: return .diskFull
-        case .local where writes: return .disk
         case .storage(_, let answer, _, let cause):
             if cause == .undecryptable { return .password }
             guard let status = answer?.status, let operation = answer?.operation else {
@@ -147,7 +143,7 @@ extension TransferError {
         switch cause {
         case .refused: message += ". If that concerns a few names only, exclude them"
         case .password: message += ". Most likely the password does not fit"
-        case .unavailable, .connection, .diskFull, .disk: break
+        case .unavailable, .connection, .diskFull: break
         }
         self.init(
             code: cause.code,

@@ -82,7 +82,7 @@ struct LocalErrorTests {
         ),
         Example(
             error: .unusablePartial(name: "0f"),
-            message: "the temporary file '0f' is gone or was replaced; the transfer starts again"
+            message: "the temporary file '0f' is gone or was replaced; a new attempt begins again"
         ),
         Example(
             error: .sizeChanged(path: "f", expected: 5),

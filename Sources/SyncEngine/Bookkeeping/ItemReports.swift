@@ -30,7 +30,7 @@ struct ItemReports: Sendable {
             message: message(of: failure, key),
             requestID: failure.requestID
         )
-        guard failure.stops else { return countStreak(failure, writes: action == .download) }
+        guard failure.stops else { return countStreak(failure) }
         ledger.stop(TransferError(any: failure))
     }
 
@@ -66,10 +66,8 @@ struct ItemReports: Sendable {
     }
 
     /// Ends the run if every item fails for the same reason.
-    private func countStreak(_ failure: ItemFailure, writes: Bool) {
-        guard let cause = failure.sharedCause(writes: writes),
-            context.store.failures.failed(cause)
-        else { return }
+    private func countStreak(_ failure: ItemFailure) {
+        guard let cause = failure.sharedCause, context.store.failures.failed(cause) else { return }
         let end = TransferError(failure, repeated: cause)
         // In a cut mirror, another process deletes. Copies in the bucket's trash need room, too.
         let makesRoom =

@@ -45,7 +45,7 @@ final class ScanIssues: Sendable {
         /// Files in such a one.
         var copiedFiles: [LocalEntry] = []
         /// The states of mirrors within this one.
-        var states: [[UInt8]] = []
+        var states: Set<[UInt8]> = []
 
         var pathCount: Int { hidden.count + links.count + lost.count + tagged.count }
 
@@ -91,7 +91,16 @@ final class ScanIssues: Sendable {
     }
 
     /// Where the states of mirrors within this one are, by the walk of this run.
-    var nestedStates: [[UInt8]] { state.withLock { $0.states } }
+    var nestedStates: [[UInt8]] { state.withLock { [[UInt8]]($0.states) } }
+
+    /// True for a directory in which the walk has met the state of a mirror.
+    func isNested(_ directory: [UInt8]) -> Bool {
+        state.withLock { state in
+            !state.states.isEmpty && state.states.contains(directory + Self.stateName)
+        }
+    }
+
+    private static let stateName = [UInt8](("/" + RelativePath.stateDirectoryName).utf8)
 
     /// Paths that are in memory.
     var hiddenCount: Int { state.withLock { $0.pathCount } }
@@ -117,7 +126,7 @@ final class ScanIssues: Sendable {
         let isNamed = state.withLock { state in
             if issue.makesScanIncomplete { state.isIncomplete = true }
             if !issue.isReserved { state.hidden[issue.path] = issue.reason }
-            if issue.reason == .nestedMirror { state.states.append(issue.path) }
+            if issue.reason == .nestedMirror { state.states.insert(issue.path) }
             guard issue.isLeftOutByDesign else { return true }
             state.leftOut += 1
             // The state of a mirror within this one is not a user's file.

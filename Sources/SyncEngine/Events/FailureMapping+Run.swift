@@ -26,7 +26,7 @@ extension FailureStreaks {
         let failure =
             (error as? TransferError)?.underlying.map { ItemFailure(any: $0) }
             ?? ItemFailure(any: error)
-        guard let cause = failure.sharedCause(), failed(cause) else { return nil }
+        guard let cause = failure.sharedCause, failed(cause) else { return nil }
         return TransferError(failure, repeated: cause)
     }
 }

@@ -57,8 +57,9 @@ struct DeferredUploads: Sendable {
 
     private func report(_ deferred: RunLedger.DeferredUpload) {
         let size = deferred.entry.local?.identity?.size ?? 0
-        if case .local(let message, _) = deferred.failure {
+        guard !executor.parts.privateMarkers.isPostponed(above: deferred.entry.key) else {
             // Its marker failed, and only that.
+            let message = deferred.failure.message
             return executor.skip(deferred.entry.key, size: size, message: message)
         }
         executor.fail(.upload, deferred.entry.key, size: size, deferred.failure)

@@ -42,7 +42,7 @@ struct DirectoriesAbove: ItemWorker {
         let found = try await context.onDisk { directory throws(LocalError) in
             try directory.permissions(ofDirectory: path)
         }
-        // What a run made whose marker did not answer then is made now.
+        // Nil for one that a run made for its owner alone, because its marker did not answer.
         let isMade = found == nil
         let marker: ObjectMetadata
         do {
@@ -80,13 +80,21 @@ struct DirectoriesAbove: ItemWorker {
         }
     }
 
+    /// False if a listing shows that the bucket has no marker of that name.
+    private func mayHaveMarker(_ path: RelativePath) async -> Bool {
+        let key = context.objectKey(path.key)
+        let request = ListRequest(prefix: key, delimiter: nil, maximumKeys: 1)
+        guard let page = try? await context.store.list(request) else { return !Task.isCancelled }
+        return page.objects.contains { $0.key == key }
+    }
+
     private func make(_ path: RelativePath) async throws {
         let directory = context.directory
         let marker: ObjectMetadata
         do {
             marker = try await head(path.key)
         } catch {
-            guard !error.isVanished else { return }
+            guard !error.isVanished, error != .cancelled, await mayHaveMarker(path) else { return }
             // Its owner's alone until its marker has answered.
             try await context.closed.writing([path]) { () throws(LocalError) in
                 try directory.makeUnaskedDirectory(path)

@@ -110,6 +110,11 @@ extension DirectoryMarkers {
     @discardableResult
     func uploadMarker(_ entry: JoinedEntry) async -> Bool {
         if await waits(entry) { return true }
+        if await isUnasked(entry) {
+            context.tracker.finishedItem(bytes: 0)
+            leave(.unchanged, entry)
+            return true
+        }
         let mode = permissions.recordedMode(entry)
         do {
             let shared = try await shared(mode, entry)
@@ -127,6 +132,18 @@ extension DirectoryMarkers {
             fail(.upload, entry.key, size: 0, error)
             return false
         }
+    }
+
+    /// True for a directory that a run made for its owner alone, because a marker did not answer:
+    /// that is nobody's choice.
+    private func isUnasked(_ entry: JoinedEntry) async -> Bool {
+        guard entry.local?.permissions == 0o700, let path = try? RelativePath(key: entry.key) else {
+            return false
+        }
+        let found = try? await context.onDisk { directory throws(LocalError) in
+            try directory.isUnasked(path)
+        }
+        return found == true
     }
 
     /// What a marker is that was sent, or was there.

@@ -52,7 +52,7 @@ struct FileDownloads: ItemWorker {
             return skip(entry.key, size: object.size, message: Self.refusedMessage)
         }
         await directories.make(above: path)
-        guard await markers.haveAnswered(above: entry.key) else {
+        if fetched == nil, await !markers.haveAnswered(above: entry.key) {
             context.tracker.abandonedItem(bytes: object.size)
             return skip(entry.key, size: object.size, message: Self.unansweredMessage)
         }
@@ -150,7 +150,7 @@ struct FileDownloads: ItemWorker {
             if isRules {
                 let name = finished.partialName
                 try await IgnoreFile.check(name, in: context.directory, context.disk)
-            } else if IgnoreFile.isRules(entry.key) {
+            } else if IgnoreFile.isOfDirectory(entry.key) {
                 let (content, key) = (finished.received, entry.key)
                 try await IgnoreFile
                     .noteDownload(content, of: key, in: context.directory, context.disk)

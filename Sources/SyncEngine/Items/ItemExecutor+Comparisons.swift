@@ -92,7 +92,7 @@ extension ItemExecutor {
             )
         } catch {
             context.tracker.end(transfer, isFailed: true, isInterrupted: error == .cancelled)
-            if error.sharedCause() == .password, replacesDamaged,
+            if error.sharedCause == .password, replacesDamaged,
                 case .upload? = different.following
             {
                 return await carryOut(different, entry)

@@ -101,8 +101,10 @@ struct PlanScope: Sendable {
     static func freed(_ setup: RunSetup, _ files: FreedPolicy) -> FreedScope {
         let (filter, ranges) = (setup.filter, setup.paths.ranges)
         let isShard = setup.settings.shard != nil
-        let elsewhere = FreedElsewhere(setup.settings)
-        return FreedScope(setup.session.freed, files, elsewhere) { key in
+        let elsewhere = FreedElsewhere(setup.settings, knowsOwn: setup.session.hasFreed)
+        let judgesInodes = setup.policy.judgesInodes
+        return FreedScope(setup.session.freed, files, elsewhere, judgesInodes: judgesInodes) {
+            key in
             // What a directory holds may be in other shards.
             ranges.contains(key) && !filter.excludes(key) && !(isShard && key.isDirectoryMarker)
         }

@@ -91,7 +91,7 @@ struct FileFreeing {
                     return
                 }
                 let isNamed = found.missing.remove(entry.key) != nil
-                guard !IgnoreFile.isRules(entry.key) else {
+                guard !isOfRules(entry.key) else {
                     if isNamed { keep(entry.key, file.size, Self.rules, &found.report) }
                     return
                 }
@@ -103,6 +103,19 @@ struct FileFreeing {
         try await keepOthers(&found)
         keepMounts(&found)
         return found
+    }
+
+    /// True for the ignore file of this mirror, or of one within it.
+    private func isOfRules(_ key: ObjectKey) -> Bool {
+        guard key != IgnoreFile.key else { return true }
+        guard IgnoreFile.isOfDirectory(key) else { return false }
+        let directory = String(
+            decoding: key.bytes.dropLast(IgnoreFile.name.utf8.count),
+            as: UTF8.self
+        )
+        return GivenPath.isDirectory(
+            context.directory.path + "/" + directory + RelativePath.stateDirectoryName
+        )
     }
 
     /// Names what the user gave and no run mirrors as a file.
@@ -250,6 +263,7 @@ struct FileFreeing {
     private func note(_ candidates: [Candidate]) async throws -> Bool {
         let freed = try await setup.session.freed.adding(names(of: candidates))
         try freed.check()
+        try await setup.session.manifest.setSetting(FreedPaths.ownSetting, "1")
         do throws(TransferError) {
             try freed.write(to: setup.session.directory)
         } catch {

@@ -17,7 +17,8 @@ final class FailedMarkers: Sendable {
     }
 }
 
-/// Markers that later runs removed than those that are meant: a directory is emptied first.
+/// Markers in the trash, which come back before the files in their directories: also those that
+/// later runs removed than the one that is meant, because a directory is emptied first.
 struct LaterMarkers {
     fileprivate(set) var copies: [ObjectKey: TrashedObjects.Copy] = [:]
 

@@ -65,7 +65,7 @@ struct PathExplainer: Sendable {
                 continue
             }
             let freed = PlanScope.freed(setup, setup.freed)
-            let marked = try await freed.marking(entry, session.manifest)
+            let marked = freed.marking(entry)
             let (outlook, item) = outlook(marked, neighbours, setup, issues)
             outlooks[setup.direction] = await looking(item, setup, outlook)
         }

@@ -46,8 +46,6 @@ struct PlanCoverage: Sendable {
     var listingFailure: (any Error)?
     /// Freed files that are here again, and how many are nowhere.
     var returned: Set<ObjectKey> = []
-    /// Freed directories of which some are.
-    var returning: Set<ObjectKey> = []
     var lostFreed = 0
     /// Of a limited run: what was found of each path.
     var tallies: (listed: RangeTally, walked: RangeTally)?
@@ -80,7 +78,6 @@ extension PlanCoverage {
             isScanProven: issues.isScanProven && loop.isWalkFinished,
             listingFailure: loop.listingFailure,
             returned: freed.returned,
-            returning: freed.returning,
             lostFreed: freed.lost.count,
             tallies: loop.tallies
         )

@@ -123,10 +123,6 @@ extension RunEnding {
         where try await isBack(key) ?? coverage.returned.contains(key) {
             returned.insert(key)
         }
-        // All that this state has freed there came back, be it one by one.
-        for key in coverage.returning where try await !session.manifest.hasFreed(beneath: key) {
-            returned.insert(key)
-        }
         let left = session.freed.removing { key in
             returned.contains(key) || isWhole && key.isDirectoryMarker && paths.contains(key)
         }

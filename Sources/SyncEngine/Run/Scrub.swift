@@ -280,7 +280,7 @@ extension Scrub {
             } else {
                 report.failed += 1
                 found(row, .failed, error.message)
-                if let cause = error.sharedCause() {
+                if let cause = error.sharedCause {
                     unanswered = unanswered ?? error
                     unansweredCount += 1
                     if context.store.failures.failed(cause) {

@@ -20,6 +20,8 @@ final class FreedElsewhere: Sendable {
         var below: [UInt8] = []
         /// Nil for a list that is damaged or cannot be read, and may name anything.
         let freed: FreedPaths?
+        /// When the list was written last.
+        private(set) var freedAt: Timestamp?
         /// Where something was mounted, and is not now.
         let unmounted: [ObjectKey]
 
@@ -28,8 +30,10 @@ final class FreedElsewhere: Sendable {
             var folder: StateFolder?
             do throws(LocalError) {
                 folder = try StateFolder.ofDirectory(at: path)
-                let text = try folder?.read(FreedPaths.fileName, limit: FreedPaths.maximumSize)
-                freed = text.map { FreedPaths(content: $0) } ?? FreedPaths()
+                let list = try folder?
+                    .content(FreedPaths.fileName, limit: FreedPaths.maximumSize)
+                freed = list.map { FreedPaths(content: $0.text) } ?? FreedPaths()
+                freedAt = list?.identity.modified
             } catch {
                 freed = error.refusesReading ? FreedPaths() : nil
             }
@@ -66,7 +70,7 @@ final class FreedElsewhere: Sendable {
                 )
             }
             if freed.contains(inList(key)) {
-                return .freed(path: path, directory: directory(of: key))
+                return .freed(path: path, at: freedAt)
             }
             let (place, bytes) = (inList(key), inList(key).bytes)
             let disk = unmounted.first { mount in
@@ -85,19 +89,12 @@ final class FreedElsewhere: Sendable {
         private func inList(_ key: ObjectKey) -> ObjectKey {
             ObjectKey(below + key.bytes.dropFirst(above.count))
         }
-
-        /// The named directory that holds a key, or what is of it in this mirror; nil for a file
-        /// that is named itself.
-        private func directory(of key: ObjectKey) -> ObjectKey? {
-            guard let freed, let index = freed.directory(of: inList(key)) else { return nil }
-            return ObjectKey(above + freed.keys[index].bytes.dropFirst(below.count))
-        }
     }
 
     /// What is said of a key.
     enum Word {
-        /// By which mirror, and with which directory; nil for the file itself.
-        case freed(path: String, directory: ObjectKey?)
+        /// By which mirror, and when its list was written last.
+        case freed(path: String, at: Timestamp?)
         /// Why nobody can tell.
         case doubtful(String)
         /// What is missing lies perhaps on a disk.
@@ -109,29 +106,41 @@ final class FreedElsewhere: Sendable {
         var known: [Mirror]?
         /// Of the directories above the last key, the outermost first.
         var within: [Mirror] = []
+        /// Of directories that are mirrors.
+        var nested: [[UInt8]: Mirror] = [:]
     }
 
     private let path: String
     private let remote: RemoteIdentity
     private let nested: [[UInt8]]
     private let acceptsMounts: Bool
+    let knowsOwn: Bool
     private let found = Mutex(Found())
 
     /// `nested` are the states of mirrors within the directory, as the walk found them; with
-    /// `acceptsMounts`, the user says that all disks are there.
-    init(_ settings: MirrorSettings, nested: [[UInt8]] = [], acceptsMounts: Bool = false) {
+    /// `acceptsMounts`, the user says that all disks are there, and with `knowsOwn`, the rows of
+    /// this state tell what was freed here.
+    init(
+        _ settings: MirrorSettings,
+        nested: [[UInt8]] = [],
+        acceptsMounts: Bool = false,
+        knowsOwn: Bool = false
+    ) {
         (path, remote, self.nested) = (settings.directory, settings.identity, nested)
-        self.acceptsMounts = acceptsMounts
+        (self.acceptsMounts, self.knowsOwn) = (acceptsMounts, knowsOwn)
     }
 
     /// What another mirror or state says of a key; nil if none knows it.
-    func word(on key: ObjectKey) -> Word? {
+    ///
+    /// With `isMirror`, of the directories above it only those are looked at that are mirrors.
+    func word(on key: ObjectKey, isMirror: (([UInt8]) -> Bool)? = nil) -> Word? {
         found.withLock { found in
             let known = found.known ?? mirrorsAround + mirrorsWithin
             found.known = known
-            descend(to: key.bytes, &found.within)
+            if isMirror == nil { descend(to: key.bytes, &found.within) }
+            let nested = isMirror.map { mirrors(above: [UInt8](key.bytes), &found.nested, $0) }
             var doubt: Word?
-            for mirror in known + found.within {
+            for mirror in known + (nested ?? found.within) {
                 let word = mirror.word(on: key)
                 if case .freed? = word { return word }
                 if case .unmounted? = word, acceptsMounts { continue }
@@ -143,7 +152,8 @@ final class FreedElsewhere: Sendable {
 
     /// With the one of the directory itself; the innermost first.
     private var mirrorsAround: [Mirror] {
-        let places = [(path: path, prefix: [])] + GivenPath.around(path)
+        let own = knowsOwn ? [] : [(path: path, prefix: [UInt8]())]
+        let places = own + GivenPath.around(path)
         return places.map { Mirror(at: $0.path, below: $0.prefix) }
             + places.compactMap { Mirror(at: $0.path, within: remote) }
     }
@@ -156,6 +166,27 @@ final class FreedElsewhere: Sendable {
                 within: remote
             )
         }
+    }
+
+    private func mirrors(
+        above key: [UInt8],
+        _ known: inout [[UInt8]: Mirror],
+        _ isMirror: ([UInt8]) -> Bool
+    ) -> [Mirror] {
+        var mirrors: [Mirror] = []
+        for step in key.indices.dropLast() where key[step] == UInt8(ascii: "/") {
+            let place = [UInt8](key[..<step])
+            guard isMirror(place) else { continue }
+            let mirror =
+                known[place]
+                ?? Mirror(
+                    at: path + "/" + String(decoding: place, as: UTF8.self),
+                    above: [UInt8](key[...step])
+                )
+            known[place] = mirror
+            mirrors.append(mirror)
+        }
+        return mirrors
     }
 
     /// Makes `mirrors` those of the directories above a key: of all others, nothing is kept.

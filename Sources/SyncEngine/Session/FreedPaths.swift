@@ -13,6 +13,8 @@ internal import Synchronization
 /// run fetches it or deletes its object. It outlives the manifest.
 struct FreedPaths: Sendable, Hashable {
     static let fileName = "freed"
+    /// The setting of a state that has ever freed something itself.
+    static let ownSetting = "freed.own"
     /// Some 900,000 files; whole directories take a line each.
     static let maximumSize = 64 << 20
 

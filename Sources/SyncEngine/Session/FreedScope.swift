@@ -16,8 +16,6 @@ final class FreedScope: Sendable {
         var bytes: Int64 = 0
         /// Named files that are here, or that nobody expects any more.
         var returned: Set<ObjectKey> = []
-        /// Named directories of which something that this state has freed comes back.
-        var returning: Set<ObjectKey> = []
         /// What is neither here nor in the bucket.
         var lost = Some()
         /// Rows of what a mirror around the directory or within it has freed.
@@ -58,20 +56,21 @@ final class FreedScope: Sendable {
     private let files: FreedPolicy
     private var bringsBack: Bool { files.comeBack }
     private let elsewhere: FreedElsewhere?
+    private let judgesInodes: Bool
     private let isExpected: @Sendable (ObjectKey) -> Bool
     private let counted = Mutex(Seen())
-    /// Whether rows in a directory that is named say that their files were freed.
-    private let freedRows = Mutex<[ObjectKey: Bool]>([:])
 
     /// `isExpected` says what the run looks for in the bucket.
     init(
         _ paths: FreedPaths = FreedPaths(),
         _ files: FreedPolicy = .stay,
         _ elsewhere: FreedElsewhere? = nil,
+        judgesInodes: Bool = true,
         isExpected: @escaping @Sendable (ObjectKey) -> Bool = { _ in true }
     ) {
         self.paths = paths
         (self.files, self.elsewhere) = (files, elsewhere)
+        self.judgesInodes = judgesInodes
         self.isExpected = isExpected
     }
 
@@ -82,20 +81,20 @@ final class FreedScope: Sendable {
         !paths.isEmpty || entry.base?.isFreed == true
     }
 
-    /// The same entry, as one that was freed if another mirror has freed its file.
+    /// The same entry, as one that was freed if another mirror or state has freed its file.
     ///
-    /// The row says so from then on: that mirror may go to another place.
+    /// The row says so from then on: that mirror may go to another place. A file that was recorded
+    /// here after the list was written is one that came back.
     func marking(
         _ entry: JoinedEntry,
-        _ manifest: ManifestStore
-    ) async throws(ManifestError) -> JoinedEntry {
+        isMirror: (([UInt8]) -> Bool)? = nil
+    ) -> JoinedEntry {
         guard let elsewhere, let base = entry.base, entry.remote != nil, !base.isFreed,
             entry.local == nil ? files == .stay : isFileOfAnother(entry, than: base),
-            case .freed(_, let directory)? = elsewhere.word(on: entry.key)
+            case .freed(_, let time)? = elsewhere.word(on: entry.key, isMirror: isMirror)
         else { return entry }
-        // Where this state knows of files that were freed, this one is here again.
-        if entry.local != nil, let directory,
-            try await hasFreedRows(directory, manifest)
+        if entry.local != nil, let time,
+            base.changed.map({ $0 > time.nanosecondsSince1970 }) == true
         {
             return entry
         }
@@ -107,19 +106,15 @@ final class FreedScope: Sendable {
         return JoinedEntry(key: entry.key, base: row, local: entry.local, remote: entry.remote)
     }
 
-    private func hasFreedRows(
-        _ directory: ObjectKey,
-        _ manifest: ManifestStore
-    ) async throws(ManifestError) -> Bool {
-        if let known = freedRows.withLock({ $0[directory] }) { return known }
-        let isFound = try await manifest.hasFreed(beneath: directory)
-        freedRows.withLock { $0[directory] = isFound }
-        return isFound
+    /// True for what only another mirror had freed, whose list does not name it any more.
+    private func isOver(_ entry: JoinedEntry) -> Bool {
+        guard let elsewhere, !elsewhere.knowsOwn, !paths.contains(entry.key) else { return false }
+        return elsewhere.word(on: entry.key) == nil
     }
 
     private func isFileOfAnother(_ entry: JoinedEntry, than base: ManifestEntry) -> Bool {
         guard case .file? = entry.local?.kind else { return false }
-        return LocalChange(of: entry.local, since: base, judgesInodes: true) != .same
+        return LocalChange(of: entry.local, since: base, judgesInodes: judgesInodes) != .same
     }
 
     /// Looks at an entry of the plan, whatever the run makes of it.
@@ -148,7 +143,7 @@ final class FreedScope: Sendable {
         if let place, entry.remote != nil { noteFound(place) }
         guard entry.local == nil, entry.base != nil, !entry.key.isDirectoryMarker else { return }
         if entry.remote != nil { return noteReplaced(entry) }
-        if isExpected(entry.key) { noteLost(entry.key) }
+        if isExpected(entry.key), !isOver(entry) { noteLost(entry.key) }
     }
 
     private func noteLost(_ key: ObjectKey) {
@@ -289,15 +284,12 @@ final class FreedScope: Sendable {
         if bringsBack, let base = entry.base, entry.local == nil, entry.remote != nil,
             isFreed(entry)
         {
-            if base.isFreed, let place = paths.directory(of: entry.key) {
-                counted.withLock { _ = $0.returning.insert(paths.keys[place]) }
-            }
             // It was not deleted.
             let row = base.leftOut(true)
             return JoinedEntry(key: entry.key, base: row, local: nil, remote: entry.remote)
         }
         if files != .comeBackOrEnd, entry.local == nil, entry.remote == nil, entry.base != nil,
-            isFreed(entry)
+            isFreed(entry), !isOver(entry)
         {
             return nil
         }
@@ -332,14 +324,5 @@ final class FreedScope: Sendable {
             )
         case .file, .directory, nil: return chosen
         }
-    }
-}
-
-extension ManifestStore {
-    /// True if a row beneath a directory says that its file was freed.
-    func hasFreed(beneath directory: ObjectKey) async throws(ManifestError) -> Bool {
-        let rows = pages(.entries(in: KeyRange(prefix: directory)), limit: 1_024)
-        for try await page in rows where page.contains(where: \.isFreed) { return true }
-        return false
     }
 }

@@ -168,12 +168,12 @@ enum IgnoreFile {
         in directory: MirrorDirectory,
         _ disk: BlockingQueue
     ) async throws {
-        guard isRules(key) else { return }
+        guard isOfDirectory(key) else { return }
         try await note(.init(), of: key, in: directory, disk)
     }
 
-    /// True for the file of this mirror, or of one within it.
-    static func isRules(_ key: ObjectKey) -> Bool {
+    /// True for the file of this mirror, and for one that may be of a mirror within it.
+    static func isOfDirectory(_ key: ObjectKey) -> Bool {
         key == Self.key || key.bytes.suffix(suffix.count).elementsEqual(suffix)
     }
 

@@ -37,6 +37,8 @@ struct MirrorSession: Sendable {
     let damaged: DamagedRows
     /// What the user has only in the bucket.
     let freed: FreedPaths
+    /// True if this state has freed something: its rows tell what.
+    let hasFreed: Bool
     /// The name of the state, which no other mirror has.
     let state: String
 
@@ -190,6 +192,7 @@ struct MirrorSession: Sendable {
                     isRebuilt: isRebuilt && (locks || outcome != .opened)
                 ),
                 freed: try FreedPaths.read(in: directory),
+                hasFreed: try await manifest.setting(FreedPaths.ownSetting) != nil,
                 state: finding.state
             )
             if let row = rules.damaged, locks { try await session.damaged.mark(row) }

@@ -67,6 +67,8 @@ extension EngineRuns {
         {
             let fixture = try fixture("in/f")
             try fixture.write("a/in/.osssyncignore", Data("*.key\n".utf8))
+            let inner = try fixture.engine("a/in", state: nil, prefix: "in/")
+            _ = try await inner.run(.push, options: MirrorFixture.options()) { _ in }
             try await fixture.run("a", .push)
             #expect(try await fixture.free(["in"]).report.files == 1)
             #expect(!fixture.exists("a/in/f") && fixture.exists("a/in/.osssyncignore"))

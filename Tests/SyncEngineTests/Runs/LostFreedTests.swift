@@ -96,16 +96,18 @@ extension EngineRuns {
                 try await free(fixture, [freed])
             }
             try fixture.write("a/films/a", MirrorFixture.ramp(7, 3))
-            let run = try await engine.run(.push, options: MirrorFixture.options()) { _ in }
-            #expect((run.conflicts, run.transferred) == (1, 0), "\(run)")
-            #expect(try await fixture.object("films/a") == MirrorFixture.ramp(100))
+            for _ in 1...2 {
+                let run = try await engine.run(.push, options: MirrorFixture.options()) { _ in }
+                #expect((run.conflicts, run.transferred) == (1, 0), "\(run)")
+                #expect(try await fixture.object("films/a") == MirrorFixture.ramp(100))
+            }
         }
 
         @Test func `of a directory that came back one by one are like any others`() async throws {
             let fixture = try await MirrorFixture.withFilms()
             try await free(fixture, ["films"])
             let pull = try await fixture.run("a", .pull) { $0.paths = ["films/a", "films/b"] }
-            #expect(pull.transferred == 2 && !fixture.exists("a/.osssync/freed"), "\(pull)")
+            #expect(pull.transferred == 2, "\(pull)")
             try fixture.write("a/films/a", MirrorFixture.ramp(7, 3))
             #expect(try await fixture.run("a", .push).isInStep)
         }
