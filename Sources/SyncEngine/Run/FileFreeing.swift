@@ -91,7 +91,7 @@ struct FileFreeing {
                     return
                 }
                 let isNamed = found.missing.remove(entry.key) != nil
-                guard !isOfRules(entry.key) else {
+                guard !IgnoreFile.isOfMirror(entry.key, in: context.directory) else {
                     if isNamed { keep(entry.key, file.size, Self.rules, &found.report) }
                     return
                 }
@@ -103,19 +103,6 @@ struct FileFreeing {
         try await keepOthers(&found)
         keepMounts(&found)
         return found
-    }
-
-    /// True for the ignore file of this mirror, or of one within it.
-    private func isOfRules(_ key: ObjectKey) -> Bool {
-        guard key != IgnoreFile.key else { return true }
-        guard IgnoreFile.isOfDirectory(key) else { return false }
-        let directory = String(
-            decoding: key.bytes.dropLast(IgnoreFile.name.utf8.count),
-            as: UTF8.self
-        )
-        return GivenPath.isDirectory(
-            context.directory.path + "/" + directory + RelativePath.stateDirectoryName
-        )
     }
 
     /// Names what the user gave and no run mirrors as a file.

@@ -170,17 +170,13 @@ struct PlanSource: RunStep {
             records: notesMounts && session.rulesProblem == nil
         )
         let (damaged, opened) = (session.damaged, openedDirectories)
-        // The walk does not see whether these are mirrors.
-        let pathsAbove = Set(paths.paths.flatMap { $0.parents.map { [UInt8]($0.bytes) } })
         func give(_ entry: JoinedEntry, _ loop: inout PlanLoop) async throws {
             if entry.local == nil, let row = entry.base, filter.tags.mayBeTag(row.key) {
                 copies?.note(gone: row)
             }
             let found = try await leftOut.marking(opened?.closed(entry) ?? entry)
             let undamaged = try await damaged.marking(found, records: leftOut.records)
-            let entry = scope.freed.marking(undamaged) { directory in
-                issues.isNested(directory) || pathsAbove.contains(directory)
-            }
+            let entry = scope.marking(undamaged, issues)
             try await scope.report(entry, session.manifest, issues)
             let chosen = scope.choose(entry, issues)
             loop.note(entry, isSelected: chosen != nil, isHeld: chosen == nil && scope.holds(entry))

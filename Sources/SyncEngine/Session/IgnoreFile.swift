@@ -177,6 +177,16 @@ enum IgnoreFile {
         key == Self.key || key.bytes.suffix(suffix.count).elementsEqual(suffix)
     }
 
+    /// True for the file of this mirror, or of one within it.
+    static func isOfMirror(_ key: ObjectKey, in directory: MirrorDirectory) -> Bool {
+        guard key != Self.key else { return true }
+        guard isOfDirectory(key) else { return false }
+        let place = String(decoding: key.bytes.dropLast(name.utf8.count), as: UTF8.self)
+        return GivenPath.isDirectory(
+            directory.path + "/" + place + RelativePath.stateDirectoryName
+        )
+    }
+
     private static let suffix = [UInt8]("/\(name)".utf8)
 
     /// Says to a mirror within this one that its file will be what this run has downloaded.
