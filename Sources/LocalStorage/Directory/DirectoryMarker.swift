@@ -23,6 +23,9 @@ package struct DirectoryMarker: Sendable, Hashable {
     /// The newest last.
     private var lines: [Line] = []
 
+    /// How many states mirror the directory.
+    package var stateCount: Int { lines.count }
+
     package init(name: String) {
         self.name = name
     }

@@ -4,8 +4,8 @@ package enum FreedPolicy: Sendable, Hashable {
     case stay
     /// They are fetched, and what the bucket has lost of them is named.
     case comeBack
-    /// They are fetched, and nobody expects any more what the bucket has lost of them.
+    /// They are fetched, and what the bucket has lost of them is given up.
     case comeBackOrEnd
 
-    var comeBack: Bool { self != .stay }
+    var bringsBack: Bool { self != .stay }
 }

@@ -53,7 +53,7 @@ struct RunDeletions: RunStep {
     /// True if the run fetches what was freed and nothing else: if that is gone, the user gives it
     /// up.
     private var onlyBringsBack: Bool {
-        setup.freed.comeBack && direction == .pull
+        setup.freed.bringsBack && direction == .pull
             && paths.paths.allSatisfy {
                 session.freed.contains($0.key) || session.freed.names($0.beneath)
             }

@@ -112,11 +112,16 @@ extension RunEnding {
         guard !session.freed.isEmpty, settings.shard == nil else { return }
         let summary = context.tracker.summary
         let isWhole =
-            setup.freed.comeBack && isClean && options.plan == nil
+            setup.freed.bringsBack && isClean && options.plan == nil
             && (setup.freed == .comeBackOrEnd || coverage.lostFreed == 0)
             && summary.excluded == 0 && summary.skipped == coverage.lostFreed
             && summary.notMirrored == 0 && summary.conflicts == 0
-        let named = setup.freed.comeBack ? session.freed.keys.filter { paths.contains($0) } : []
+        // What another state has freed need not be all that this one's bucket has.
+        let states = try await context.onDisk { directory throws(LocalError) in
+            try directory.markerFile.read()?.stateCount ?? 0
+        }
+        let isOwn = session.hasFreed || states <= 1
+        let named = setup.freed.bringsBack ? session.freed.keys.filter { paths.contains($0) } : []
         let files = named.filter { !$0.isDirectoryMarker }
         var returned: Set<ObjectKey> = []
         for key in coverage.returned.union(files)
@@ -124,7 +129,8 @@ extension RunEnding {
             returned.insert(key)
         }
         let left = session.freed.removing { key in
-            returned.contains(key) || isWhole && key.isDirectoryMarker && paths.contains(key)
+            returned.contains(key)
+                || isWhole && isOwn && key.isDirectoryMarker && paths.contains(key)
         }
         if left != session.freed { try left.write(to: session.directory) }
     }

@@ -12,11 +12,11 @@ internal import Synchronization
 /// A file is named in such a list before it goes. So a list that is read when an object is to be
 /// deleted has every file that was freed before the walk missed it.
 final class FreedElsewhere: Sendable {
-    private struct Mirror {
+    private struct OtherMirror {
         let path: String
-        /// What comes off a key for the list's names.
+        /// What comes off a key for the names in its list: `e/` for a mirror in `e`.
         var above: [UInt8] = []
-        /// What comes before it.
+        /// What comes before it: `d/` for a mirror around, if this one is in its directory `d`.
         var below: [UInt8] = []
         /// Nil for a list that is damaged or cannot be read, and may name anything.
         let freed: FreedPaths?
@@ -91,23 +91,23 @@ final class FreedElsewhere: Sendable {
         }
     }
 
-    /// What is said of a key.
+    /// What another mirror says of a key.
     enum Word {
         /// By which mirror, and when its list was written last.
         case freed(path: String, at: Timestamp?)
-        /// Why nobody can tell.
+        /// Why it cannot be known.
         case doubtful(String)
-        /// What is missing lies perhaps on a disk.
+        /// What is missing may be on a disk that is not mounted.
         case unmounted(String)
     }
 
     private struct Found {
         /// Those around the directory, and those within it that have freed anything.
-        var known: [Mirror]?
+        var known: [OtherMirror]?
         /// Of the directories above the last key, the outermost first.
-        var within: [Mirror] = []
+        var within: [OtherMirror] = []
         /// Of directories that are mirrors.
-        var nested: [[UInt8]: Mirror] = [:]
+        var nested: [[UInt8]: OtherMirror] = [:]
     }
 
     private let path: String
@@ -151,17 +151,17 @@ final class FreedElsewhere: Sendable {
     }
 
     /// With the one of the directory itself; the innermost first.
-    private var mirrorsAround: [Mirror] {
+    private var mirrorsAround: [OtherMirror] {
         let own = knowsOwn ? [] : [(path: path, prefix: [UInt8]())]
         let places = own + GivenPath.around(path)
-        return places.map { Mirror(at: $0.path, below: $0.prefix) }
-            + places.compactMap { Mirror(at: $0.path, within: remote) }
+        return places.map { OtherMirror(at: $0.path, below: $0.prefix) }
+            + places.compactMap { OtherMirror(at: $0.path, within: remote) }
     }
 
-    private var mirrorsWithin: [Mirror] {
+    private var mirrorsWithin: [OtherMirror] {
         nested.compactMap { state in
             let name = state.dropLast(RelativePath.stateDirectoryName.utf8.count + 1)
-            return Mirror(
+            return OtherMirror(
                 at: path + "/" + String(decoding: name, as: UTF8.self),
                 within: remote
             )
@@ -170,16 +170,16 @@ final class FreedElsewhere: Sendable {
 
     private func mirrors(
         above key: [UInt8],
-        _ known: inout [[UInt8]: Mirror],
+        _ known: inout [[UInt8]: OtherMirror],
         _ isMirror: ([UInt8]) -> Bool
-    ) -> [Mirror] {
-        var mirrors: [Mirror] = []
+    ) -> [OtherMirror] {
+        var mirrors: [OtherMirror] = []
         for step in key.indices.dropLast() where key[step] == UInt8(ascii: "/") {
             let place = [UInt8](key[..<step])
             guard isMirror(place) else { continue }
             let mirror =
                 known[place]
-                ?? Mirror(
+                ?? OtherMirror(
                     at: path + "/" + String(decoding: place, as: UTF8.self),
                     above: [UInt8](key[...step])
                 )
@@ -190,12 +190,12 @@ final class FreedElsewhere: Sendable {
     }
 
     /// Makes `mirrors` those of the directories above a key: of all others, nothing is kept.
-    private func descend(to key: [UInt8], _ mirrors: inout [Mirror]) {
+    private func descend(to key: [UInt8], _ mirrors: inout [OtherMirror]) {
         while let last = mirrors.last, !key.starts(with: last.above) { mirrors.removeLast() }
         let known = mirrors.last?.above.count ?? 0
         for step in key.indices.dropFirst(known).dropLast() where key[step] == UInt8(ascii: "/") {
             let place = path + "/" + String(decoding: key[..<step], as: UTF8.self)
-            mirrors.append(Mirror(at: place, above: [UInt8](key[...step])))
+            mirrors.append(OtherMirror(at: place, above: [UInt8](key[...step])))
         }
     }
 }

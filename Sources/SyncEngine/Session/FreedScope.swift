@@ -53,8 +53,8 @@ final class FreedScope: Sendable {
     /// The name of the last object that was freed, as that of a directory in which the next files
     /// may be; nil once that was told.
     private let last = Mutex<ObjectKey?>(nil)
-    private let files: FreedPolicy
-    private var bringsBack: Bool { files.comeBack }
+    private let policy: FreedPolicy
+    private var bringsBack: Bool { policy.bringsBack }
     private let elsewhere: FreedElsewhere?
     private let judgesInodes: Bool
     private let isExpected: @Sendable (ObjectKey) -> Bool
@@ -63,13 +63,13 @@ final class FreedScope: Sendable {
     /// `isExpected` says what the run looks for in the bucket.
     init(
         _ paths: FreedPaths = FreedPaths(),
-        _ files: FreedPolicy = .stay,
+        _ policy: FreedPolicy = .stay,
         _ elsewhere: FreedElsewhere? = nil,
         judgesInodes: Bool = true,
         isExpected: @escaping @Sendable (ObjectKey) -> Bool = { _ in true }
     ) {
         self.paths = paths
-        (self.files, self.elsewhere) = (files, elsewhere)
+        (self.policy, self.elsewhere) = (policy, elsewhere)
         self.judgesInodes = judgesInodes
         self.isExpected = isExpected
     }
@@ -90,7 +90,7 @@ final class FreedScope: Sendable {
         isMirror: (([UInt8]) -> Bool)? = nil
     ) -> JoinedEntry {
         guard let elsewhere, let base = entry.base, entry.remote != nil, !base.isFreed,
-            entry.local == nil ? files == .stay : isFileOfAnother(entry, than: base),
+            entry.local == nil ? policy == .stay : isFileOfAnother(entry, than: base),
             case .freed(_, let time)? = elsewhere.word(on: entry.key, isMirror: isMirror)
         else { return entry }
         if entry.local != nil, let time,
@@ -147,7 +147,7 @@ final class FreedScope: Sendable {
     }
 
     private func noteLost(_ key: ObjectKey) {
-        counted.withLock { $0.lost.add(key, isNamed: files == .comeBack) }
+        counted.withLock { $0.lost.add(key, isNamed: policy == .comeBack) }
     }
 
     private func noteReplaced(_ entry: JoinedEntry) {
@@ -181,7 +181,7 @@ final class FreedScope: Sendable {
             }
             noteLost(key)
             counted.withLock { seen in
-                if files == .comeBackOrEnd, seen.returned.count < Self.returnedLimit {
+                if policy == .comeBackOrEnd, seen.returned.count < Self.returnedLimit {
                     seen.returned.insert(key)
                 }
             }
@@ -190,7 +190,7 @@ final class FreedScope: Sendable {
 
     /// What is said of files that are nowhere; nil if there are none, or each is named.
     var lostMessage: String? {
-        guard files != .comeBack else { return nil }
+        guard policy != .comeBack else { return nil }
         let lost = seen.lost
         let place = "in the bucket, which should have the only "
         let advice =
@@ -288,7 +288,7 @@ final class FreedScope: Sendable {
             let row = base.leftOut(true)
             return JoinedEntry(key: entry.key, base: row, local: nil, remote: entry.remote)
         }
-        if files != .comeBackOrEnd, entry.local == nil, entry.remote == nil, entry.base != nil,
+        if policy != .comeBackOrEnd, entry.local == nil, entry.remote == nil, entry.base != nil,
             isFreed(entry), !isOver(entry)
         {
             return nil

@@ -75,7 +75,8 @@ struct AcceptedRules: Sendable, Hashable {
         (self.texts, self.received) = (texts, received)
     }
 
-    /// The same of the file of another directory, if that is a mirror.
+    /// Notes in another mirror what a run made of that one's ignore file; nothing for a directory
+    /// that is no mirror.
     static func note(_ received: Received, inMirrorAt path: String) throws {
         guard let folder = try StateFolder.ofOwnDirectory(at: path) else { return }
         let content = try folder.read(fileName)

@@ -135,6 +135,31 @@ extension EngineRuns {
             }
         }
 
+        /// Its bucket need not have all of them.
+        @Test func `of a directory are expected until the state that freed it has them back`()
+            async throws
+        {
+            let fixture = try await MirrorFixture.withFilms()
+            let smaller = try fixture.engine("a", state: "smaller", prefix: "smaller/")
+            let third = try fixture.engine("a", state: "third")
+            var excluding = MirrorFixture.options()
+            try excluding.filter.exclude("/films/b")
+            _ = try await smaller.run(.push, options: excluding) { _ in }
+            _ = try await third.run(.push, options: MirrorFixture.options()) { _ in }
+            try await free(fixture, ["films"])
+            let pulling = MirrorFixture.options { $0.paths = ["films"] }
+            let pull = try await smaller.run(.pull, options: pulling) { _ in }
+            #expect(pull.transferred == 1, "\(pull)")
+            let push = try await third.run(
+                .push,
+                options: MirrorFixture.options { Self.deleting(&$0) }
+            ) { _ in }
+            #expect(push.deleted == 0, "\(push)")
+            #expect(try await fixture.objects().contains("films/b"))
+            _ = try await fixture.run("a", .pull) { $0.paths = ["films"] }
+            #expect(!fixture.exists("a/.osssync/freed") && fixture.exists("a/films/b"))
+        }
+
         @Test func `may be any where a list cannot be read`() async throws {
             let fixture = try await MirrorFixture.withFilms()
             let inner = try fixture.engine("a/films", state: nil, prefix: "mirror/films/")
