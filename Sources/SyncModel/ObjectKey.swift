@@ -66,6 +66,15 @@ extension ObjectKey: ExpressibleByStringLiteral, CustomStringConvertible {
     package var description: String { display }
 }
 
+extension ObjectKey {
+    /// The keys of the markers above it, the outermost first.
+    package var directoriesAbove: [ObjectKey] {
+        let bytes = [UInt8](self.bytes)
+        return bytes.indices.dropLast().filter { bytes[$0] == UInt8(ascii: "/") }
+            .map { ObjectKey(bytes[...$0]) }
+    }
+}
+
 /// Byte order as `memcmp` and every listing have it: the shorter of two equal beginnings is first.
 package func bytesPrecede(_ left: [UInt8], _ right: [UInt8]) -> Bool {
     let index = unsafe firstDifference(left.span.bytes, right.span.bytes)

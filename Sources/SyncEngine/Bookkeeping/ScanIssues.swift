@@ -44,8 +44,8 @@ final class ScanIssues: Sendable {
         var originals: [ObjectKey] = []
         /// Files in such a one.
         var copiedFiles: [LocalEntry] = []
-        /// The states of mirrors within this one.
-        var states: Set<[UInt8]> = []
+        /// The directories of mirrors within this one.
+        var nested: Set<ObjectKey> = []
 
         var pathCount: Int { hidden.count + links.count + lost.count + tagged.count }
 
@@ -90,17 +90,12 @@ final class ScanIssues: Sendable {
             + "\(Self.namedLimit) were listed"
     }
 
-    /// Where the states of mirrors within this one are, by the walk of this run.
-    var nestedStates: [[UInt8]] { state.withLock { [[UInt8]]($0.states) } }
+    /// The directories in which the walk of this run has met the state of a mirror.
+    var nestedMirrors: Set<ObjectKey> { state.withLock { $0.nested } }
 
-    /// True for a directory in which the walk has met the state of a mirror.
-    func isNested(_ directory: [UInt8]) -> Bool {
-        state.withLock { state in
-            !state.states.isEmpty && state.states.contains(directory + Self.stateName)
-        }
+    func isNestedMirror(_ directory: ObjectKey) -> Bool {
+        state.withLock { $0.nested.contains(directory) }
     }
-
-    private static let stateName = [UInt8](("/" + RelativePath.stateDirectoryName).utf8)
 
     /// Paths that are in memory.
     var hiddenCount: Int { state.withLock { $0.pathCount } }
@@ -126,7 +121,10 @@ final class ScanIssues: Sendable {
         let isNamed = state.withLock { state in
             if issue.makesScanIncomplete { state.isIncomplete = true }
             if !issue.isReserved { state.hidden[issue.path] = issue.reason }
-            if issue.reason == .nestedMirror { state.states.insert(issue.path) }
+            if issue.reason == .nestedMirror {
+                let name = RelativePath.stateDirectoryName.utf8
+                state.nested.insert(ObjectKey(issue.path.dropLast(name.count)))
+            }
             guard issue.isLeftOutByDesign else { return true }
             state.leftOut += 1
             // The state of a mirror within this one is not a user's file.

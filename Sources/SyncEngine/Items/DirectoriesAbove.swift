@@ -44,13 +44,12 @@ struct DirectoriesAbove: ItemWorker {
         }
         // Nil for one that a run made for its owner alone, because its marker did not answer.
         let isMade = found == nil
-        let marker: ObjectMetadata
-        do {
-            marker = try await head(path.key)
-        } catch {
-            guard isMade, error.isVanished else { throw error }
-            _ = try await context.onDisk { directory throws(LocalError) in
-                try directory.openUnasked(path)
+        let permissions = Permissions(parts)
+        guard let marker = try await permissions.marker(path.key) else {
+            if isMade {
+                _ = try await context.onDisk { directory throws(LocalError) in
+                    try directory.openUnasked(path)
+                }
             }
             return
         }
@@ -68,7 +67,6 @@ struct DirectoriesAbove: ItemWorker {
                 lastModified: marker.lastModified
             )
         )
-        let permissions = Permissions(parts)
         if isMade {
             await permissions.settleDirectory(entry, .mode)
             return
@@ -89,22 +87,24 @@ struct DirectoriesAbove: ItemWorker {
     }
 
     private func make(_ path: RelativePath) async throws {
-        let directory = context.directory
-        let marker: ObjectMetadata
+        let (directory, permissions) = (context.directory, Permissions(parts))
+        let marker: ObjectMetadata?
         do {
-            marker = try await head(path.key)
+            marker = try await permissions.marker(path.key)
         } catch {
-            guard !error.isVanished, error != .cancelled, await mayHaveMarker(path) else { return }
+            guard error != .cancelled, await mayHaveMarker(path) else { return }
             // Its owner's alone until its marker has answered.
             try await context.closed.writing([path]) { () throws(LocalError) in
                 try directory.makeUnaskedDirectory(path)
             }
-            guard Permissions(parts).tellsUnread(error) else {
+            guard permissions.tellsUnread(error) else {
                 return fail(.mode, path.key, size: 0, error)
             }
             return
         }
-        guard let tag = marker.etag, let mode = FileMode.of(marker, .directory) else { return }
+        guard let marker, let tag = marker.etag, let mode = FileMode.of(marker, .directory) else {
+            return
+        }
         let meant = try await context.disk.run { () throws(LocalError) in
             try directory.permissions(ofMarker: mode)
         }
@@ -121,6 +121,6 @@ struct DirectoriesAbove: ItemWorker {
             lastModified: marker.lastModified
         )
         let entry = JoinedEntry(key: path.key, base: nil, local: nil, remote: object)
-        await Permissions(parts).settleDirectory(entry, .download)
+        await permissions.settleDirectory(entry, .download)
     }
 }

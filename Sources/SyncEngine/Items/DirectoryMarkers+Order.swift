@@ -137,7 +137,7 @@ extension DirectoryMarkers {
         else { return false }
         let entry = JoinedEntry(key: local.path, base: nil, local: local, remote: nil)
         do throws(ItemFailure) {
-            return try await permissions.marker(entry) == nil
+            return try await permissions.marker(entry.key) == nil
         } catch {
             // What may not be asked is as recorded.
             return false

@@ -134,8 +134,8 @@ extension DirectoryMarkers {
         }
     }
 
-    /// True for a directory that a run made for its owner alone, because a marker did not answer:
-    /// that is nobody's choice.
+    /// True for a directory that a run made for its owner alone, because a marker did not answer,
+    /// and whose permissions no user chose.
     private func isUnasked(_ entry: JoinedEntry) async -> Bool {
         guard entry.local?.permissions == 0o700, let path = try? RelativePath(key: entry.key) else {
             return false
@@ -222,7 +222,7 @@ extension DirectoryMarkers {
             let sent = try await putMarker(entry, context.markerRequest(entry, mode), mode)
             let found: ObjectMetadata?
             do throws(ItemFailure) {
-                found = try await permissions.marker(entry)
+                found = try await permissions.marker(entry.key)
             } catch {
                 // A key that may not read: the store most likely keeps what it took.
                 guard error.isRefusedOperation else { throw error }

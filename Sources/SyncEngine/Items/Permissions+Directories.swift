@@ -68,9 +68,9 @@ extension Permissions {
 
     /// The marker of a directory, with what it says of that; nil if it is gone, or kept under
     /// another name.
-    func marker(_ entry: JoinedEntry) async throws(ItemFailure) -> ObjectMetadata? {
+    func marker(_ key: ObjectKey) async throws(ItemFailure) -> ObjectMetadata? {
         do throws(ItemFailure) {
-            return try await head(entry.key)
+            return try await head(key)
         } catch {
             guard error.isVanished else { throw error }
             return nil
@@ -175,7 +175,7 @@ extension Permissions {
     private func settle(_ entry: JoinedEntry) async throws -> Bool {
         let found: ObjectMetadata?
         do throws(ItemFailure) {
-            found = try await marker(entry)
+            found = try await marker(entry.key)
         } catch {
             guard tellsUnread(error) else { throw error }
             // Asked for again in each run: other credentials may be allowed to.

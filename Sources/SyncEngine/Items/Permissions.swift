@@ -190,7 +190,7 @@ struct Permissions: ItemWorker {
     /// them, or has its own.
     func modeOfObject(_ entry: JoinedEntry) async throws -> UInt32? {
         if entry.local?.isDirectory == true {
-            switch try await directoryMode(entry, marker(entry)).mode {
+            switch try await directoryMode(entry, marker(entry.key)).mode {
             case .none: return nil
             case .object(let mode), .directory(let mode): return mode
             }

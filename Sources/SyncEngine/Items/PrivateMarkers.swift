@@ -121,12 +121,3 @@ final class PrivateMarkers: Sendable {
         }
     }
 }
-
-extension ObjectKey {
-    /// The keys of the markers above it, the outermost first.
-    var directoriesAbove: [ObjectKey] {
-        let bytes = [UInt8](self.bytes)
-        return bytes.indices.dropLast().filter { bytes[$0] == UInt8(ascii: "/") }
-            .map { ObjectKey(bytes[...$0]) }
-    }
-}

@@ -24,7 +24,7 @@ struct PlanScope: Sendable {
     /// What the user has only in the bucket.
     let freed: FreedScope
     /// Of which the walk does not see whether they are mirrors.
-    private var pathsAbove: Set<[UInt8]> = []
+    private var pathsAbove: Set<ObjectKey> = []
     private let onCostly: @Sendable (ObjectKey) -> Void
     /// Takes names that are left out, and the rule; nil if nobody asks.
     private let onExcluded: (@Sendable (ObjectKey, _ rule: String) -> Void)?
@@ -97,7 +97,7 @@ struct PlanScope: Sendable {
             onExcluded: onExcluded,
             onOutside: onOutside
         )
-        pathsAbove = Set(setup.paths.paths.flatMap { $0.parents.map { [UInt8]($0.bytes) } })
+        pathsAbove = Set(setup.paths.paths.flatMap { $0.parents.map(\.key) })
     }
 
     /// What was freed, of which a run of this setup lists what no pattern excludes.
@@ -241,7 +241,7 @@ struct PlanScope: Sendable {
 
     /// The same entry, as one that was freed if another mirror or state has freed its file.
     func marking(_ entry: JoinedEntry, _ issues: ScanIssues) -> JoinedEntry {
-        freed.marking(entry) { issues.isNested($0) || pathsAbove.contains($0) }
+        freed.marking(entry) { issues.isNestedMirror($0) || pathsAbove.contains($0) }
     }
 
     /// Reports what is in the way of what was freed, if an entry shows any.

@@ -306,7 +306,7 @@ extension RunDeletions {
                 isRepeated: isRepeated,
                 freedElsewhere: FreedElsewhere(
                     context.setup.settings,
-                    nested: executor.issues.nestedStates,
+                    nested: executor.issues.nestedMirrors,
                     acceptsMounts: session.known.acceptsMounts
                 )
             ).run()

@@ -116,11 +116,6 @@ extension RunEnding {
             && (setup.freed == .comeBackOrEnd || coverage.lostFreed == 0)
             && summary.excluded == 0 && summary.skipped == coverage.lostFreed
             && summary.notMirrored == 0 && summary.conflicts == 0
-        // What another state has freed need not be all that this one's bucket has.
-        let states = try await context.onDisk { directory throws(LocalError) in
-            try directory.markerFile.read()?.stateCount ?? 0
-        }
-        let isOwn = session.hasFreed || states <= 1
         let named = setup.freed.bringsBack ? session.freed.keys.filter { paths.contains($0) } : []
         let files = named.filter { !$0.isDirectoryMarker }
         var returned: Set<ObjectKey> = []
@@ -128,11 +123,20 @@ extension RunEnding {
         where try await isBack(key) ?? coverage.returned.contains(key) {
             returned.insert(key)
         }
+        let endsDirectories = isWhole ? try await mayEndDirectories() : false
         let left = session.freed.removing { key in
             returned.contains(key)
-                || isWhole && isOwn && key.isDirectoryMarker && paths.contains(key)
+                || endsDirectories && key.isDirectoryMarker && paths.contains(key)
         }
         if left != session.freed { try left.write(to: session.directory) }
+    }
+
+    /// False where another state may have freed what this one's bucket does not have.
+    private func mayEndDirectories() async throws -> Bool {
+        if session.hasFreed { return true }
+        return try await context.onDisk { directory throws(LocalError) in
+            try directory.markerFile.read()?.stateCount ?? 0
+        } <= 1
     }
 
     /// False for a new file in the place of a freed one, of which the bucket has another version

@@ -23,7 +23,8 @@ final class FreedElsewhere: Sendable {
         /// When the list was written last.
         private(set) var freedAt: Timestamp?
         /// Where something was mounted, and is not now.
-        let unmounted: [ObjectKey]
+        private let unmounted: [ObjectKey]
+        private let folder: StateFolder?
 
         init(at path: String, above: [UInt8] = [], below: [UInt8] = []) {
             (self.path, self.above, self.below) = (path, above, below)
@@ -38,25 +39,24 @@ final class FreedElsewhere: Sendable {
                 freed = error.refusesReading ? FreedPaths() : nil
             }
             unmounted = MountList.unmounted(at: path, folder)
+            self.folder = folder
         }
 
-        /// One that may have been elsewhere when it freed anything, whose remote tells the objects.
+        /// The same by the objects of its remote: it may have been elsewhere when it freed them.
         ///
         /// Nil if it has freed nothing, or nothing of this remote.
-        init?(at path: String, within remote: RemoteIdentity) {
-            let identity = (try? StateFolder.ofDirectory(at: path))?
-                .flatMap { try? $0.read(StateIdentity.fileName) }
-                .flatMap { StateIdentity(content: $0) }
-            guard let other = identity?.remote, other.isOfSameBucket(as: remote) else { return nil }
+        func named(by remote: RemoteIdentity) -> OtherMirror? {
+            guard freed?.isEmpty != true,
+                let content = try? folder?.read(StateIdentity.fileName),
+                let other = StateIdentity(content: content)?.remote,
+                other.isOfSameBucket(as: remote)
+            else { return nil }
             let (mine, its) = ([UInt8](remote.prefix.utf8), [UInt8](other.prefix.utf8))
-            if its.starts(with: mine) {
-                self.init(at: path, above: [UInt8](its.dropFirst(mine.count)))
-            } else if mine.starts(with: its) {
-                self.init(at: path, below: [UInt8](mine.dropFirst(its.count)))
-            } else {
-                return nil
-            }
-            if freed?.isEmpty == true { return nil }
+            guard its.starts(with: mine) || mine.starts(with: its) else { return nil }
+            var mirror = self
+            mirror.above = [UInt8](its.dropFirst(mine.count))
+            mirror.below = [UInt8](mine.dropFirst(its.count))
+            return mirror
         }
 
         /// What it says of a key; nil if it does not know it.
@@ -69,14 +69,10 @@ final class FreedElsewhere: Sendable {
                         + "so that the object may be the only copy; check that disk"
                 )
             }
-            if freed.contains(inList(key)) {
-                return .freed(path: path, at: freedAt)
-            }
-            let (place, bytes) = (inList(key), inList(key).bytes)
+            let listed = ObjectKey(below + key.bytes.dropFirst(above.count))
+            if freed.contains(listed) { return .freed(path: path, at: freedAt) }
             let disk = unmounted.first { mount in
-                place.hasPrefix(mount)
-                    && (bytes.count == mount.bytes.count
-                        || [UInt8](bytes)[mount.bytes.count] == UInt8(ascii: "/"))
+                listed == mount || listed.hasPrefix(ObjectKey(mount.bytes + [UInt8(ascii: "/")]))
             }
             return disk.map { mount in
                 .unmounted(
@@ -84,10 +80,6 @@ final class FreedElsewhere: Sendable {
                         + "mounted now; mount it, or use --rebind if it was removed on purpose"
                 )
             }
-        }
-
-        private func inList(_ key: ObjectKey) -> ObjectKey {
-            ObjectKey(below + key.bytes.dropFirst(above.count))
         }
     }
 
@@ -104,25 +96,23 @@ final class FreedElsewhere: Sendable {
     private struct Found {
         /// Those around the directory, and those within it that have freed anything.
         var known: [OtherMirror]?
-        /// Of the directories above the last key, the outermost first.
-        var within: [OtherMirror] = []
-        /// Of directories that are mirrors.
-        var nested: [[UInt8]: OtherMirror] = [:]
+        /// Of the directories above the last key.
+        var above: [ObjectKey: OtherMirror] = [:]
     }
 
     private let path: String
     private let remote: RemoteIdentity
-    private let nested: [[UInt8]]
+    private let nested: Set<ObjectKey>
     private let acceptsMounts: Bool
     let knowsOwn: Bool
     private let found = Mutex(Found())
 
-    /// `nested` are the states of mirrors within the directory, as the walk found them; with
+    /// `nested` are the mirrors within the directory, as the walk found them; with
     /// `acceptsMounts`, the user says that all disks are there, and with `knowsOwn`, the rows of
     /// this state tell what was freed here.
     init(
         _ settings: MirrorSettings,
-        nested: [[UInt8]] = [],
+        nested: Set<ObjectKey> = [],
         acceptsMounts: Bool = false,
         knowsOwn: Bool = false
     ) {
@@ -133,14 +123,13 @@ final class FreedElsewhere: Sendable {
     /// What another mirror or state says of a key; nil if none knows it.
     ///
     /// With `isMirror`, of the directories above it only those are looked at that are mirrors.
-    func word(on key: ObjectKey, isMirror: (([UInt8]) -> Bool)? = nil) -> Word? {
-        found.withLock { found in
+    func word(on key: ObjectKey, isMirror: (ObjectKey) -> Bool = { _ in true }) -> Word? {
+        let directories = key.directoriesAbove.filter(isMirror)
+        return found.withLock { found in
             let known = found.known ?? mirrorsAround + mirrorsWithin
             found.known = known
-            if isMirror == nil { descend(to: key.bytes, &found.within) }
-            let nested = isMirror.map { mirrors(above: [UInt8](key.bytes), &found.nested, $0) }
             var doubt: Word?
-            for mirror in known + (nested ?? found.within) {
+            for mirror in known + mirrors(in: directories, &found.above) {
                 let word = mirror.word(on: key)
                 if case .freed? = word { return word }
                 if case .unmounted? = word, acceptsMounts { continue }
@@ -153,49 +142,32 @@ final class FreedElsewhere: Sendable {
     /// With the one of the directory itself; the innermost first.
     private var mirrorsAround: [OtherMirror] {
         let own = knowsOwn ? [] : [(path: path, prefix: [UInt8]())]
-        let places = own + GivenPath.around(path)
-        return places.map { OtherMirror(at: $0.path, below: $0.prefix) }
-            + places.compactMap { OtherMirror(at: $0.path, within: remote) }
+        let around = (own + GivenPath.around(path)).map {
+            OtherMirror(at: $0.path, below: $0.prefix)
+        }
+        return around + around.compactMap { $0.named(by: remote) }
     }
 
     private var mirrorsWithin: [OtherMirror] {
-        nested.compactMap { state in
-            let name = state.dropLast(RelativePath.stateDirectoryName.utf8.count + 1)
-            return OtherMirror(
-                at: path + "/" + String(decoding: name, as: UTF8.self),
-                within: remote
-            )
-        }
+        nested.compactMap { OtherMirror(at: place($0)).named(by: remote) }
     }
 
+    private func place(_ directory: ObjectKey) -> String {
+        path + "/" + String(decoding: directory.bytes.dropLast(), as: UTF8.self)
+    }
+
+    /// Makes `known` those of these directories: of all others, nothing is kept.
     private func mirrors(
-        above key: [UInt8],
-        _ known: inout [[UInt8]: OtherMirror],
-        _ isMirror: ([UInt8]) -> Bool
+        in directories: [ObjectKey],
+        _ known: inout [ObjectKey: OtherMirror]
     ) -> [OtherMirror] {
-        var mirrors: [OtherMirror] = []
-        for step in key.indices.dropLast() where key[step] == UInt8(ascii: "/") {
-            let place = [UInt8](key[..<step])
-            guard isMirror(place) else { continue }
-            let mirror =
-                known[place]
-                ?? OtherMirror(
-                    at: path + "/" + String(decoding: place, as: UTF8.self),
-                    above: [UInt8](key[...step])
-                )
-            known[place] = mirror
-            mirrors.append(mirror)
+        let mirrors = directories.map { directory in
+            known[directory]
+                ?? OtherMirror(at: place(directory), above: [UInt8](directory.bytes))
+        }
+        if directories.count != known.count || directories.contains(where: { known[$0] == nil }) {
+            known = Dictionary(uniqueKeysWithValues: zip(directories, mirrors))
         }
         return mirrors
-    }
-
-    /// Makes `mirrors` those of the directories above a key: of all others, nothing is kept.
-    private func descend(to key: [UInt8], _ mirrors: inout [OtherMirror]) {
-        while let last = mirrors.last, !key.starts(with: last.above) { mirrors.removeLast() }
-        let known = mirrors.last?.above.count ?? 0
-        for step in key.indices.dropFirst(known).dropLast() where key[step] == UInt8(ascii: "/") {
-            let place = path + "/" + String(decoding: key[..<step], as: UTF8.self)
-            mirrors.append(OtherMirror(at: place, above: [UInt8](key[...step])))
-        }
     }
 }

@@ -14,7 +14,7 @@ final class FreedScope: Sendable {
     struct Seen: Sendable {
         var count = 0
         var bytes: Int64 = 0
-        /// Named files that are here, or that nobody expects any more.
+        /// Named files that are here, or that are not expected any more.
         var returned: Set<ObjectKey> = []
         /// What is neither here nor in the bucket.
         var lost = Some()
@@ -87,7 +87,7 @@ final class FreedScope: Sendable {
     /// here after the list was written is one that came back.
     func marking(
         _ entry: JoinedEntry,
-        isMirror: (([UInt8]) -> Bool)? = nil
+        isMirror: (ObjectKey) -> Bool = { _ in true }
     ) -> JoinedEntry {
         guard let elsewhere, let base = entry.base, entry.remote != nil, !base.isFreed,
             entry.local == nil ? policy == .stay : isFileOfAnother(entry, than: base),
@@ -163,7 +163,7 @@ final class FreedScope: Sendable {
     /// nothing, as in another bucket.
     ///
     /// A directory with rows has been told by them, or has files that are as recorded, at which
-    /// nobody looks.
+    /// no run looks.
     func finish(
         _ manifest: ManifestStore,
         _ isWhole: Bool,
@@ -268,7 +268,7 @@ final class FreedScope: Sendable {
         }
     }
 
-    /// True for a file in the place of one that was freed: it is no later version of that one.
+    /// True for a file in the place of one that was freed: it is not a later version of that one.
     ///
     /// The list says so for another state of the directory than the one that freed it, and that
     /// one's rows where the other has ended an entry.
@@ -303,7 +303,7 @@ final class FreedScope: Sendable {
         }
         let chosen = isNew(entry) ? entry.withoutBase : entry
         switch entry.local?.kind {
-        // One that the bucket never had, as far as this state knows, is no freed one.
+        // One that the bucket never had, as far as this state knows, is not a freed one.
         case .file where paths.names(entry.key) && (entry.remote != nil || entry.base != nil):
             counted.withLock { seen in
                 guard seen.returned.count < Self.returnedLimit else { return }

@@ -76,7 +76,7 @@ struct AcceptedRules: Sendable, Hashable {
     }
 
     /// Notes in another mirror what a run made of that one's ignore file; nothing for a directory
-    /// that is no mirror.
+    /// that is not a mirror.
     static func note(_ received: Received, inMirrorAt path: String) throws {
         guard let folder = try StateFolder.ofOwnDirectory(at: path) else { return }
         let content = try folder.read(fileName)

@@ -252,7 +252,7 @@ enum IgnoreFile {
         )
     }
 
-    /// Reads it; what the disk changed behind everybody's back is no edit of the rules.
+    /// Reads it; what the disk changed behind its times is not an edit of the rules.
     private static func read(
         in directory: MirrorDirectory,
         _ row: ManifestEntry?,
@@ -291,16 +291,17 @@ enum IgnoreFile {
         return change == .same || row.isDamaged && change == .touched
     }
 
+    private static let damage =
+        "'\(name)' is damaged: its content is not the recorded one, although size and time are; "
+
     static let damagedMessage =
-        "'\(name)' is damaged: its content is not the recorded one, and nobody changed it; "
-        + "the recorded rules stay in effect. 'osssync verify --repair', or 'osssync pull "
+        damage + "the recorded rules stay in effect. 'osssync verify --repair', or 'osssync pull "
         + "--force' of it, brings it back"
 
     private static var damaged: TransferError {
         TransferError(
             code: .refused,
-            message: "'\(name)' is damaged: its content is not the recorded one, and nobody "
-                + "changed it; nothing was transferred. Write it again, or copy it from the bucket "
+            message: damage + "nothing was transferred. Write it again, or copy it from the bucket "
                 + "with 'osssync get'"
         )
     }
