@@ -287,6 +287,12 @@ int osssync_keeps_birth_times(int descriptor) {
     return (uint32_t)status.f_type != 0x794C7630u; // overlay: that of the copy made by the first change
 }
 
+int osssync_keeps_file_system_identifier(int descriptor) {
+    struct statfs status;
+    if (fstatfs(descriptor, &status) != 0) return -1;
+    return (uint32_t)status.f_type == EXT4_SUPER_MAGIC; // from its UUID; of Btrfs, a snapshot that is put back has another
+}
+
 int osssync_keeps_whole_seconds(int descriptor) {
     struct statfs status;
     if (fstatfs(descriptor, &status) != 0) return -1;
@@ -457,6 +463,11 @@ int osssync_keeps_inode_numbers(int descriptor) {
 int osssync_keeps_birth_times(int descriptor) {
     (void)descriptor;
     return 1;
+}
+
+int osssync_keeps_file_system_identifier(int descriptor) {
+    (void)descriptor;
+    return 0;
 }
 
 int osssync_keeps_whole_seconds(int descriptor) {

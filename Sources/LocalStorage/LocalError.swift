@@ -196,6 +196,9 @@ package enum LocalError: Error, Sendable, Hashable {
     /// True if the disk itself failed: what it holds of a file that was written is not known.
     package var isMediaFailure: Bool { errno == EIO }
 
+    /// True if the file system has no files as large as this one.
+    package var isTooLarge: Bool { errno == EFBIG }
+
     /// True unless nothing is there, or this user may not see it: what is there may be anything.
     package var isDoubtful: Bool {
         guard let errno else { return false }

@@ -33,7 +33,8 @@ enum Main {
             StopSignals.install { task.cancel() }
             // Threads of libcurl may still run, and `exit` would pull their libraries from under
             // them. Nothing is buffered that it would write.
-            _exit(await task.value.rawValue)
+            let code = await task.value
+            _exit((OutputStream.signalWithoutReader?.exitCode ?? code).rawValue)
         }
     }
 

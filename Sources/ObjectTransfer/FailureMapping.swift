@@ -88,6 +88,17 @@ extension ItemFailure {
         }
     }
 
+    /// Of a partial file, which has the place and the kind of name that all have; only its size is
+    /// its own.
+    package init(ofPartial error: any Error) {
+        self.init(ofTransfer: error)
+        if case .local(let message, let stops, _) = self, let error = error as? LocalError,
+            !error.isTooLarge
+        {
+            self = .local(message: message, stops: stops, isOfDisk: true)
+        }
+    }
+
     /// Of opening a local file to read it: what this user may not read says nothing of other files.
     package init(ofReading error: any Error) {
         self.init(ofTransfer: error)

@@ -19,6 +19,8 @@ package final class FailureStreaks: Sendable {
         case connection
         /// This disk has no room.
         case diskFull
+        /// This disk takes no files.
+        case disk
         /// Nothing that was read was encrypted with the password.
         case password
 
@@ -27,7 +29,7 @@ package final class FailureStreaks: Sendable {
             switch self {
             case .refused, .password: .credentials
             case .unavailable, .connection: .remoteUnreachable
-            case .diskFull: .localState
+            case .diskFull, .disk: .localState
             }
         }
 
@@ -35,7 +37,7 @@ package final class FailureStreaks: Sendable {
             switch self {
             case .refused(operation, _, _), .unavailable(operation, _, _), .connection: true
             case .password: operation == "GetObject"
-            case .refused, .unavailable, .diskFull: false
+            case .refused, .unavailable, .diskFull, .disk: false
             }
         }
     }
@@ -89,6 +91,7 @@ package final class FailureStreaks: Sendable {
         counts.withLock { counts in
             guard !counts.isEmpty else { return }
             counts[.diskFull] = nil
+            counts[.disk] = nil
         }
     }
 }
@@ -98,6 +101,7 @@ extension ItemFailure {
     package var sharedCause: FailureStreaks.Cause? {
         switch self {
         case .diskFull: return .diskFull
+        case .local(_, _, isOfDisk: true): return .disk
         case .storage(_, let answer, _, let cause):
             if cause == .undecryptable { return .password }
             guard let status = answer?.status, let operation = answer?.operation else {
@@ -143,7 +147,7 @@ extension TransferError {
         switch cause {
         case .refused: message += ". If that concerns a few names only, exclude them"
         case .password: message += ". Most likely the password does not fit"
-        case .unavailable, .connection, .diskFull: break
+        case .unavailable, .connection, .diskFull, .disk: break
         }
         self.init(
             code: cause.code,

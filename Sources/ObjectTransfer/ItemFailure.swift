@@ -51,8 +51,9 @@ package enum ItemFailure: Error, Sendable, Hashable {
     )
     /// The disk has no room for it; the text says how much is missing.
     case diskFull(message: String)
-    /// The disk refused; the text says what to do.
-    case local(message: String, stops: Bool = false)
+    /// The disk refused; the text says what to do. With `isOfDisk` it refuses a file of our own,
+    /// whatever the item.
+    case local(message: String, stops: Bool = false, isOfDisk: Bool = false)
     /// Another process or part of this one has it under way.
     case held
     /// The checkpoint is gone, or of another transfer.
@@ -118,7 +119,7 @@ package enum ItemFailure: Error, Sendable, Hashable {
     /// True if it ends the whole run, because what follows would fail, too.
     package var stops: Bool {
         switch self {
-        case .storage(_, _, let stops, _), .local(_, let stops): stops
+        case .storage(_, _, let stops, _), .local(_, let stops, _): stops
         case .manifest, .checkpointGone: true
         default: false
         }
@@ -209,7 +210,7 @@ package enum ItemFailure: Error, Sendable, Hashable {
             "another transfer of the same file is in progress"
         case .cancelled:
             "interrupted; transferred data is kept for the next run"
-        case .storage(let message, _, _, _), .local(let message, _), .manifest(let message),
+        case .storage(let message, _, _, _), .local(let message, _, _), .manifest(let message),
             .nameTaken(let message), .nameRefused(let message), .diskFull(let message),
             .sourceUnreadable(let message), .placeRefused(let message):
             message

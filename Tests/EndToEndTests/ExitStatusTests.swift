@@ -167,10 +167,12 @@ struct ExitStatusTests {
         }
         let push = try workplace.run("push", tree.path, workplace.remote, "--jobs", "16")
         #expect(push.status == 0, "\(push.diagnostics)")
-        // A reader that does not read: the program cannot end by itself.
+        // A terminal that nothing reads from: the program cannot end by itself.
         let pipe = Pipe()
-        let program = try workplace.start(
-            ["ls", workplace.remote, "--json"],
+        let program = try RunningProgram(
+            URL(filePath: "/usr/bin/python3"),
+            ["-c", Self.onTerminal, BuiltProducts.osssync.path, "ls", workplace.remote, "--json"],
+            environment: workplace.environment,
             output: pipe.fileHandleForWriting
         )
         _ = try pipe.fileHandleForReading.read(upToCount: 1)
@@ -182,6 +184,46 @@ struct ExitStatusTests {
         program.send(SIGINT)
         #expect(program.finish().status == 130)
     }
+
+    @Test(arguments: [SIGINT, SIGTERM, SIGHUP])
+    func `a reader that does not read keeps no program from ending`(signal: Int32) throws {
+        let workplace = try Workplace()
+        let tree = try workplace.makeDirectory("tree")
+        for index in 0..<1_000 {
+            try tree.write("a rather long name, to fill a pipe sooner, \(index)", Data())
+        }
+        let push = try workplace.run("push", tree.path, workplace.remote, "--jobs", "16")
+        #expect(push.status == 0, "\(push.diagnostics)")
+        for command in [["ls", workplace.remote], ["push", "-n", "-v", "--checksum", tree.path]] {
+            for index in 0..<1_000 {
+                try tree.write("a rather long name, to fill a pipe sooner, \(index)", Data([1]))
+            }
+            let pipe = Pipe()
+            let program = try workplace.start(
+                command + ["--json"],
+                output: pipe.fileHandleForWriting
+            )
+            _ = try pipe.fileHandleForReading.read(upToCount: 1)
+            program.send(signal)
+            #expect(program.finish().status == (signal == SIGINT ? 130 : 143))
+        }
+    }
+
+    /// Becomes a program whose output is a terminal, of which one byte is read.
+    private static let onTerminal = """
+        import os, pty, sys
+        master, terminal = pty.openpty()
+        waiting, alive = os.pipe()
+        if os.fork() == 0:
+            os.close(alive)
+            os.close(terminal)
+            os.write(1, os.read(master, 1))
+            os.read(waiting, 1)
+            os._exit(0)
+        os.set_inheritable(alive, True)
+        os.dup2(terminal, 1)
+        os.execv(sys.argv[1], sys.argv[1:])
+        """
 
     /// True while a signal waits for the process to take it.
     private static func isPending(_ process: Int32) throws -> Bool {

@@ -228,7 +228,13 @@ struct MirrorDirectoryTests {
         let one = RootIdentity(inode: 2, disk: .fileSystem(7))
         let two = RootIdentity(inode: 2, disk: .fileSystem(UInt64.max))
         #expect(!one.isSame(as: two))
-        for identity in [early, late, one, two] {
+        // Made in one second by one script.
+        let time = Timestamp(seconds: 1_700_000_000)
+        let first = RootIdentity(inode: 2, disk: .birth(time, fileSystem: 7))
+        let second = RootIdentity(inode: 2, disk: .birth(time, fileSystem: 8))
+        #expect(!first.isSame(as: second))
+        #expect(first.isSame(as: early))
+        for identity in [early, late, one, two, first, second] {
             #expect(RootIdentity(text: identity.text) == identity)
             // As it was recorded before disks were told apart.
             #expect(RootIdentity(text: "2")?.isSame(as: identity) == true)

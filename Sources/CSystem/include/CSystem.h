@@ -69,6 +69,8 @@ const char *osssync_pseudo_file_system(int descriptor);
 int osssync_keeps_inode_numbers(int descriptor);
 /// 1 if the time at which a file was made stays what it is; 0 if not, -1 with errno.
 int osssync_keeps_birth_times(int descriptor);
+/// 1 if the identifier of the file system belongs to the disk, wherever it is mounted; 0 if not, -1 with errno.
+int osssync_keeps_file_system_identifier(int descriptor);
 /// 1 if the file system keeps whole seconds of times, though it may show more for a while; 0 if not, -1 with errno.
 int osssync_keeps_whole_seconds(int descriptor);
 

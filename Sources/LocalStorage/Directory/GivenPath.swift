@@ -62,6 +62,17 @@ package enum GivenPath {
         return unsafe String(cString: found)
     }
 
+    /// The key that the file at `path` has in a mirror of `directory`; nil for one that lies
+    /// elsewhere, or is not there.
+    package static func key(of path: String, beneath directory: String) -> ObjectKey? {
+        guard let root = try? resolved(directory), let file = try? resolved(path) else {
+            return nil
+        }
+        let beneath = root == "/" ? root : root + "/"
+        guard file.utf8.starts(with: beneath.utf8) else { return nil }
+        return ObjectKey([UInt8](file.utf8.dropFirst(beneath.utf8.count)))
+    }
+
     /// The directories around the one that `path` leads to, the innermost first, each with what
     /// comes before a name in that one to make it a name in this one.
     package static func around(_ path: String) -> [(path: String, prefix: [UInt8])] {

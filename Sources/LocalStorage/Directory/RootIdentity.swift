@@ -4,8 +4,9 @@ package import SyncModel
 package struct RootIdentity: Sendable, Hashable {
     /// Distinguishes disks, whose root directories all have the same inode.
     package enum Disk: Sendable, Hashable {
-        /// When the directory was made.
-        case birth(Timestamp)
+        /// When the directory was made, and the identifier of its file system if that lasts: a
+        /// script may have made several disks in one second.
+        case birth(Timestamp, fileSystem: UInt64? = nil)
         /// The identifier of its file system, where that does not say when a directory was made.
         case fileSystem(UInt64)
     }
@@ -24,16 +25,19 @@ package struct RootIdentity: Sendable, Hashable {
     /// Parses ``text``; nil if it is not an identity.
     package init?(text: String) {
         let words = text.split(separator: ":", omittingEmptySubsequences: false)
-        guard words.count <= 2, let inode = UInt64(words[0]) else { return nil }
+        guard words.count <= 3, let inode = UInt64(words[0]) else { return nil }
         self.inode = inode
-        guard words.count == 2 else {
+        guard words.count > 1 else {
             disk = nil
             return
         }
         let number = words[1].dropFirst()
         switch words[1].first {
         case "b":
-            disk = Int64(number).map { .birth(Timestamp(nanosecondsSince1970: $0)) }
+            let fileSystem = words.count == 3 ? UInt64(words[2].dropFirst()) : nil
+            disk = Int64(number).map {
+                .birth(Timestamp(nanosecondsSince1970: $0), fileSystem: fileSystem)
+            }
         case "f":
             disk = UInt64(number).map { .fileSystem($0) }
         default: return nil
@@ -42,7 +46,8 @@ package struct RootIdentity: Sendable, Hashable {
 
     package var text: String {
         switch disk {
-        case .birth(let time): "\(inode):b\(time.nanosecondsSince1970)"
+        case .birth(let time, let fileSystem):
+            "\(inode):b\(time.nanosecondsSince1970)" + (fileSystem.map { ":f\($0)" } ?? "")
         case .fileSystem(let number): "\(inode):f\(number)"
         case nil: "\(inode)"
         }
@@ -52,7 +57,8 @@ package struct RootIdentity: Sendable, Hashable {
     package func isSame(as other: RootIdentity) -> Bool {
         guard inode == other.inode else { return false }
         switch (disk, other.disk) {
-        case (.birth(let a), .birth(let b)): return a == b
+        case (.birth(let a, let one), .birth(let b, let two)):
+            return a == b && (one == two || one == nil || two == nil)
         case (.fileSystem(let a), .fileSystem(let b)): return a == b
         // One of them was recorded before this was available, or on another system.
         default: return true
@@ -65,11 +71,14 @@ extension RootIdentity {
     /// or a copy.
     init(of directory: OpenDirectory) throws(LocalError) {
         let (calls, descriptor) = (directory.calls, directory.descriptor)
-        let birth = calls.birth(of: descriptor).map(Disk.birth)
-        let fileSystem = calls.fileSystem(of: descriptor).map(Disk.fileSystem)
+        let fileSystem = calls.fileSystem(of: descriptor)
+        let lasts = try calls.keepsFileSystemIdentifier(descriptor)
+        let birth = calls.birth(of: descriptor).map {
+            Disk.birth($0, fileSystem: lasts ? fileSystem : nil)
+        }
         // The same for all where a directory gets another number with each mount.
         let keepsNumbers = try calls.keepsInodeNumbers(descriptor)
         let inode = keepsNumbers ? try directory.status().identity.inode : 1
-        self.init(inode: inode, disk: birth ?? fileSystem)
+        self.init(inode: inode, disk: birth ?? fileSystem.map(Disk.fileSystem))
     }
 }

@@ -289,6 +289,11 @@ extension SystemCalls {
         try check("fstatfs") { osssync_keeps_birth_times(descriptor) } == 1
     }
 
+    /// True if the identifier of the file system is one of the disk, not of the mount or device.
+    func keepsFileSystemIdentifier(_ descriptor: Int32) throws(LocalError) -> Bool {
+        try check("fstatfs") { osssync_keeps_file_system_identifier(descriptor) } == 1
+    }
+
     /// True if the file system forgets the fractions of times, sooner or later.
     func keepsWholeSeconds(_ descriptor: Int32) throws(LocalError) -> Bool {
         try check("fstatfs") { osssync_keeps_whole_seconds(descriptor) } == 1

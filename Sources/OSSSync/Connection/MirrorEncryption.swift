@@ -1,6 +1,7 @@
 internal import LocalStorage
 internal import OSSTransfer
 internal import ObjectStorage
+internal import SyncModel
 internal import Synchronization
 
 /// How the contents of a mirror are encrypted before they leave this machine.
@@ -132,9 +133,8 @@ final class MirrorEncryption: Sendable {
         guard path.utf8.first == UInt8(ascii: "/") else {
             throw .invalid(source: path, reason: "specify the whole path of the file of passwords")
         }
-        let root = (try? GivenPath.resolved(directory)).map { $0 + "/" }
-        if let root, let file = try? GivenPath.resolved(path), file.utf8.starts(with: root.utf8),
-            !file.utf8.starts(with: (root + ".osssync/").utf8)
+        if let key = GivenPath.key(of: path, beneath: directory),
+            !key.hasPrefix(ObjectKey(".osssync/"))
         {
             throw .invalid(
                 source: path,
@@ -157,7 +157,9 @@ final class MirrorEncryption: Sendable {
     }
 
     fileprivate static func unusable(_ error: CredentialsError) -> TransferError {
-        TransferError(code: .configuration, message: error.message, underlying: error)
+        error == .cancelled
+            ? .interrupted
+            : TransferError(code: .configuration, message: error.message, underlying: error)
     }
 }
 

@@ -136,6 +136,7 @@ extension Setter<RunOptions> {
             }
             let rules = rule { filter, path throws(FileFilter.InvalidPattern) in
                 try filter.add(ignoreFile: content, named: String(terminalSafe: path))
+                filter.files.append(PatternFile(path: path, content: content))
             }
             return try rules.apply(&options, path)
         }

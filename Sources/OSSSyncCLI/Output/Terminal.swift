@@ -10,6 +10,8 @@ struct OutputStream: Sendable {
 
     /// Why standard output did not take something first; 0 if it took all.
     private static let firstError = Atomic<Int32>(0)
+    /// True once a reader was given up that does not read.
+    private static let isGivenUp = Atomic(false)
 
     /// Why results are missing on standard output; nil if none is, or if the reader of a pipe has
     /// gone, which wants to hear nothing.
@@ -20,18 +22,32 @@ struct OutputStream: Sendable {
         return "standard output cannot be written: \(reason); the output is not complete"
     }
 
+    /// The signal on which a reader was given up that did not read; nil if none was.
+    static var signalWithoutReader: StopSignal? {
+        isGivenUp.load(ordering: .relaxed) ? StopSignals.received : nil
+    }
+
     var isTerminal: Bool { isatty(descriptor) == 1 }
 
-    /// Writes all of it; false if the reader is gone or the disk is full.
+    /// What a pipe takes without blocking once it is ready for anything.
+    private static let pipeBlock = 4_096
+    /// How often, and how many times after a signal to stop, a reader that does not read is waited
+    /// for, in milliseconds.
+    private static let patience: (interval: Int32, times: Int) = (100, 5)
+
+    /// Writes all of it; false if the reader is gone, or does not read and the program is to stop,
+    /// or if the disk is full.
     func write(_ text: String) -> Bool {
         var text = text
+        let isPipe = isPipe
         return text.withUTF8 { bytes in
             var offset = 0
             while offset < bytes.count {
+                let end = isPipe ? min(bytes.count, offset + Self.pipeBlock) : bytes.count
                 let rest = unsafe UnsafeRawBufferPointer(
-                    rebasing: UnsafeRawBufferPointer(bytes)[offset...]
+                    rebasing: UnsafeRawBufferPointer(bytes)[offset..<end]
                 )
-                let count = unsafe sendSome(rest)
+                let count = isPipe && !isReady() ? -1 : unsafe sendSome(rest)
                 guard count > 0 else {
                     if descriptor == Self.standardOutput.descriptor {
                         _ = Self.firstError.compareExchange(
@@ -46,6 +62,26 @@ struct OutputStream: Sendable {
             }
             return true
         }
+    }
+
+    private var isPipe: Bool {
+        var status = stat()
+        guard unsafe fstat(descriptor, &status) == 0 else { return false }
+        return [S_IFIFO, S_IFSOCK].contains(status.st_mode & S_IFMT)
+    }
+
+    /// Waits until something can be written; false, as of a reader that has gone, if that lasts
+    /// after a signal to stop.
+    private func isReady() -> Bool {
+        var left = Self.isGivenUp.load(ordering: .relaxed) ? 0 : Self.patience.times
+        while left > 0 {
+            var wait = pollfd(fd: descriptor, events: Int16(POLLOUT), revents: 0)
+            if unsafe poll(&wait, 1, Self.patience.interval) > 0 { return true }
+            if StopSignals.received != nil { left -= 1 }
+        }
+        Self.isGivenUp.store(true, ordering: .relaxed)
+        errno = EPIPE
+        return false
     }
 
     /// The number of bytes taken, negative for an error.

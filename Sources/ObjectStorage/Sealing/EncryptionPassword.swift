@@ -48,7 +48,7 @@ package struct EncryptionPassword: Sendable {
         let source = "the program that prints the passwords"
         let output: [UInt8]
         do throws(CredentialsError) {
-            output = try process.output(quotesMessages: false) { false }
+            output = try process.output(quotesMessages: false) { Task.isCancelled }
         } catch {
             guard case .processFailed(let reason) = error else { throw error }
             throw .invalid(source: source, reason: "it " + reason)

@@ -80,7 +80,7 @@ extension Downloader {
             } catch {
                 // The fetches that followed this effect have no file to go to.
                 attempt.effects = []
-                return state.abandon(ItemFailure(ofTransfer: error), keepsCheckpoint: false)
+                return state.abandon(ItemFailure(ofPartial: error), keepsCheckpoint: false)
             }
         case .lookUp:
             return await lookUp(&state, attempt)
@@ -223,7 +223,7 @@ extension Downloader {
             attempt.room = nil
             attempt.partial = file.map { (ready.name, $0) }
         } catch {
-            throw ItemFailure(ofTransfer: error)
+            throw ItemFailure(ofPartial: error)
         }
     }
 

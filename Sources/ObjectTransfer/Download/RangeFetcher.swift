@@ -238,7 +238,8 @@ struct RangeFetcher: Sendable {
         let error = LocalError.systemCall(
             SystemCallError(call: call, errno: errno, path: key.display)
         )
-        let failure = ItemFailure(context.directory.disk.explained(error, neededBytes: neededBytes))
+        let explained = context.directory.disk.explained(error, neededBytes: neededBytes)
+        let failure = ItemFailure(ofPartial: explained)
         return error.isMediaFailure ? .disk(failure) : .other(failure)
     }
 

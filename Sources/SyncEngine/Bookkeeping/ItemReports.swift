@@ -231,6 +231,8 @@ extension ItemFailure {
     /// do, and 408 and 429 pass.
     fileprivate var isRefusal: Bool {
         guard case .storage = self, let status = answer?.status else { return false }
+        // What the bucket retains for its time.
+        if answer?.code == "FileImmutable" { return true }
         return (400..<500).contains(status) && ![404, 408, 409, 412, 429].contains(status)
     }
 }

@@ -1,6 +1,16 @@
 package import SyncModel
 internal import SyncPlanner
 
+/// A file of patterns that a user named, and what was read of it.
+package struct PatternFile: Sendable, Hashable {
+    let path: String
+    let checksum: CRC64
+
+    package init(path: String, content: [UInt8]) {
+        (self.path, checksum) = (path, CRC64(of: content))
+    }
+}
+
 /// Which files and objects a run skips: patterns in gitignore syntax, in order; the last one that
 /// matches a path decides.
 ///
@@ -37,6 +47,7 @@ public struct FileFilter: Sendable, Hashable {
         var texts: [String] = []
         /// What is said of lines that were passed over.
         var ignored: [String] = []
+        var files: [PatternFile] = []
 
         static func == (left: Self, right: Self) -> Bool { true }
         func hash(into hasher: inout Hasher) {}
@@ -59,6 +70,12 @@ public struct FileFilter: Sendable, Hashable {
 
     /// True if nothing can be excluded.
     public var isEmpty: Bool { rules.isEmpty && bounds.isEmpty && tags.isEmpty }
+
+    /// The files from which a user had patterns read.
+    package var files: [PatternFile] {
+        get { origins.files }
+        set { origins.files = newValue }
+    }
 
     /// True if there is a pattern.
     var hasPatterns: Bool { !rules.isEmpty }
@@ -207,6 +224,7 @@ extension FileFilter {
         both.texts += other.texts
         both.origins.texts += other.origins.texts
         both.origins.ignored += other.origins.ignored
+        both.origins.files += other.origins.files
         (both.bounds, both.tags) = (other.bounds, other.tags)
         return both
     }

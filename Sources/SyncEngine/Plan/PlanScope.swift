@@ -87,7 +87,7 @@ struct PlanScope: Sendable {
             setup.filter,
             setup.direction,
             deletesExcluded: setup.options.deletesExcluded,
-            held: setup.session.held,
+            held: setup.session.rules.held,
             now: setup.settings.environment.now(),
             judgesInodes: setup.policy.judgesInodes,
             links: setup.options.links,

@@ -25,7 +25,7 @@ struct DryRun: RunStep {
                 writer = try await PlanWriter(path: path, command: command, settings, disk)
             }
             let rows = try await RecordedRows(paths, in: session.manifest)
-            try await announceFilter(hasRows: rows.count > 0, records: false)
+            try await FilterRecord(setup).update(hasRows: rows.count > 0, records: false)
             preview.kept = try await setup.keptTransfers(partSize: options.partSize)
             let coverage = try await PlanSource(setup).plan(rows: rows, executor) { item in
                 guard let shown = try await preview.show(item) else { return }

@@ -68,7 +68,7 @@ extension MirrorEngine {
             mayFetchRules: mayFetch,
             onEvent
         )
-        guard session.rulesProblem != nil else { return session }
+        guard session.rules.problem != nil else { return session }
         var fetching = RunOptions.standard
         fetching.connectionLimit = options.connectionLimit
         if !options.paths.isEmpty { fetching.paths = [IgnoreFile.name] }

@@ -23,7 +23,7 @@ struct MirrorRun: RunStep {
 
     func perform() async throws(TransferError) -> RunSummary {
         let isWhole = !paths.isLimited && options.plan == nil
-        let counts = session.rulesProblem == nil && isWhole && settings.shard == nil
+        let counts = session.rules.problem == nil && isWhole && settings.shard == nil
         return try await perform(countsAsSuccess: counts) {
             try await transferAndDelete($0)
         }
@@ -120,7 +120,7 @@ extension MirrorRun {
     private func transferAndDelete(_ executor: ItemExecutor) async throws {
         let watch = try await DirectoryWatch(executor.context)
         let rows = try await RecordedRows(paths, in: session.manifest)
-        try await announceFilter(hasRows: rows.count > 0, records: true)
+        try await FilterRecord(setup).update(hasRows: rows.count > 0, records: true)
         // One that follows changes, as a watch does, leaves out what has none.
         if paths.isLimited, !options.allowsMissingPaths {
             try await LimitedRuns.note(paths, in: session.manifest)
@@ -187,7 +187,7 @@ extension MirrorRun {
         let mayRecord = isKnown || options.allowsRebinding || planned.remote == 0
         // A limited run knows nothing of the rest.
         let sawAll = !paths.isLimited && coverage.isScanProven && coverage.isListingProven
-        if sawAll, session.rulesProblem == nil {
+        if sawAll, session.rules.problem == nil {
             try await LimitedRuns.forget(in: session.manifest)
         }
         if mayRecord, sawAll {
@@ -199,21 +199,5 @@ extension MirrorRun {
                 leavingOut: { leftOut.contains($0) }
             )
         }
-    }
-}
-
-extension RunStep {
-    /// Says that other filters apply than in the last run.
-    func announceFilter(hasRows: Bool, records: Bool) async throws {
-        // What other patterns exclude elsewhere, a limited run cannot say.
-        guard !paths.isLimited,
-            try await IgnoreFile.isOther(filter, in: session.manifest, records: records), hasRows
-        else { return }
-        let fate = options.deletesExcluded ? "is deleted where it is unchanged" : "is skipped"
-        let change =
-            filter.text.isEmpty
-            ? "the filters of the last run do not apply any more; what they excluded is mirrored"
-            : "the filters have changed since the last run; what they exclude now \(fate)"
-        setup.onEvent(.warning(message: change))
     }
 }

@@ -167,7 +167,7 @@ struct PlanSource: RunStep {
         var leftOut = LeftOutRows(
             session.manifest,
             after: try await limitedRuns(),
-            records: notesMounts && session.rulesProblem == nil
+            records: notesMounts && session.rules.problem == nil
         )
         let (damaged, opened) = (session.damaged, openedDirectories)
         func give(_ entry: JoinedEntry, _ loop: inout PlanLoop) async throws {

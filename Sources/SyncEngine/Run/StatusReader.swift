@@ -94,7 +94,7 @@ struct StatusReader: Sendable {
             setup.filter,
             .sync,
             deletesExcluded: setup.options.deletesExcluded,
-            held: setup.session.held,
+            held: setup.session.rules.held,
             now: settings.environment.now(),
             judgesInodes: setup.policy.judgesInodes,
             links: setup.options.links,

@@ -8,6 +8,8 @@ internal import SyncModel
 struct IgnoreRules: Sendable {
     /// The rules in force.
     var current = FileFilter()
+    /// The file that has them; nil if there is none.
+    var text: [UInt8]?
     /// Accepted rules that came to be replaced by the bucket's: what they hide is not sent.
     var held: [FileFilter] = []
     /// Set if the file cannot be used, and came from the bucket.

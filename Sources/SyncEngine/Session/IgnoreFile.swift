@@ -12,8 +12,6 @@ enum IgnoreFile {
     /// Enough for a person; every pattern is matched against every path, and anyone with write
     /// access to the bucket can write this file.
     private static let maximumSize: Int64 = 64 << 10
-    /// The setting in the manifest that shows whether the patterns changed since the last run.
-    private static let fingerprintSetting = "filter.fingerprint"
     /// The setting that says that a run which only receives has waited and seen the file gone.
     private static let goneSetting = "filter.gone"
 
@@ -55,8 +53,7 @@ enum IgnoreFile {
             found = try read(in: directory, row, accepted)
         } catch let error as Unusable {
             // What is as recorded may have come from the bucket.
-            guard error.isTooLarge ? row != nil : row.map({ error.isContent(of: $0) }) == true
-            else { throw error.asTransferError }
+            guard row.map(error.mayBeContent) == true else { throw error.asTransferError }
             return IgnoreRules(
                 current: try IgnoreRules.onlyIgnoreFile,
                 problem: error.asTransferError
@@ -94,7 +91,7 @@ enum IgnoreFile {
             // Where the file is gone, perhaps by accident, only what sends ends the rules for good:
             // other runs may bring back one that excludes less.
             if records, sends || found != nil, accepted != now { try now.write(to: directory) }
-            return IgnoreRules(current: current, damaged: found?.damaged)
+            return IgnoreRules(current: current, text: found?.text, damaged: found?.damaged)
         }
         var now = try accepted.following(text)
         // What a run removed may have been put back.
@@ -105,6 +102,7 @@ enum IgnoreFile {
         if records, now != accepted { try now.write(to: directory) }
         return IgnoreRules(
             current: current,
+            text: found?.text,
             held: try filters(now.texts.filter { $0 != text }),
             damaged: found?.damaged
         )
@@ -240,7 +238,9 @@ enum IgnoreFile {
         var text: [UInt8] = []
         var isTooLarge: Bool { text.isEmpty }
 
-        func isContent(of row: ManifestEntry) -> Bool { IgnoreFile.isContent(text, of: row) }
+        func mayBeContent(of row: ManifestEntry) -> Bool {
+            isTooLarge || IgnoreFile.isContent(text, of: row)
+        }
 
         var asTransferError: TransferError { IgnoreFile.unusable(reason) }
     }
@@ -382,19 +382,5 @@ enum IgnoreFile {
             message: "the bucket's ignore file cannot be used: \(reason). It was ignored, and "
                 + "the rules here stay in effect; fix the object"
         )
-    }
-
-    /// Records the patterns of this run; true if they differ from those of the last run.
-    static func isOther(
-        _ filter: FileFilter,
-        in manifest: ManifestStore,
-        records: Bool
-    ) async throws(ManifestError) -> Bool {
-        let found = String(CRC64(of: filter.text).value, radix: 16)
-        let none = String(CRC64(of: []).value, radix: 16)
-        let recorded = try await manifest.setting(fingerprintSetting)
-        guard found != recorded ?? none else { return false }
-        if records { try await manifest.setSetting(fingerprintSetting, found) }
-        return true
     }
 }

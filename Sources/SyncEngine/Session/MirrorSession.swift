@@ -24,11 +24,8 @@ struct MirrorSession: Sendable {
     var known: DirectoryIdentity
     /// What the directory's ignore file says, and then this machine's own one.
     let ignored: FileFilter
-    /// Rules that were accepted here and are not in force any more: what they hide is not sent.
-    let held: [FileFilter]
-    /// Why the ignore file cannot be used, if it came from the bucket: all but that one file is
-    /// left out then.
-    let rulesProblem: TransferError?
+    /// What the ignore file alone says; if it cannot be used, all but that file is left out.
+    let rules: IgnoreRules
     /// True if a run met two keys that are one name on this disk.
     let hasFoldedNames: Bool
     /// Names of runs that ended before they had recorded all that they sent.
@@ -171,8 +168,7 @@ struct MirrorSession: Sendable {
                 known: known,
                 // Without the shared rules, nothing may include more than the ignore file.
                 ignored: rules.problem == nil ? rules.current.followed(by: local) : rules.current,
-                held: rules.held,
-                rulesProblem: rules.problem,
+                rules: rules,
                 hasFoldedNames: try await FoldedNames.areKnown(to: manifest),
                 cutOffRuns: isKnown ? try await OwnUploads.recorded(in: manifest) : [],
                 warnings: warnings(outcome, remote)

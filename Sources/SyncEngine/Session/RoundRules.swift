@@ -15,12 +15,11 @@ struct RoundRules: Sendable, Hashable {
 
     init() {}
 
-    /// Reads them; records nothing.
-    init(in directory: MirrorDirectory) throws {
-        let text = try IgnoreFile.text(in: directory)
-        current = text
+    /// Those of the ignore file that whoever begins the round has read; records nothing.
+    init(_ rules: IgnoreRules, in directory: MirrorDirectory) throws {
+        current = rules.text
         local = try directory.sharedState.read(LocalRules.fileName)
-        let shown = text ?? []
+        let shown = rules.text ?? []
         held = try AcceptedRules(in: directory).following(shown).texts.filter { $0 != shown }
     }
 

@@ -105,7 +105,7 @@ extension Round {
 // MARK: - Beginning and end
 
 extension Round {
-    /// The round of the name, made by this call if there is none.
+    /// The round of the name, made by this call with these rules if there is none.
     ///
     /// - Throws: `configuration` if it does something else than is asked for now, if a newer one
     ///   has begun, or if the mirror was cut anew since.
@@ -114,6 +114,7 @@ extension Round {
         _ cutting: Cutting,
         _ direction: SyncDirection,
         _ options: RunOptions,
+        _ rules: IgnoreRules?,
         in directory: MirrorDirectory
     ) throws -> Round {
         try check(name)
@@ -121,11 +122,11 @@ extension Round {
             try round.require(cutting, direction, options, in: directory)
             return round
         }
-        let rules = try RoundRules(in: directory)
-        _ = try rules.ignored
-        if try isPast(name, in: directory) {
+        guard let rules, try !isPast(name, in: directory) else {
             throw refusal(name, "it has ended")
         }
+        let shown = try RoundRules(rules, in: directory)
+        _ = try shown.ignored
         let newest = try newest(in: directory)
         let round = Round(
             name: name,
@@ -133,7 +134,7 @@ extension Round {
             ordinal: (newest?.ordinal ?? 0) + 1,
             direction: direction,
             options: options.deciding.map { RoundOption(name: $0, value: $1) },
-            rules: rules,
+            rules: shown,
             command: options.shard?.command ?? []
         )
         guard let folder = try directory.state.folder([Self.folder, name], makes: true) else {

@@ -13,8 +13,15 @@ extension ShardedRun {
         }
         let round: Round
         do {
-            try await acceptRules(of: selection.round)
-            round = try Round.begin(selection.round, cutting, direction, options, in: directory)
+            let rules = try await acceptRules(of: selection.round)
+            round = try Round.begin(
+                selection.round,
+                cutting,
+                direction,
+                options,
+                rules,
+                in: directory
+            )
         } catch {
             throw TransferError(any: error)
         }
@@ -28,8 +35,8 @@ extension ShardedRun {
     private static let quietTime = Duration.seconds(5)
 
     /// The same by one of many tasks that begin at once: the first to do it begins the round, and
-    /// then works on the shard that the others wait for.
-    private func acceptRules(of round: String) async throws {
+    /// then works on the shard that the others wait for; nil once the round has begun.
+    private func acceptRules(of round: String) async throws -> IgnoreRules? {
         let start = settings.environment.monotonic()
         var isSaid = false
         while try Round.read(round, in: directory) == nil {
@@ -50,6 +57,7 @@ extension ShardedRun {
                 try await settings.environment.sleep(Self.lockInterval)
             }
         }
+        return nil
     }
 
     /// The shards of one task.
@@ -79,20 +87,21 @@ extension ShardedRun {
         let lock = try await lockWhole()
         defer { withExtendedLifetime(lock) {} }
         begin()
-        try await acceptRules(lock)
+        let rules = try await acceptRules(lock)
         var ordinal = (try Round.newest(in: directory)?.ordinal ?? 0) + 1
         // A user may have named a round so.
         while try Round.read(Round.nameOfPlainRun(ordinal), in: directory) != nil { ordinal += 1 }
         let name = Round.nameOfPlainRun(ordinal)
-        let round = try Round.begin(name, cutting, direction, options, in: directory)
+        let round = try Round.begin(name, cutting, direction, options, rules, in: directory)
         try await run((0..<cutting.count).map { $0 }, round, whole: lock)
         guard summary.reachedLimit == nil else { return }
         try await finish(round, lock)
     }
 
     /// Accepts what the user has changed in the ignore file: the row that tells it from what a
-    /// download brought is in one shard's manifest.
-    func acceptRules(_ whole: DirectoryLock?) async throws {
+    /// download brought, or from what the disk did to it, is in one shard's manifest.
+    @discardableResult
+    func acceptRules(_ whole: DirectoryLock?) async throws -> IgnoreRules {
         let number = cutting.number(of: IgnoreFile.key)
         var settings = settings
         settings.shard = shard(number, nil, whole: whole, nil)
@@ -107,8 +116,12 @@ extension ShardedRun {
         ) { [self] event in
             emit(event)
         }
-        try await session.manifest.checkpointAndClose()
+        if session.rules.damaged != nil {
+            emit(.warning(message: IgnoreFile.damagedMessage))
+        }
+        if session.lock != nil { try await session.manifest.checkpointAndClose() }
         withExtendedLifetime(session) {}
+        return session.rules
     }
 
     /// Takes the mirror as a whole, once no run of a shard lives.
@@ -142,7 +155,7 @@ extension ShardedRun {
 
     /// What each shard's run would do.
     private func preview() async throws {
-        let rules = try RoundRules(in: directory)
+        let rules = try await RoundRules(acceptRules(nil), in: directory)
         let numbers = options.shard?.numbers(among: cutting.count)
         var checks: [DeletionGuard] = []
         for number in numbers ?? cutting.numbers {

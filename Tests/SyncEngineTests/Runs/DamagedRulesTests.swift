@@ -71,6 +71,18 @@ struct DamagedRulesTests {
         #expect(try await fixture.objects() == [".osssyncignore", "1.jpg", "f"])
     }
 
+    @Test(arguments: [false, true])
+    func `are none for the tasks of a round, either`(isDryRun: Bool) async throws {
+        var options = CutOptions()
+        options.count = 2
+        _ = try await fixture.engine("a").cut(options) { _ in }
+        let log = EventLog()
+        let run = try await fixture.run("a", .push, log) { $0.isDryRun = isDryRun }
+        #expect(run.transferred == 0, "\(run)")
+        #expect(!run.isInStep && explained(log), "\(log.warnings)")
+        #expect(try await fixture.objects() == [".osssyncignore", "f"])
+    }
+
     @Test func `end the run where nothing has the recorded ones`() async throws {
         try fixture.remove("a/.osssync/ignore-accepted")
         await #expect(throws: TransferError.self) { try await fixture.run("a", .push) }

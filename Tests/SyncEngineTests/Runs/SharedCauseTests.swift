@@ -120,6 +120,24 @@ extension EngineRuns {
             #expect(error?.code == .localState)
         }
 
+        @Test(arguments: [100, 300_000])
+        func `a disk that takes no files ends a pull before all are fetched`(
+            size: Int
+        ) async throws {
+            let fixture = try await fixture(files: 0)
+            for index in 0..<200 {
+                try await fixture.put("f\(1_000 + index)", MirrorFixture.ramp(size, index))
+            }
+            let faults = SystemCallFaults(.failFromHereOn(errno: EIO), at: 1, of: ["pwrite"])
+            let calls = SystemCalls(usesOpenat2: true, faults: faults)
+            let error = await #expect(throws: TransferError.self) {
+                try await fixture.engine("b", calls: calls)
+                    .run(.pull, options: MirrorFixture.options(), onEvent: { _ in })
+            }
+            #expect(error?.code == .localState)
+            #expect(count(fixture, "GetObject") < 100)
+        }
+
         @Test func `of a listing that was refused nothing is planned`() async throws {
             let fixture = try await fixture(files: 1)
             try fixture.setFaults(Self.fail("ListObjectsV2", 403, "AccessDenied"))
