@@ -262,6 +262,38 @@ def _(place):
         place.in_step(place.pull("--delete"))
 
 
+@case("F571", "a marker that is listed and not found keeps its directory closed until it has answered")
+def _(place):
+    place.write("open/old", OTHER)
+    place.in_step(place.push())
+    second = place.directory + ".second"
+    first, place.directory = place.directory, second
+    place.in_step(place.pull())
+    place.directory = first
+    for name in ("open", "new"):
+        place.write(f"{name}/secret", NEW)
+        os.chmod(place.path(name), 0o700)
+    place.in_step(place.push())
+    place.directory = second
+    names = [place.fault("HeadObject", {"fail": {"status": 404, "code": "NoSuchKey"}}, f"{name}/")
+             for name in ("open", "new")]
+    place.faults(*names)
+    result = place.pull()
+    expect("open/secret" not in place.tree(), f"in an open directory: {result}")
+    if "new/secret" in place.tree():
+        equal(os.stat(place.path("new")).st_mode & 0o777, 0o700, "without an answer")
+    place.faults()
+    place.in_step(place.pull())
+    for name in ("open", "new"):
+        equal((oct(os.stat(place.path(name)).st_mode), place.tree()[f"{name}/secret"]), ("0o40700", NEW), name)
+    # A store that lists what it never has does not keep the files away for ever.
+    place.directory = first + ".third"
+    place.faults(*names)
+    place.pull()
+    place.pull()
+    equal(place.tree()["new/secret"], NEW, "in the second run")
+
+
 @case("F564", "what comes after a marker waits with it for deletions, and is not sent without it")
 def _(place):
     place.write("known/1", OLD)

@@ -34,7 +34,7 @@ struct VanishedObjects: Equatable {
     }
 
     func contains(_ object: RemoteObject) -> Bool {
-        !marks.isEmpty && marks.contains(Self.mark(object))
+        !marks.isEmpty && (marks.count >= Self.limit || marks.contains(Self.mark(object)))
     }
 
     /// Of the version: its key, tag and time.

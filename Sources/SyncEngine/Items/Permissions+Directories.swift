@@ -178,9 +178,21 @@ extension Permissions {
             found = try await marker(entry.key)
         } catch {
             guard tellsUnread(error) else { throw error }
-            // Asked for again in each run: other credentials may be allowed to.
+            // Asked for again in each run: other credentials may be allowed to. Only what was
+            // refused before gets files without an answer, where others may enter it.
             await record(entry, mode: entry.base?.mode, at: nil)
+            let isKnown = entry.base.map { $0.lastModified == nil } ?? false
+            guard isKnown || entry.local == nil || context.tracker.direction == .push else {
+                throw ItemFailure.placeRefused(message: error.message)
+            }
             return false
+        }
+        // A replica that lags behind; a store that lists what it has not says so in the next run.
+        if found == nil, let object = entry.remote, await !shortensMarkers(),
+            !ledger.noteVanished(object)
+        {
+            await record(entry, mode: entry.base?.mode, at: nil)
+            throw ItemFailure.vanished(nil)
         }
         let (mode, meant) = try await directoryMode(entry, found)
         switch mode {
