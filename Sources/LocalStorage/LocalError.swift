@@ -194,7 +194,16 @@ package enum LocalError: Error, Sendable, Hashable {
     }
 
     /// True if the disk itself failed: what it holds of a file that was written is not known.
-    package var isMediaFailure: Bool { errno == EIO }
+    package var isMediaFailure: Bool { errno.map(Self.isOfMedia) ?? false }
+
+    /// True for an error number of a disk that failed, or of a file system that is damaged.
+    package static func isOfMedia(_ errno: Int32) -> Bool {
+        #if os(Linux)
+        // ext4 and XFS say ENODATA of a bad sector, and EUCLEAN of what their checks find.
+        if [ENODATA, EUCLEAN].contains(errno) { return true }
+        #endif
+        return errno == EIO || errno == EBADMSG
+    }
 
     /// True if the file system has no files as large as this one.
     package var isTooLarge: Bool { errno == EFBIG }

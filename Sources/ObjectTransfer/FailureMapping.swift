@@ -102,8 +102,31 @@ extension ItemFailure {
     /// Of opening a local file to read it: what this user may not read says nothing of other files.
     package init(ofReading error: any Error) {
         self.init(ofTransfer: error)
-        if let error = error as? LocalError, error.refusesReading {
-            self = .sourceUnreadable(message: message)
+        guard let error = error as? LocalError else { return }
+        if error.refusesReading { self = .sourceUnreadable(message: message) }
+        if error.isMediaFailure { self = .sourceDamaged(message: message) }
+    }
+
+    /// Of what needs no more of the disk than to read a local file.
+    init(ofSource error: any Error) {
+        self.init(ofTransfer: error)
+        switch error {
+        case let error as LocalError where error.isMediaFailure:
+            self = .sourceDamaged(message: message)
+        case let error as StorageError:
+            if case .localIO(let errno, _) = error.kind, LocalError.isOfMedia(errno) {
+                self = .sourceDamaged(message: message)
+            }
+        default: break
+        }
+    }
+
+    /// True if the disk did not give what a local file holds.
+    package static func isOfDamagedSource(_ error: any Error) -> Bool {
+        switch error {
+        case let error as LocalError: error.isMediaFailure
+        case ItemFailure.sourceDamaged: true
+        default: false
         }
     }
 

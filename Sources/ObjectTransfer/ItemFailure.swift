@@ -16,6 +16,8 @@ package enum ItemFailure: Error, Sendable, Hashable {
     case sourceKeepsChanging
     /// The user may not read the local file; the text says so.
     case sourceUnreadable(message: String)
+    /// The disk does not give what the local file holds; the text says why.
+    case sourceDamaged(message: String)
     /// The local file changed since the plan was made.
     case targetChanged
     /// The content must be restored before it can be read.
@@ -212,7 +214,8 @@ package enum ItemFailure: Error, Sendable, Hashable {
             "interrupted; transferred data is kept for the next run"
         case .storage(let message, _, _, _), .local(let message, _, _), .manifest(let message),
             .nameTaken(let message), .nameRefused(let message), .diskFull(let message),
-            .sourceUnreadable(let message), .placeRefused(let message):
+            .sourceUnreadable(let message), .sourceDamaged(let message),
+            .placeRefused(let message):
             message
         }
     }

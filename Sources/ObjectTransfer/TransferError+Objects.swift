@@ -26,7 +26,8 @@ extension TransferError.Code {
             case .cancelled: .cancelled
             case .held: .alreadyRunning
             case .sourceMissing: .sourceMissing
-            case .local, .diskFull, .nameRefused, .sourceUnreadable, .placeRefused, .targetChanged,
+            case .local, .diskFull, .nameRefused, .sourceUnreadable, .sourceDamaged, .placeRefused,
+                .targetChanged,
                 .checkpointGone, .manifest:
                 .localState
             case .storage(_, _, _, let cause): TransferError.Code(cause)

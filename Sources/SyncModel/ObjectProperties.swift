@@ -36,6 +36,13 @@ public struct ObjectProperties: Sendable, Hashable {
     /// The store's and the bucket's own choices.
     public static let none = ObjectProperties()
 
+    /// Those that a copy does not have of its source.
+    package var ofCopy: ObjectProperties {
+        var properties = ObjectProperties.none
+        (properties.encryption, properties.accessControl) = (encryption, accessControl)
+        return properties
+    }
+
     /// The metadata in the order of their names, so that requests are alike.
     package var sortedMetadata: [(name: String, value: String)] { Self.sorted(metadata) }
 

@@ -10,6 +10,9 @@ package enum LocalChange: Sendable, Hashable, CaseIterable {
     case touched
     /// The size differs, so the content does.
     case changed
+    /// The size differs, and the mtime, the inode and the ctime are those of the row: nobody wrote
+    /// it.
+    case resized
 
     /// Compares what the walk saw with the row.
     ///
@@ -31,12 +34,12 @@ package enum LocalChange: Sendable, Hashable, CaseIterable {
             let isSameTime =
                 identity.modified.nanosecondsSince1970
                 == base.localModified.nanosecondsSince1970
+            let isSameChange = base.changed.map { $0 == identity.recordedChange }
             if identity.size != base.size {
-                self = .changed
+                let isUntouched = judgesInodes && isSameInode && isSameTime && isSameChange == true
+                self = isUntouched ? .resized : .changed
             } else if isSameTime, isSameInode {
-                let isRewritten =
-                    judgesInodes && base.changed.map { $0 != identity.recordedChange } ?? false
-                self = isRewritten ? .touched : .same
+                self = judgesInodes && isSameChange == false ? .touched : .same
             } else {
                 self = .touched
             }

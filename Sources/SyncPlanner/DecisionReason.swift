@@ -171,6 +171,8 @@ package enum SkipReason: Sendable, Hashable {
     case fileAtLink
     /// The file has other content under the recorded size and time.
     case damaged(isObjectThere: Bool)
+    /// The disk does not give the content of the file any more.
+    case unreadable
     /// The file was found damaged, and is gone now.
     case damagedAndGone
     /// Another state of the directory found the file damaged, and it is gone; this one has no row.
@@ -188,7 +190,9 @@ package enum SkipReason: Sendable, Hashable {
     /// True for a file that is damaged rather than left out.
     package var isDamage: Bool {
         switch self {
-        case .damaged, .damagedAndGone, .damagedElsewhere, .damagedAndChanged, .damagedCopy: true
+        case .damaged, .unreadable, .damagedAndGone, .damagedElsewhere, .damagedAndChanged,
+            .damagedCopy:
+            true
         default: false
         }
     }
@@ -290,7 +294,7 @@ package enum SkipReason: Sendable, Hashable {
             "the file is gone, and had the size and time of '\(key.display)', which was found "
                 + "damaged; the object is kept until that is repaired, because the file may be "
                 + "under another name now"
-        case .damaged, .damagedAndGone, .damagedAndChanged, .damagedCopy:
+        case .damaged, .unreadable, .damagedAndGone, .damagedAndChanged, .damagedCopy:
             damageMessage(inShards: inShards)
         }
     }
@@ -305,12 +309,13 @@ package enum SkipReason: Sendable, Hashable {
             "the remote has keys beneath this name but no object with this name, and the file "
                 + "here is kept; move it away, or "
                 + (isNew
-                    ? "send it beside them with push --on-conflict local"
+                    ? "send it beside them with push --on-conflict local; push --delete deletes "
+                        + "those that were here"
                     : "remove it with --delete if it is unchanged")
         case .besideDirectory:
-            "this directory has something beneath the name of the object, which was never "
-                + "recorded here: a pull can have only one of both. Delete the object, or copy it "
-                + "to another key"
+            "this directory has something beneath the name of the object, which is not here: a "
+                + "pull can have only one of both. Delete the object (push --delete does, if it "
+                + "was here), or copy it to another key"
         case .blockedByFile(let key):
             "the file '\(key.display)' is where a directory is needed; move it away"
         case .besideObject(let key):
@@ -329,14 +334,17 @@ package enum SkipReason: Sendable, Hashable {
     private func damageMessage(inShards: Bool) -> String {
         switch self {
         case .damaged(true):
-            "damaged: its content is not the recorded one, although its size and time are; the "
-                + "object is unchanged; "
+            "damaged: its content is not the recorded one, although its time is; the object is "
+                + "unchanged; "
                 + Self.repair("it", inShards: inShards, moving: "the file")
                 + Self.force("--checksum", "sends the file as it is", inShards: inShards)
         case .damaged(false):
-            "damaged: its content is not the recorded one, although its size and time are; the "
-                + "object was deleted, so the file is kept"
+            "damaged: its content is not the recorded one, although its time is; the object was "
+                + "deleted, so the file is kept"
                 + Self.force("--checksum", "sends it as it is", inShards: inShards)
+        case .unreadable:
+            "damaged: the disk does not give its content any more; \(Self.keptObject); "
+                + Self.repair("it", inShards: inShards, moving: "the file")
         case .damagedAndGone:
             "the file was found damaged before it was removed or renamed"
                 + "; \(Self.keptObject)"

@@ -103,6 +103,23 @@ struct PropertyTests {
     }
 
     @Test(arguments: [StorageDialect.oss, .s3])
+    func `of a copy that keeps its source's metadata are the access rights and the encryption`(
+        dialect: StorageDialect
+    ) async throws {
+        let fixture = try ClientFixture(dialect: dialect) { _, _ in
+            let document = "<CopyObjectResult><ETag>C</ETag></CopyObjectResult>"
+            return [.response("200 OK", body: [UInt8](document.utf8))]
+        }
+        var request = CopyRequest(source: "a", destination: "k")
+        request.properties = properties.ofCopy
+        _ = try await fixture.client.copy(request)
+        let sent = try #require(fixture.server.requests.last)
+        #expect(accessControl(sent, dialect) == "private")
+        #expect(sent[dialect.headerPrefix + "server-side-encryption"] != nil)
+        #expect(sent[dialect.headerPrefix + "metadata-directive"] == nil)
+    }
+
+    @Test(arguments: [StorageDialect.oss, .s3])
     func `of a copy are those of its source but for what is chosen`(
         dialect: StorageDialect
     ) async throws {

@@ -74,15 +74,32 @@ extension MirrorFixture {
         at place: String? = nil,
         link: String? = nil
     ) async throws {
+        try await change(key, of: mirror, at: place, link: link) { file, size in
+            let middle = size / 2
+            try file.seek(toOffset: middle)
+            let byte = try #require(try file.read(upToCount: 1)?.first)
+            try file.seek(toOffset: middle)
+            try file.write(contentsOf: Data([~byte]))
+        }
+    }
+
+    /// The beginning of a recorded file under its times and inode, as `fsck` may leave it.
+    func shorten(_ key: String, to size: UInt64) async throws {
+        try await change(key) { file, _ in try file.truncate(atOffset: size) }
+    }
+
+    private func change(
+        _ key: String,
+        of mirror: String = "a",
+        at place: String? = nil,
+        link: String? = nil,
+        _ change: (FileHandle, _ size: UInt64) throws -> Void
+    ) async throws {
         let place = place ?? mirror + "/" + key
         let path = directory(place)
         let before = try FileManager.default.attributesOfItem(atPath: path)
         let file = try FileHandle(forUpdating: URL(filePath: path))
-        let middle = UInt64(try #require(before[.size] as? Int)) / 2
-        try file.seek(toOffset: middle)
-        let byte = try #require(try file.read(upToCount: 1)?.first)
-        try file.seek(toOffset: middle)
-        try file.write(contentsOf: Data([~byte]))
+        try change(file, UInt64(try #require(before[.size] as? Int)))
         try file.close()
         try setModified(place, try #require(before[.modificationDate] as? Date))
         try await inState(of: mirror) { session in

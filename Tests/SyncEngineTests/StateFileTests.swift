@@ -168,6 +168,7 @@ struct StateFileTests {
                 ),
                 SearchedFile(numbers: ["0000": 7]),
                 MountList(paths: [key]),
+                UnreadPaths(paths: [key]),
                 OpenedDirectories.File(items: [.init(key: key, mode: 0o555)]),
                 ShardResult(
                     round: "r",

@@ -297,8 +297,7 @@ struct PrefixConflictTests {
                 base: isRecorded ? [row("a/b"), row("b/"), row("b/c")] : [],
                 local: local
             )
-            let expected: Decision =
-                isRecorded ? .upload(.new) : .skip(.blocksDirectory(isNew: true))
+            let expected = Decision.skip(.blocksDirectory(isNew: true))
             let found = decisions(items)
             #expect(found["a"] == expected && found["b"] == expected)
             #expect(found["a-x"] == .upload(.new))
@@ -326,7 +325,7 @@ struct PrefixConflictTests {
         let sent = decisions(
             try plan(policy(.push), remote: remote, base: [row("a"), row("c")], local: local)
         )
-        #expect(sent["a"] == .nothing(.deletedLocally) && sent["c"] == .nothing(.deletedLocally))
+        #expect(sent["a"] == .skip(.besideDirectory) && sent["c"] == .skip(.besideDirectory))
     }
 
     @Test func `every key comes out once, however deep the names nest`() throws {

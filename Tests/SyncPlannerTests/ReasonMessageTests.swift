@@ -89,7 +89,8 @@ struct ReasonMessageTests {
         (
             .blocksDirectory(isNew: true),
             "the remote has keys beneath this name but no object with this name, and the file "
-                + "here is kept; move it away, or send it beside them with push --on-conflict local"
+                + "here is kept; move it away, or send it beside them with push --on-conflict "
+                + "local; push --delete deletes those that were here"
         ),
         (
             .blocksDirectory(isNew: false),

@@ -184,6 +184,23 @@ extension MirrorDirectory {
         return identity
     }
 
+    /// When a directory above `path` last got or lost a name, up to where its mount begins.
+    package func lastChange(above path: RelativePath) throws(LocalError) -> Timestamp? {
+        var newest: (device: UInt64, change: Timestamp)?
+        var next = path.parent
+        while true {
+            let directory = next.map { try? root.directory(beneath: $0) } ?? root
+            if let found = try directory?.status().identity {
+                let known = newest ?? (found.device, found.changed)
+                guard known.device == found.device else { break }
+                newest = (found.device, max(known.change, found.changed))
+            }
+            guard let above = next else { break }
+            next = above.parent
+        }
+        return newest?.change
+    }
+
     /// When the file at `path` was made; nil where that is not known.
     package func birth(of path: RelativePath) throws(LocalError) -> Timestamp? {
         guard !path.isFollowed else { return nil }

@@ -88,6 +88,15 @@ package struct WalkIssue: Sendable, Hashable {
         }
     }
 
+    /// True for what the disk failed to show.
+    package var isOfDisk: Bool {
+        switch reason {
+        case .unreadableDirectory(let errno), .unreadableEntry(let errno):
+            LocalError.isOfMedia(errno)
+        default: false
+        }
+    }
+
     private static func isRefusal(_ errno: Int32) -> Bool { errno == EACCES || errno == EPERM }
 
     /// True for a directory that is left out for a tag in it.

@@ -24,6 +24,7 @@ struct RestoreCommand: Sendable {
         )
         request.isDryRun = context.arguments.has(.dryRun)
         (request.isUndo, request.outside) = (isUndo, outside)
+        request.properties = try context.options(of: .push).properties
         if isUndo, request.version == .lastRun { request.version = try await lastRun() }
         let report = try await restore(request, isUndo: isUndo)
         await explain(report.missing, request)

@@ -286,8 +286,24 @@ extension StorageClient {
         let isRefused =
             configuration.urls != nil && error.isAccessDenied
             || configuration.signing != nil && error.isAccessDenied && error.status != nil
+        if !isRefused, let serverTime = skew(behind: error) {
+            return .clockSkew(serverTime: serverTime)
+        }
         return isRefused ? .refreshCredentials : error.retryClass
     }
+
+    /// The server's time, if a refusal without a code, as of a HEAD, is most likely one of ours.
+    private func skew(behind error: StorageError) -> Timestamp? {
+        guard case .service(403, "") = error.kind, let serverTime = error.serverTime else {
+            return nil
+        }
+        let (difference, overflows) = serverTime.seconds
+            .subtractingReportingOverflow(clock.read().time.seconds)
+        return overflows || difference.magnitude > Self.largestSkew ? serverTime : nil
+    }
+
+    /// What services take at most, in seconds.
+    private static let largestSkew = 15 * 60
 
     /// Waits as a request does while whoever is asked can't be reached.
     private func refreshOnceReached(

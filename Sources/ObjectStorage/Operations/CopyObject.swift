@@ -62,6 +62,7 @@ extension StorageClient {
                 wire.headers.append((dialect.header("storage-class"), kept.storageClass.name))
             }
             wire.headers += encryptionHeaders(request.properties.encryption)
+            wire.headers += accessControlHeaders(request.properties.accessControl)
         }
         wire.isSlow = true
         wire.replaced = request.replaced.map { etag in

@@ -84,7 +84,7 @@ extension Uploader {
                 try file.checksum(of: range, unless: interruption)
             }
         } catch {
-            throw ItemFailure(ofTransfer: error)
+            throw ItemFailure(ofSource: error)
         }
         guard Self.isKept(file, attempt.opened.source) else { throw .sourceKeepsChanging }
     }
@@ -167,7 +167,7 @@ extension Uploader {
                 try await uploads.initiate(request(attempt), checkpoint)
             )
         } catch {
-            let failure = ItemFailure(ofTransfer: error)
+            let failure = ItemFailure(ofSource: error)
             let hasChanged = failure == .sourceKeepsChanging
             return state.failed(hasChanged ? .sourceChanged : .other(failure))
         }
@@ -184,7 +184,7 @@ extension Uploader {
                 return state.failed(.sourceChanged)
             }
         } catch {
-            return state.failed(.other(ItemFailure(ofTransfer: error)))
+            return state.failed(.other(ItemFailure(ofSource: error)))
         }
         let proven = await proven(upload, parts)
         guard proven.count == parts.count else {
@@ -314,7 +314,7 @@ extension Uploader {
         } catch let error as StorageError where error.isNotFound {
             return state.settled(isOurs: false, checksum: nil)
         } catch {
-            return state.failed(.other(ItemFailure(ofTransfer: error)))
+            return state.failed(.other(ItemFailure(ofSource: error)))
         }
     }
 

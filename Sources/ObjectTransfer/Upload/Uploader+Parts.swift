@@ -34,7 +34,7 @@ extension Uploader {
             if error.isWrongChecksum, !Self.isKept(file, source) {
                 return .failed(.sourceChanged)
             }
-            let failure = ItemFailure(error)
+            let failure = ItemFailure(ofSource: error)
             return .failed(failure == .sourceKeepsChanging ? .sourceChanged : .other(failure))
         }
         guard Self.isKept(file, source), part.crc64 != nil else {
@@ -61,7 +61,7 @@ extension Uploader {
             }
             return .other(.storage(message: error.message, answer: error.answer))
         }
-        let failure = ItemFailure(error)
+        let failure = ItemFailure(ofSource: error)
         if failure == .sourceKeepsChanging { return .sourceChanged }
         // A repeated request may meet the object that its own lost first attempt made.
         if error.isAlreadyExists, settlesAlreadyExists { return .answerLost(failure) }

@@ -134,7 +134,7 @@ package struct Uploader: Sendable {
         do {
             (state, attempt.effects) = try await begin(layout, &attempt)
         } catch {
-            throw ItemFailure(ofTransfer: error)
+            throw ItemFailure(ofSource: error)
         }
         while attempt.result == nil {
             await runGeneration(&state, layout, &attempt)
@@ -360,7 +360,7 @@ extension Uploader {
         do {
             try await context.store.abortMultipartUpload(context.objectKey(key), upload)
         } catch {
-            throw ItemFailure(error)
+            throw ItemFailure(ofSource: error)
         }
     }
 }

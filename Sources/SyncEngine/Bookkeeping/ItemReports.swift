@@ -60,7 +60,8 @@ struct ItemReports: Sendable {
             .storage where failure.isBucketFull:
             (.failed, \.failed, { $0.countShort() })
         case .keepsChanging, .corrupt, .contentMismatch, .cannotResume, .uploadVanished,
-            .checkpointGone, .storage, .local, .placeRefused, .sourceMissing, .manifest, .held:
+            .checkpointGone, .storage, .local, .placeRefused, .sourceMissing, .sourceDamaged,
+            .manifest, .held:
             (.failed, \.failed, { $0.countFailed() })
         }
     }

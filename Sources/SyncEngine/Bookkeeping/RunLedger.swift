@@ -84,6 +84,8 @@ final class RunLedger: Sendable {
         case copies
         /// Objects may not be copied in their places.
         case refusals
+        /// Objects are older than those that they replace.
+        case olderObjects
     }
 
     /// What waits, by what is done with it then.

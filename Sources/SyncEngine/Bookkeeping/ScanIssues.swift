@@ -33,6 +33,8 @@ final class ScanIssues: Sendable {
         var hasLostNames = false
         /// Mounts that are not those beneath which the manifest was recorded.
         var foreignMounts: Set<[UInt8]> = []
+        /// Mounts that were rolled back to an earlier time; the empty path is the mirror's own.
+        var rolledBack: Set<[UInt8]> = []
         /// Links, special files and reserved names so far.
         var leftOut = 0
         /// Those of them that a user made, and recorded keys in tagged directories.
@@ -46,6 +48,8 @@ final class ScanIssues: Sendable {
         var copiedFiles: [LocalEntry] = []
         /// The directories of mirrors within this one.
         var nested: Set<ObjectKey> = []
+        /// What the disk failed to show.
+        var unread = UnreadPaths(paths: [])
 
         var pathCount: Int { hidden.count + links.count + lost.count + tagged.count }
 
@@ -97,6 +101,9 @@ final class ScanIssues: Sendable {
         state.withLock { $0.nested.contains(directory) }
     }
 
+    /// What the disk failed to show.
+    var unread: Set<ObjectKey> { state.withLock(\.unread.paths) }
+
     /// Paths that are in memory.
     var hiddenCount: Int { state.withLock { $0.pathCount } }
 
@@ -120,6 +127,7 @@ final class ScanIssues: Sendable {
         }
         let isNamed = state.withLock { state in
             if issue.makesScanIncomplete { state.isIncomplete = true }
+            if issue.isOfDisk { state.unread.formUnion([ObjectKey(issue.path)]) }
             if !issue.isReserved { state.hidden[issue.path] = issue.reason }
             if issue.reason == .nestedMirror {
                 let name = RelativePath.stateDirectoryName.utf8
@@ -175,11 +183,24 @@ final class ScanIssues: Sendable {
 
     /// Those that were met so far.
     var foreignMounts: Set<[UInt8]> { state.withLock { $0.foreignMounts } }
-    var hasForeignMounts: Bool { state.withLock { !$0.foreignMounts.isEmpty } }
+    var hasForeignMounts: Bool {
+        state.withLock { !$0.foreignMounts.isEmpty || !$0.rolledBack.isEmpty }
+    }
 
-    /// True for a key beneath a mount that is not the recorded one.
+    /// True for a key beneath a mount that is not the recorded one, or not as it was.
     func isOnForeignMount(_ key: ObjectKey) -> Bool {
-        state.withLock { Self.isWithin($0.foreignMounts, key) }
+        state.withLock { Self.isWithin($0.foreignMounts, key) } || isRolledBack(key)
+    }
+
+    /// The first time that such a mount is said, true.
+    func addRolledBack(_ mount: [UInt8]) -> Bool {
+        state.withLock { $0.rolledBack.insert(mount).inserted }
+    }
+
+    var hasRolledBack: Bool { state.withLock { !$0.rolledBack.isEmpty } }
+
+    func isRolledBack(_ key: ObjectKey) -> Bool {
+        state.withLock { $0.rolledBack.contains([]) || Self.isWithin($0.rolledBack, key) }
     }
 
     /// True for a key at or beneath a path that the walk could not take.
@@ -195,6 +216,11 @@ final class ScanIssues: Sendable {
             }
             return nil
         }
+    }
+
+    /// True for a key at whose place, or above it, a link or special file is.
+    func replace(_ key: ObjectKey) -> Bool {
+        cover(of: key)?.replacesWhatWasThere == true || placeOfLink(key) == .above
     }
 
     /// Counts a key of the mirror that a link or special file is in the place of.

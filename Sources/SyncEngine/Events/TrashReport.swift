@@ -78,6 +78,9 @@ package struct RestoreRequest: Sendable, Hashable {
     package var replacesFiles = false
     /// Only reports what would come back; false unless set.
     package var isDryRun = false
+    /// Those that pushes of the mirror give its objects: what is copied in the bucket gets the
+    /// access rights and the encryption of them.
+    package var properties = ObjectProperties.none
     /// Keys that come from elsewhere, as the report of that has them; none unless set.
     package var settledKeys: Set<String> = []
     /// When the newest versions in the trash were removed, by their keys.

@@ -11,7 +11,8 @@ internal import SyncModel
 ///    must prove them: see ``PartProof``.
 /// 4. After an answer that was lost, ``isProven(by:_:)`` says whether the object is that copy.
 ///
-/// Not guaranteed: tags and access rights, which a copy does not have.
+/// Not guaranteed: tags and access rights, which a copy does not have; it gets the rights of
+/// ``properties``.
 struct BucketCopy: Sendable {
     /// What the copy has instead of its source's metadata.
     struct Metadata: Sendable {
@@ -37,7 +38,7 @@ struct BucketCopy: Sendable {
     /// What is known of the source: the copy keeps its class and, beside `metadata`, what other
     /// tools put on it.
     var kept: ObjectMetadata?
-    /// Without `metadata`, only how it is encrypted counts.
+    /// Without `metadata`, only ``SyncModel/ObjectProperties/ofCopy`` counts.
     var properties = ObjectProperties.none
     /// The copy stands for a file, which can be sent instead.
     var needsProof = false
@@ -110,7 +111,7 @@ struct BucketCopy: Sendable {
             request.userMetadata = original.userMetadata.sorted { $0.key < $1.key }
                 .map { (name: $0.key, value: $0.value) }
             request.source = original
-            request.encryption = properties.encryption
+            request.set(properties.ofCopy)
         }
         let uploads = MultipartUploads(context: context)
         return try await uploads.uploading(request, size: size, proof.layout.partSize) { upload in

@@ -19,6 +19,8 @@ struct ContentComparison: ItemWorker {
         var checksum: CRC64?
         /// Of the object, where it was asked for.
         var metadata: ObjectMetadata?
+        /// True if the disk does not give what the file holds.
+        var isUnreadable = false
 
         var isSame: Bool { verdict == .proven }
 
@@ -37,6 +39,24 @@ struct ContentComparison: ItemWorker {
 
     /// Compares content; changes nothing.
     func answer(_ entry: JoinedEntry, _ comparison: Comparison) async throws -> Answer {
+        do {
+            return try await found(entry, comparison)
+        } catch  where ItemFailure.isOfDamagedSource(error) {
+            var answer = Answer(.unknown)
+            answer.isUnreadable = true
+            return answer
+        }
+    }
+
+    /// What follows from an answer: a file whose content is lost is replaced only where another
+    /// one would be.
+    func decision(_ answer: Answer, same: Decision, different: Decision) -> Decision {
+        guard answer.isUnreadable else { return answer.isSame ? same : different }
+        if case .download = different { return different }
+        return .skip(.unreadable)
+    }
+
+    private func found(_ entry: JoinedEntry, _ comparison: Comparison) async throws -> Answer {
         switch comparison {
         case .fileWithRow(let recorded):
             let checksum = try await fileChecksum(entry)
@@ -152,6 +172,7 @@ struct ContentComparison: ItemWorker {
     /// Never where nothing can be written: what is not known to be equal is a conflict there.
     func needsContent(_ answer: Answer, _ different: Decision, of entry: JoinedEntry) -> Bool {
         guard case .conflict(_, let resolution) = different, entry.remote?.needsRestore == false,
+            !answer.isUnreadable,
             context.session.known.writingRefusal == nil
         else { return false }
         switch answer.verdict {

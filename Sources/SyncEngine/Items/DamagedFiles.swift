@@ -31,6 +31,29 @@ struct DamagedFiles: ItemWorker {
         context.keptItem(.skip, .skipped, entry.key, size: size, message: message)
     }
 
+    /// The same of a file whose content the disk does not give any more: the object is perhaps the
+    /// last good copy, also if that has the name which the file had.
+    func reportUnreadable(_ entry: JoinedEntry) async {
+        guard entry.base == nil, let file = entry.local?.identity, !context.options.isDryRun else {
+            return await reportDamage(entry, .unreadable)
+        }
+        do {
+            let rows = try await context.manifest.rows(
+                .entries(inode: file.inode, size: file.size),
+                limit: Self.rowsOfOneFile
+            )
+            for row in rows where row.isOf(file) && !row.isDamaged {
+                try await context.session.damaged.mark(row)
+                ledger.countSkippedName(row.key)
+            }
+        } catch {
+            return fail(.upload, entry.key, size: file.size, ItemFailure(any: error))
+        }
+        await reportDamage(entry, .unreadable)
+    }
+
+    private static let rowsOfOneFile = 1_000
+
     /// False if a file must not be sent, which is reported then.
     func isBeyondDoubt(
         _ entry: JoinedEntry,
@@ -102,9 +125,11 @@ struct DamagedFiles: ItemWorker {
         }
         let rows = recorded + touched
         guard let first = rows.first else { return nil }
-        let content = try await checksum(of: path, expected: file)
+        let content = try await content(of: path, file)
         let alike = try await context.session.damaged.rowsAlike(file)
-        guard !(rows + (alike ?? [])).contains(where: { $0.crc64 == content }) else { return nil }
+        if let content, (rows + (alike ?? [])).contains(where: { $0.crc64 == content }) {
+            return nil
+        }
         let origin = (alike ?? []).first { row in
             context.policy.judgesInodes && row.inode == file.inode && row.key != entry.key
                 && row.crc64 != nil && row.mayHaveTime(of: file) && !row.isOlder(than: birth)
@@ -117,7 +142,8 @@ struct DamagedFiles: ItemWorker {
             try await context.session.damaged.mark(row)
         }
         let isOfRepaired = !repaired.isEmpty && !recorded.isEmpty
-        if origin == nil, !isOfRepaired, try await areOthers(recorded, file, content),
+        if let content, origin == nil, !isOfRepaired,
+            try await areOthers(recorded, file, content),
             try await areOthers(touched, file, content, wereTouched: true)
         {
             return nil
@@ -156,10 +182,19 @@ struct DamagedFiles: ItemWorker {
     }
 
     /// The checksum of a damaged file as it is, which is read once.
-    private func damagedContent(_ key: ObjectKey, _ file: FileIdentity) async throws -> CRC64 {
+    private func damagedContent(_ key: ObjectKey, _ file: FileIdentity) async throws -> CRC64? {
         if let known = context.session.damaged.content(of: file) { return known }
-        let content = try await checksum(of: context.path(of: key), expected: file)
-        context.session.damaged.note(content, of: file)
+        let content = try await content(of: context.path(of: key), file)
+        if let content { context.session.damaged.note(content, of: file) }
         return content
+    }
+
+    /// The checksum of a file; nil if the disk does not give what it holds.
+    private func content(of path: RelativePath, _ file: FileIdentity) async throws -> CRC64? {
+        do {
+            return try await checksum(of: path, expected: file)
+        } catch  where ItemFailure.isOfDamagedSource(error) {
+            return nil
+        }
     }
 }

@@ -154,6 +154,7 @@ struct FileUploads: ItemWorker {
                 failure = error
                 if waitsForDeletions(entry, error) { return }
                 noteUnsent(entry)
+                if case .sourceDamaged = error { return await damage.reportUnreadable(entry) }
                 fail(.upload, entry.key, size: file.size, Self.explained(error))
                 return
             }

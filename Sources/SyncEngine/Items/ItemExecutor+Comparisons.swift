@@ -18,7 +18,9 @@ extension ItemExecutor {
         var entry = entry
         do {
             answer = try await contents.answer(entry, comparison)
-            if !answer.isSame { entry = try await disowned(entry, comparison) }
+            if !answer.isSame, !answer.isUnreadable {
+                entry = try await disowned(entry, comparison)
+            }
         } catch {
             noteUnsent(entry)
             fail(.adopt, entry.key, size: entry.remote?.size ?? 0, ItemFailure(any: error))
@@ -40,7 +42,7 @@ extension ItemExecutor {
         } else if contents.needsContent(answer, different, of: entry) {
             await compareByFetching(entry, answer, same: same, different: different, start)
         } else {
-            let next = answer.isSame ? same : different
+            let next = contents.decision(answer, same: same, different: different)
             countAsPlanned(Work(entry: entry, decision: next))
             await carryOut(next, entry)
         }

@@ -186,7 +186,10 @@ struct ItemExecutor: ItemWorker {
     /// says whether it may go.
     private func replacing(_ entry: JoinedEntry, _ reason: DownloadReason) -> BackupPolicy {
         let keeps = context.options.backupDirectory != nil || context.options.keepsReplaced
-        if keeps { return .moveToTrash(run: context.trashName) }
+        let isOlder = reason == .changed && isOlderObject(entry)
+        if keeps || isOlder && context.options.keepsRemoved {
+            return .moveToTrash(run: context.trashName)
+        }
         guard reason == .changed, let file = entry.local?.identity,
             let checksum = entry.base?.crc64,
             RecordedTime.mayHide(
@@ -196,6 +199,25 @@ struct ItemExecutor: ItemWorker {
             )
         else { return .replace }
         return .replaceHolding(checksum)
+    }
+
+    /// True for an object that was written before the recorded one, which is told once: another
+    /// store has the address, or this one was put back.
+    private func isOlderObject(_ entry: JoinedEntry) -> Bool {
+        guard let known = entry.base?.lastModified, let found = entry.remote?.lastModified,
+            // Answers and listings may round differently.
+            found.seconds < known.seconds - 1
+        else { return false }
+        if ledger.tellsOnce(.olderObjects) {
+            context.emit(
+                .warning(
+                    message: "objects are older than those of their names were in the last run: "
+                        + "the bucket, or another one in its place, was put back to an earlier "
+                        + "time; the files that they replace go to the trash here"
+                )
+            )
+        }
+        return true
     }
 
     /// What becomes of a local version that the user gave up.

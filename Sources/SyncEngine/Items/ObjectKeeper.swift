@@ -35,7 +35,7 @@ struct ObjectKeeper: Sendable {
             etag: etag,
             size: size
         )
-        copying.properties.encryption = context.options.properties.encryption
+        copying.properties = context.options.properties.ofCopy
         try await copying.makeProven(at: copy)
     }
 }

@@ -134,7 +134,7 @@ struct RemoteCopier: Sendable {
             contentType: original.contentType
         )
         copying.kept = original
-        copying.properties.encryption = properties.encryption
+        copying.properties = properties.ofCopy
         return copying
     }
 

@@ -108,8 +108,9 @@ struct RunPlan {
             )
         }
         if let place = issues.placeOfLink(item.entry.key) {
-            let isDeletion = item.decision.isDeletion && place == .above
-            return item.decision.dependsOnWalk || isDeletion
+            let isRecorded = item.entry.base != nil && item.decision == .nothing(.onlyRemote)
+            let isHidden = place == .above && (item.decision.isDeletion || isRecorded)
+            return item.decision.dependsOnWalk || isHidden
                 ? item.replacing(.skip(.behindLink)) : item
         }
         guard let cover = issues.cover(of: item.entry.key) else { return item }

@@ -17,6 +17,11 @@ struct StaleRows {
     private let scope: PlanScope
     private let issues: ScanIssues
     private let disk: BlockingQueue
+    /// False where neither inodes nor ctimes last.
+    private let judgesInodes: Bool
+    private let onRolledBack: (_ mount: [UInt8]) -> Void
+    /// Of the directory of the last file that is gone.
+    private var lastChange: (directory: RelativePath?, change: Timestamp?)?
     /// What is not handed on yet, and what of it the manifest is to forget.
     private var waiting: [JoinedEntry] = []
     private var forgotten: [ManifestChange] = []
@@ -25,9 +30,12 @@ struct StaleRows {
         session: MirrorSession,
         scope: PlanScope,
         issues: ScanIssues,
-        threads: BlockingThreads
+        threads: BlockingThreads,
+        onRolledBack: @escaping (_ mount: [UInt8]) -> Void
     ) {
         self.session = session
+        judgesInodes = (try? session.directory.keepsInodeNumbers()) ?? true
+        self.onRolledBack = onRolledBack
         disk = BlockingQueue(label: "osssync.forget", width: 1, threads: threads)
         self.scope = scope
         self.issues = issues
@@ -39,6 +47,12 @@ struct StaleRows {
     /// The entries that can be decided on now, in order, once this one was found; ``flush()``
     /// returns the last ones.
     mutating func entries(_ found: JoinedEntry) async throws(ManifestError) -> [JoinedEntry] {
+        if await isOlder(found) {
+            let mount = session.known.mountPoints
+                .filter { found.key.hasPrefix(ObjectKey($0 + [UInt8(ascii: "/")])) }
+                .max { $0.count < $1.count }
+            if issues.addRolledBack(mount ?? []) { onRolledBack(mount ?? []) }
+        }
         guard !isIdle else { return [found] }
         waiting.append(await entry(found))
         return waiting.count < Self.batch ? [] : try await flush()
@@ -66,6 +80,36 @@ struct StaleRows {
         }
         forgotten.append(.forget(entry.key))
         return entry.withoutBase
+    }
+
+    /// True for what shows that its disk was rolled back: a file that last changed before it was
+    /// recorded, or one that is gone although no name went since.
+    ///
+    /// No program sets a ctime; the clock may go back a little.
+    private mutating func isOlder(_ entry: JoinedEntry) async -> Bool {
+        guard judgesInodes, session.known.isSame, let base = entry.base, !base.isLeftOut,
+            let recorded = base.changed, !issues.isOnForeignMount(entry.key)
+        else { return false }
+        let second: Int64 = 1_000_000_000
+        if let file = entry.local?.identity {
+            guard let change = file.recordedChange, file.inode == base.inode else { return false }
+            return change < recorded - second
+        }
+        guard entry.local == nil, entry.remote != nil, !issues.hides(entry.key),
+            let change = await lastChange(above: base)
+        else { return false }
+        return change.nanosecondsSince1970 < recorded - second
+    }
+
+    private mutating func lastChange(above row: ManifestEntry) async -> Timestamp? {
+        guard let path = try? row.path else { return nil }
+        if let lastChange, lastChange.directory == path.parent { return lastChange.change }
+        let directory = session.directory
+        let found = try? await disk.run { () throws(LocalError) in
+            try directory.lastChange(above: path)
+        }
+        lastChange = (path.parent, found ?? nil)
+        return found ?? nil
     }
 
     /// True if size and time are the recorded ones; the inode is another one on another disk.

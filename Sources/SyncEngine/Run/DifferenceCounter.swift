@@ -27,6 +27,12 @@ struct DifferenceCounter {
         if case .directory(isEmpty: false)? = entry.local?.kind { hasEntries = true }
         let isImplied = hasEntries && entry.local.map { !hasOwnMode($0, policy) } ?? true
         let isLeftOut = !policy.keepsEmptyDirectories && RelativePath.isDirectory(entry.key)
+        if entry.base != nil, entry.local == nil, entry.remote != nil,
+            let cover = issues.cover(of: entry.key)
+        {
+            if cover.replacesWhatWasThere { issues.count(entry, under: cover) }
+            return
+        }
         let base = entry.hasVanishedUnseen ? nil : entry.base
         switch (base, entry.local, entry.remote) {
         case (_, nil, nil): break
@@ -37,12 +43,7 @@ struct DifferenceCounter {
             }
         case (nil, .some, .some): if !RelativePath.isDirectory(entry.key) { found.unknown += 1 }
         case (.some, .some, nil): if !hasEntries { found.deletedThere += 1 }
-        case (.some, nil, .some):
-            guard let cover = issues.cover(of: entry.key) else {
-                found.deletedHere += 1
-                return
-            }
-            if cover.replacesWhatWasThere { issues.count(entry, under: cover) }
+        case (.some, nil, .some): found.deletedHere += 1
         case (let base?, let local?, let remote?): addChanges(base, local, remote)
         }
     }
@@ -67,6 +68,7 @@ struct DifferenceCounter {
         }
         switch LocalChange(of: local, since: base, judgesInodes: policy.judgesInodes) {
         case .changed: found.localChanges += 1
+        case .resized: found.damaged += 1
         case .touched where base.isDamaged, .same where base.isDamaged: found.damaged += 1
         // What is empty needs no comparison.
         case .touched where base.size > 0: found.unknown += 1

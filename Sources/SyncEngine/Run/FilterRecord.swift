@@ -67,9 +67,11 @@ struct FilterRecord: RunStep {
 
     /// True for a file that nobody has written since a run recorded it.
     private func isAsRecorded(_ row: ManifestEntry) throws -> Bool {
-        let path = try row.path
-        guard case .file(let file) = try session.directory.identity(of: path) else { return false }
-        let isOne = !policy.judgesInodes || file.inode == row.inode
-        return isOne && file.size == row.size && row.mayHaveTime(of: file)
+        guard case .file(let file) = try session.directory.identity(of: row.path) else {
+            return false
+        }
+        let entry = LocalEntry(path: row.key, kind: .file(file))
+        let change = LocalChange(of: entry, since: row, judgesInodes: policy.judgesInodes)
+        return change == .same || change == .resized
     }
 }

@@ -189,6 +189,7 @@ extension MirrorRun {
         let sawAll = !paths.isLimited && coverage.isScanProven && coverage.isListingProven
         if sawAll, session.rules.problem == nil {
             try await LimitedRuns.forget(in: session.manifest)
+            try await session.damaged.forgetUnread()
         }
         if mayRecord, sawAll {
             let leftOut = try await OwnTags(setup).leftOutMounts(PlanSource(setup).scope)

@@ -88,12 +88,13 @@ extension ObjectRestorer {
         }
         let place = RemoteTrash.place(of: trashName, prefix: trash.prefix)
         let kept = ObjectKey(place.bytes + key.bytes)
-        let keeping = BucketCopy(
+        var keeping = BucketCopy(
             context: transfer,
             source: whole,
             etag: etag,
             size: found.size
         )
+        keeping.properties = request.properties.ofCopy
         do throws(ItemFailure) {
             try await keeping.makeProven(at: kept)
         } catch {
@@ -144,13 +145,15 @@ extension ObjectRestorer {
     }
 
     func copying(_ copy: TrashedObjects.Copy) async throws(StorageError) -> BucketCopy {
-        BucketCopy(
+        var copying = BucketCopy(
             context: transfer,
             source: copy.object.key,
             etag: copy.object.etag,
             size: copy.object.size,
             version: try await past?.version(of: copy.object.key)
         )
+        copying.properties = request.properties.ofCopy
+        return copying
     }
 
     /// Brings one back, in the way of its origin and of its place.
@@ -256,10 +259,14 @@ extension ObjectRestorer {
     /// The same of a file in its place in the directory.
     func hasContent(_ key: ObjectKey, of copy: TrashedObjects.Copy) async throws -> Bool {
         let (path, directory) = (try path(of: key), directory)
-        let file = try await disk.run { () throws(LocalError) in
-            try directory.openForReading(path)
+        do {
+            let file = try await disk.run { () throws(LocalError) in
+                try directory.openForReading(path)
+            }
+            return try await isEqual(file, copy)
+        } catch where ItemFailure.isOfDamagedSource(error) {
+            return false
         }
-        return try await isEqual(file, copy)
     }
 
     private func isEqual(_ file: OpenFile, _ copy: TrashedObjects.Copy) async throws -> Bool {

@@ -63,6 +63,27 @@ struct PlanSource: RunStep {
         )
     }
 
+    private func staleRows(_ scope: PlanScope, _ issues: ScanIssues) -> StaleRows {
+        StaleRows(
+            session: session,
+            scope: scope,
+            issues: issues,
+            threads: settings.environment.threads,
+            onRolledBack: tellRolledBack
+        )
+    }
+
+    private func tellRolledBack(_ mount: [UInt8]) {
+        let place = mount.isEmpty ? "this directory" : "'\(displayText(mount))'"
+        setup.onEvent(
+            .warning(
+                message: "\(place) was rolled back to an earlier time: files changed last before "
+                    + "they were recorded; nothing is deleted in this run, and what is missing or "
+                    + "differs is treated as new, not as deleted or edited"
+            )
+        )
+    }
+
     private static let costlyMessage =
         "the exclude patterns take too long to match for this name; it is skipped on both sides. "
         + "Simplify the patterns, or exclude the directory above it"
@@ -123,6 +144,7 @@ struct PlanSource: RunStep {
             summary.onlyRemote += scope.keptThereCount
             summary.directoryChanged = issues.hasLostNames
         }
+        try await session.damaged.noteUnread(issues.unread)
         for message in issues.coverMessages { setup.onEvent(.warning(message: message)) }
         executor.noteCopies(in: issues)
         for message in [
@@ -180,7 +202,11 @@ struct PlanSource: RunStep {
             try await scope.report(entry, session.manifest, issues)
             let chosen = scope.choose(entry, issues)
             loop.note(entry, isSelected: chosen != nil, isHeld: chosen == nil && scope.holds(entry))
-            if let chosen { return try await onEntry(chosen) }
+            if let chosen {
+                // Whoever takes a link away has deleted nothing of what it hid.
+                if entry.local == nil, issues.replace(entry.key) { try await leftOut.add(entry) }
+                return try await onEntry(chosen)
+            }
             try await onLeftOut(entry)
             try await leftOut.add(entry, isFreed: scope.freed.holds(entry))
         }
@@ -193,12 +219,7 @@ struct PlanSource: RunStep {
                 scope.stop()
                 group.cancelAll()
             }
-            var staleRows = StaleRows(
-                session: session,
-                scope: scope,
-                issues: issues,
-                threads: settings.environment.threads
-            )
+            var staleRows = staleRows(scope, issues)
             while true {
                 try Task.checkCancellation()
                 if staleRows.isIdle, let key = loop.commonKey, try await passes(key),

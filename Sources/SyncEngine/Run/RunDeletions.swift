@@ -50,6 +50,17 @@ struct RunDeletions: RunStep {
         return check
     }
 
+    /// What was planned to be deleted before anything showed that its disk was rolled back is as
+    /// unknown as what came after.
+    private func forgetRolledBack() async throws {
+        guard executor.issues.hasRolledBack else { return }
+        let planned = RowSelection.deletions(run: context.run, side: .remote)
+        for try await batch in context.manifest.pages(planned, limit: context.limits.batch) {
+            let keys = batch.map(\.key).filter { executor.issues.isRolledBack($0) }
+            try await context.manifest.record(keys.map { .forget($0) })
+        }
+    }
+
     /// True if the run fetches what was freed and nothing else: if that is gone, the user gives it
     /// up.
     private var onlyBringsBack: Bool {
@@ -73,6 +84,7 @@ struct RunDeletions: RunStep {
         if let stop = ledger.stop { throw stop }
         try Task.checkCancellation()
         guard ledger.cancelledItems == 0 else { throw CancellationError() }
+        try await forgetRolledBack()
         let planned = try await context.manifest.plannedDeletionCount(run: context.run)
         var check = try await deletionGuard(
             coverage,

@@ -7,7 +7,7 @@ internal import SyncPlanner
 
 /// Reads the recorded files in key order, a page of rows in memory.
 struct Scrub {
-    private static let rowsAtOnce = 256
+    static let rowsAtOnce = 256
 
     let executor: ItemExecutor
     let options: VerifyOptions
@@ -48,7 +48,7 @@ struct Scrub {
         began = executor.context.environment.monotonic()
     }
 
-    private var context: RunContext { executor.context }
+    var context: RunContext { executor.context }
 
     mutating func run() async throws {
         let manifest = context.manifest
@@ -150,7 +150,7 @@ struct Scrub {
         )
     }
 
-    private func found(_ row: ManifestEntry, _ kind: VerifyFinding.Kind, _ message: String) {
+    func found(_ row: ManifestEntry, _ kind: VerifyFinding.Kind, _ message: String) {
         onFinding(
             VerifyFinding(
                 key: row.key.text,
@@ -168,7 +168,7 @@ struct Scrub {
 extension Scrub {
     private mutating func verifyFile(_ row: ManifestEntry) async throws {
         do {
-            guard let (path, file) = try await file(of: row) else {
+            guard let (path, file) = try await fileThatIsShown(row) else {
                 if !row.isFreed, !freed.contains(row.key) { report.missing += 1 }
                 return
             }
@@ -179,7 +179,7 @@ extension Scrub {
                 report.unverifiable += 1
                 return
             }
-            guard change == .same || change == .touched else {
+            guard change != .changed else {
                 guard row.isDamaged else {
                     report.changed += 1
                     return
@@ -188,8 +188,15 @@ extension Scrub {
                 report.damaged += 1
                 return found(row, .damaged, SkipReason.damagedAndChanged.message)
             }
+            if change == .resized { return try await damaged(row, file, Self.isResized) }
             let start = context.environment.now()
-            let checksum = try await executor.checksum(of: path, expected: file)
+            let checksum: CRC64
+            do {
+                checksum = try await executor.checksum(of: path, expected: file)
+            } catch where ItemFailure.isOfDamagedSource(error) {
+                let reason = ItemFailure(any: error).message
+                return try await damaged(row, file, "its content cannot be read: " + reason)
+            }
             report.bytes = report.bytes.addingClamped(file.size)
             if checksum == recorded {
                 note(row, file, isSame: change == .same, readSince: start)
@@ -198,18 +205,11 @@ extension Scrub {
                 // Somebody wrote it.
                 report.changed += 1
             } else {
-                if !row.isDamaged { try await context.session.damaged.mark(row) }
-                report.damaged += 1
                 let what =
                     change == .same
                     ? "its content changed, although its size and time did not"
                     : "it was found damaged, and its content is still not the recorded one"
-                let next =
-                    options.repairs
-                    ? row.mayHaveTime(of: file) ? "" : "; it is kept as a conflict copy"
-                    : SkipReason.repairAdvice
-                let refusal = "; a push does not upload it without --force"
-                found(row, .damaged, what + refusal + next)
+                try await damaged(row, file, what)
             }
         } catch ItemFailure.sourceKeepsChanging {
             report.changed += 1
@@ -221,6 +221,34 @@ extension Scrub {
             guard failure != .cancelled else { throw CancellationError() }
             report.failed += 1
             found(row, .failed, failure.message)
+        }
+    }
+
+    private static let isResized = "its size changed, although its times did not"
+
+    private mutating func damaged(
+        _ row: ManifestEntry,
+        _ file: FileIdentity,
+        _ what: String
+    ) async throws {
+        if !row.isDamaged { try await context.session.damaged.mark(row) }
+        report.damaged += 1
+        let next =
+            options.repairs
+            ? row.mayHaveTime(of: file) ? "" : "; it is kept as a conflict copy"
+            : SkipReason.repairAdvice
+        found(row, .damaged, what + "; a push does not upload it without --force" + next)
+    }
+
+    /// The file of a row; what the disk fails to show is noted, for it may be gone soon.
+    private func fileThatIsShown(
+        _ row: ManifestEntry
+    ) async throws -> (RelativePath, FileIdentity)? {
+        do {
+            return try await file(of: row)
+        } catch where ItemFailure.isOfDamagedSource(error) {
+            try await context.session.damaged.noteUnread([row.key])
+            throw error
         }
     }
 
@@ -248,7 +276,7 @@ extension Scrub {
     }
 
     /// The file of a row; nil if there is none.
-    private func file(of row: ManifestEntry) async throws -> (RelativePath, FileIdentity)? {
+    func file(of row: ManifestEntry) async throws -> (RelativePath, FileIdentity)? {
         let path = try row.path
         let state = try await context.state(of: path)
         guard case .file(let identity) = state else { return nil }
@@ -316,74 +344,5 @@ extension Scrub {
             if failure == .sourceKeepsChanging { return true }
             throw failure
         }
-    }
-
-    /// Fetches the objects of damaged files, a page of rows at a time; how many of those there are.
-    func repair(with executor: ItemExecutor) async throws -> Int {
-        var count = 0
-        for try await rows in context.manifest.pages(.damagedEntries, limit: Self.rowsAtOnce) {
-            let entries = try await repairable(rows)
-            try await executor.forEach(entries) { entry in
-                await executor.carryOut(Self.repair(of: entry), entry)
-            }
-            await executor.publications.flush()
-            for entry in entries {
-                guard let row = try await context.manifest.entry(entry.key), row.isDamaged else {
-                    continue
-                }
-                let reason =
-                    row.storageClass.isArchived
-                    ? "its object is archived; 'osssync pull --restore DIR PATH' asks the store "
-                        + "for it, and a later 'verify --repair' downloads it"
-                    : "it was not repaired; 'osssync log DIR' shows why"
-                found(row, .failed, reason)
-            }
-            count += rows.count { paths.contains($0.key) }
-        }
-        return count
-    }
-
-    /// What was written since may be an edit, or another file that was given this name: it stays
-    /// beside the good content.
-    private static func repair(of entry: JoinedEntry) -> Decision {
-        guard let base = entry.base, let file = entry.local?.identity, !base.mayHaveTime(of: file)
-        else { return .download(.replacesLocalChange) }
-        return .conflict(.bothChanged, .downloadKeepingLocal)
-    }
-
-    /// Damaged files whose objects are the recorded ones, those that are gone included.
-    ///
-    /// What has another size by now was written by somebody, and is left to the user.
-    private func repairable(_ rows: [ManifestEntry]) async throws -> [JoinedEntry] {
-        var entries: [JoinedEntry] = []
-        for row in rows where paths.contains(row.key) {
-            let key = row.key
-            let file = try await file(of: row)?.1
-            if let file, file.size != row.size { continue }
-            guard let object = try? await executor.head(key, knownSize: row.size),
-                object.etag == row.etag, object.size == row.size
-            else {
-                found(row, .failed, "it cannot be repaired: the recorded object is not there")
-                continue
-            }
-            entries.append(
-                JoinedEntry(
-                    key: key,
-                    base: row,
-                    local: file.map { file in
-                        LocalEntry(path: key, kind: .file(file), isLink: row.isLink)
-                    },
-                    remote: RemoteObject(
-                        key: key,
-                        size: row.size,
-                        etag: row.etag,
-                        lastModified: object.lastModified,
-                        storageClass: object.storageClass,
-                        isThroughLink: row.isThroughLink
-                    )
-                )
-            )
-        }
-        return entries
     }
 }

@@ -46,6 +46,7 @@ final class DamagedRows: Sendable {
     /// Those that this one has found, by their sizes: also what has good content again.
     private let known: [Int64: [ManifestEntry]]
     private let hasOwn: Mutex<Bool>
+    private let unread: Mutex<UnreadPaths>
     /// Those whose other names were not looked for yet, by their inodes.
     private let unsearched: Mutex<[UInt64: ManifestEntry]>
     /// What has the size and the second of a new file that was looked at.
@@ -70,6 +71,7 @@ final class DamagedRows: Sendable {
         known = Dictionary(grouping: list.known, by: \.size)
         if isRebuilt { try await manifest.record(list.own.map { .upsert($0) }) }
         hasOwn = Mutex(try await manifest.first(.damagedEntries) != nil)
+        unread = Mutex(try await UnreadPaths(in: manifest))
         var rows = list.unsearched.filter { $0.inode != 0 }
         if try await manifest.setting(Self.unsearchedSetting) != nil {
             for try await page in manifest.pages(.damagedEntries, limit: Self.rowsAtOnce) {
@@ -79,7 +81,10 @@ final class DamagedRows: Sendable {
         unsearched = Mutex(Dictionary(rows.map { ($0.inode, $0) }) { first, _ in first })
     }
 
-    var isEmpty: Bool { elsewhere.isEmpty && known.isEmpty && !hasOwn.withLock(\.self) }
+    var isEmpty: Bool {
+        elsewhere.isEmpty && known.isEmpty && !hasOwn.withLock(\.self)
+            && unread.withLock(\.paths.isEmpty)
+    }
 
     /// Those of the size of `file` that have its time, or its inode; in no particular order.
     func rows(like file: FileIdentity) async throws(ManifestError) -> [ManifestEntry] {
@@ -234,6 +239,10 @@ final class DamagedRows: Sendable {
             let row = elsewhere[object.size]?.first { $0.key == entry.key && $0.isDamaged }
             return row == nil ? entry : entry.likeDamaged(entry.key)
         }
+        if let row = lost(entry) {
+            if records { try await mark(row) }
+            return entry.withDamaged(row)
+        }
         guard !isEmpty, let base = entry.base, !base.isDamaged, base.crc64 != nil,
             LocalChange(of: entry.local, since: base, judgesInodes: judgesInodes) != .same
         else { return entry }
@@ -262,12 +271,29 @@ final class DamagedRows: Sendable {
             return entry.likeDamaged(like?.key)
         }
         if records { try await mark(base) }
-        return JoinedEntry(
-            key: entry.key,
-            base: base.replacing(isDamaged: true),
-            local: entry.local,
-            remote: entry.remote
-        )
+        return entry.withDamaged(base)
+    }
+
+    /// The row of a file that is gone, and that the disk failed to show before.
+    private func lost(_ entry: JoinedEntry) -> ManifestEntry? {
+        guard entry.local == nil, let base = entry.base, !base.isDamaged, base.crc64 != nil,
+            !base.isLeftOut, unread.withLock({ $0.cover(entry.key) })
+        else { return nil }
+        return base
+    }
+
+    /// Notes what the disk failed to show.
+    func noteUnread(_ paths: Set<ObjectKey>) async throws(ManifestError) {
+        guard !paths.isEmpty else { return }
+        let found = try await UnreadPaths.note(paths, in: manifest)
+        unread.withLock { $0 = found }
+    }
+
+    /// A run has seen all there is: what is missing of it has its marks.
+    func forgetUnread() async throws(ManifestError) {
+        guard unread.withLock({ !$0.paths.isEmpty }) else { return }
+        try await UnreadPaths.forget(in: manifest)
+        unread.withLock { $0 = UnreadPaths(paths: []) }
     }
 
     /// Makes the list of a shard what its manifest has: at the end of a run, and when it is cut.
@@ -275,5 +301,12 @@ final class DamagedRows: Sendable {
     /// With `sentAll`, every file of the mirror was looked at and sent: none is an old damaged one.
     func writeList(sentAll: Bool = false) async throws {
         try await list.write(hasOwn.withLock(\.self) ? manifest : nil, keepsRepaired: !sentAll)
+    }
+}
+
+extension JoinedEntry {
+    /// The same with this row, marked.
+    fileprivate func withDamaged(_ row: ManifestEntry) -> JoinedEntry {
+        JoinedEntry(key: key, base: row.replacing(isDamaged: true), local: local, remote: remote)
     }
 }

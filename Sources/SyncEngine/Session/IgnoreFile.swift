@@ -50,7 +50,7 @@ enum IgnoreFile {
         let accepted = try AcceptedRules(in: directory)
         let found: Found?
         do {
-            found = try read(in: directory, row, accepted)
+            found = try await read(in: directory, row, accepted, manifest, records: records)
         } catch let error as Unusable {
             // What is as recorded may have come from the bucket.
             guard row.map(error.mayBeContent) == true else { throw error.asTransferError }
@@ -120,12 +120,8 @@ enum IgnoreFile {
     }
 
     /// True for the recorded file, nil for other content.
-    private static func isAsRecorded(
-        _ found: Found,
-        _ row: ManifestEntry
-    ) -> Bool? {
-        guard isContent(found.text, of: row) else { return nil }
-        return found.modified.isCloseTo(row.localModified)
+    private static func isAsRecorded(_ found: Found, _ row: ManifestEntry) -> Bool? {
+        isContent(found.text, of: row) ? found.modified.isCloseTo(row.localModified) : nil
     }
 
     static func filters(
@@ -224,8 +220,8 @@ enum IgnoreFile {
     /// What the file says.
     private struct Found {
         var text: [UInt8]
-        let file: FileIdentity
-        var modified: Timestamp { file.modified }
+        var file: FileIdentity?
+        let modified: Timestamp
         /// The row, if the disk changed what it records; then the text is the recorded one.
         var damaged: ManifestEntry?
     }
@@ -252,29 +248,45 @@ enum IgnoreFile {
         )
     }
 
-    /// Reads it; what the disk changed behind its times is not an edit of the rules.
+    /// Reads it; what the disk changed behind its times, or lost, is not an edit of the rules.
     private static func read(
         in directory: MirrorDirectory,
         _ row: ManifestEntry?,
-        _ accepted: AcceptedRules
-    ) throws -> Found? {
+        _ accepted: AcceptedRules,
+        _ manifest: ManifestStore,
+        records: Bool
+    ) async throws -> Found? {
         let found: Found
         var problem: Unusable?
         do {
-            guard let here = try read(in: directory) else { return nil }
+            guard let here = try read(in: directory) else {
+                guard let row, try await UnreadPaths(in: manifest).cover(key) else { return nil }
+                return try recorded(row, accepted, modified: row.localModified)
+            }
             found = here
+        } catch let error as LocalError where records && error.isMediaFailure {
+            _ = try await UnreadPaths.note([key], in: manifest)
+            throw error
         } catch let error as Unusable {
-            found = Found(text: error.text, file: error.file)
+            found = Found(text: error.text, file: error.file, modified: error.file.modified)
             problem = error
         }
         guard let row, isDamage(found, of: row, in: directory) else {
             if let problem { throw problem }
             return found
         }
+        return try recorded(row, accepted, modified: found.modified)
+    }
+
+    private static func recorded(
+        _ row: ManifestEntry,
+        _ accepted: AcceptedRules,
+        modified: Timestamp
+    ) throws -> Found {
         guard let text = accepted.texts.last(where: { isContent($0, of: row) }) else {
             throw damaged
         }
-        return Found(text: text, file: found.file, damaged: row)
+        return Found(text: text, modified: modified, damaged: row)
     }
 
     private static func isDamage(
@@ -282,13 +294,15 @@ enum IgnoreFile {
         of row: ManifestEntry,
         in directory: MirrorDirectory
     ) -> Bool {
-        guard row.crc64 != nil, !isContent(found.text, of: row) else { return false }
+        guard row.crc64 != nil, !isContent(found.text, of: row), let file = found.file else {
+            return false
+        }
         let change = LocalChange(
-            of: LocalEntry(path: key, kind: .file(found.file)),
+            of: LocalEntry(path: key, kind: .file(file)),
             since: row,
             judgesInodes: (try? directory.keepsInodeNumbers()) ?? true
         )
-        return change == .same || row.isDamaged && change == .touched
+        return [.same, .resized].contains(change) || row.isDamaged && change == .touched
     }
 
     private static let damage =
@@ -326,7 +340,7 @@ enum IgnoreFile {
         } catch {
             throw Unusable(reason: error.message, file: identity, text: text)
         }
-        return Found(text: text, file: identity)
+        return Found(text: text, file: identity, modified: identity.modified)
     }
 
     /// What it says now; nil if it is not there.
@@ -337,8 +351,7 @@ enum IgnoreFile {
     private static let tooLarge = "it is larger than 64 KiB"
 
     private static func isContent(_ text: [UInt8], of row: ManifestEntry) -> Bool {
-        guard Int64(text.count) == row.size else { return false }
-        return row.crc64.map { $0 == CRC64(of: text) } ?? true
+        Int64(text.count) == row.size && (row.crc64.map { $0 == CRC64(of: text) } ?? true)
     }
 
     /// Checks a downloaded ignore file before it gets its name.

@@ -23,6 +23,39 @@ extension EngineRuns {
             (options.deletesKnown, options.deletionLimit) = (true, .percent(100))
         }
 
+        @Test(arguments: [LinkPolicy.skip, .follow, .store], ["photos", "f"])
+        func `whoever takes a link away has deleted nothing of what it hid`(
+            links: LinkPolicy,
+            name: String
+        ) async throws {
+            let fixture = try await mirror()
+            try fixture.makeDirectory("elsewhere")
+            try fixture.rename("a/" + name, to: "elsewhere/" + name)
+            try FileManager.default.createSymbolicLink(
+                atPath: fixture.directory("a/" + name),
+                withDestinationPath: fixture.directory("elsewhere/" + name)
+            )
+            for _ in 1...2 {
+                let run = try await fixture.run("a", .push) { options in
+                    Self.deleting(&options)
+                    options.links = links
+                }
+                // A stored link is a new object in the place of a file.
+                #expect(!run.isInStep || links == .store && name == "f", "\(run)")
+            }
+            let before = try await fixture.objects()
+            try fixture.remove("a/" + name)
+            for _ in 1...2 {
+                let run = try await fixture.run("a", .push) { options in
+                    Self.deleting(&options)
+                    options.links = links
+                }
+                #expect(run.deleted == 0 || links == .store, "\(run)")
+            }
+            let gone = Set(before).subtracting(try await fixture.objects())
+            #expect(gone.allSatisfy { $0.contains(".osssync-link") || ObjectKey($0).isOfLink })
+        }
+
         /// Of what the run leaves out, and of what was freed, nothing can be deleted.
         @Test(arguments: [SyncDirection.pull, .push], ["pattern", "size", "tag", "freed"])
         func `the limit of deletions is a share of what is selected`(
