@@ -173,6 +173,13 @@ package struct StateFolder: Sendable {
     /// What tells the directory from a later one of its name.
     package func identity() throws(LocalError) -> RootIdentity { try RootIdentity(of: directory) }
 
+    /// What tells a file from a later one of its name; nil where that is not there, or does not
+    /// last.
+    package func inode(of name: String) throws(LocalError) -> UInt64? {
+        guard try calls.keepsInodeNumbers(directory.descriptor) else { return nil }
+        return try directory.status(of: PathBytes(name.utf8))?.identity.inode
+    }
+
     /// What is in it, in any order.
     package func names() throws(LocalError) -> [String] {
         var names: [String] = []

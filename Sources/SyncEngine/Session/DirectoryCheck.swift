@@ -11,6 +11,9 @@ struct DirectoryCheck {
         static let marker = "directory.marker"
         /// By what the manifest knows the directory that it is in.
         static let folder = "directory.state"
+        /// The inode of the manifest itself: a backup that is written back into the directory that
+        /// is there brings another file.
+        static let file = "directory.manifest"
     }
 
     private static let nameLength = 26
@@ -21,6 +24,7 @@ struct DirectoryCheck {
         let root: RootIdentity
         /// The state's directory; nil if that tells nothing.
         let folder: RootIdentity?
+        let file: String?
         /// True if the manifest knows it as just this one.
         let isRecorded: Bool
         /// The number in the directory's marker, if the manifest has another one.
@@ -49,14 +53,18 @@ struct DirectoryCheck {
         /// The state's directory, and the recorded one; nil if they tell nothing.
         let folder: RootIdentity?
         let recordedFolder: RootIdentity?
+        /// The same of the manifest's file.
+        let file: String?
+        let recordedFile: String?
         var refusal: LocalError?
 
-        /// False if all of `.osssync` came back, marker included.
+        /// False if all of `.osssync` came back, marker included, or all that is in it.
         ///
         /// A state that is elsewhere may have been moved, and the marker tells of an old one.
         var isSameFolder: Bool {
             guard let folder, let recordedFolder else { return true }
-            return recordedFolder.isSame(as: folder)
+            let isSameFile = file == nil || recordedFile == nil || file == recordedFile
+            return recordedFolder.isSame(as: folder) && isSameFile
         }
 
         /// True if the marker is the one that the manifest was made with.
@@ -96,6 +104,7 @@ struct DirectoryCheck {
             isSame: isSame,
             root: facts.root,
             folder: facts.folder,
+            file: facts.file,
             isRecorded: isSame && (facts.recordedRoot ?? facts.root) == facts.root,
             foreignNumber: foreignNumber,
             state: name,
@@ -125,6 +134,7 @@ struct DirectoryCheck {
             isSame: isSame,
             root: facts.root,
             folder: nil,
+            file: nil,
             isRecorded: isSame && (facts.recordedRoot ?? facts.root) == facts.root,
             foreignNumber: nil,
             state: state,
@@ -156,6 +166,9 @@ struct DirectoryCheck {
             folder: settings.stateDirectory == nil ? try directory.state.identity() : nil,
             recordedFolder: try await manifest.setting(Setting.folder)
                 .flatMap(RootIdentity.init(text:)),
+            file: settings.stateDirectory == nil
+                ? try directory.state.inode(of: ManifestFiles.databaseName).map(String.init) : nil,
+            recordedFile: try await manifest.setting(Setting.file),
             refusal: refusal
         )
     }
@@ -178,6 +191,9 @@ struct DirectoryCheck {
             if facts.recordedRoot == nil { changes.append((Setting.root, facts.root.text)) }
             if facts.recordedFolder == nil, let folder = facts.folder {
                 changes.append((Setting.folder, folder.text))
+            }
+            if facts.recordedFile == nil, let file = facts.file {
+                changes.append((Setting.file, file))
             }
         }
         var marker = facts.marker ?? DirectoryMarker(name: randomName)
@@ -272,6 +288,7 @@ extension DirectoryCheck.Finding {
         try await manifest.setSettings([
             (DirectoryCheck.Setting.root, root.text),
             (DirectoryCheck.Setting.folder, folder?.text),
+            (DirectoryCheck.Setting.file, file),
         ])
     }
 }
