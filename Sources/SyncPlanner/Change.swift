@@ -10,9 +10,12 @@ package enum LocalChange: Sendable, Hashable, CaseIterable {
     case touched
     /// The size differs, so the content does.
     case changed
-    /// The size differs, and the mtime, the inode and the ctime are those of the row: nobody wrote
-    /// it.
-    case resized
+    /// The file is shorter, and the mtime, the inode and the ctime are those of the row: nobody
+    /// wrote it.
+    ///
+    /// A longer one may have been recorded in the middle of a write, which sets the times when it
+    /// begins.
+    case shortened
 
     /// Compares what the walk saw with the row.
     ///
@@ -37,7 +40,7 @@ package enum LocalChange: Sendable, Hashable, CaseIterable {
             let isSameChange = base.changed.map { $0 == identity.recordedChange }
             if identity.size != base.size {
                 let isUntouched = judgesInodes && isSameInode && isSameTime && isSameChange == true
-                self = isUntouched ? .resized : .changed
+                self = isUntouched && identity.size < base.size ? .shortened : .changed
             } else if isSameTime, isSameInode {
                 self = judgesInodes && isSameChange == false ? .touched : .same
             } else {

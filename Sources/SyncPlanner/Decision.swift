@@ -198,7 +198,7 @@ private struct FileTable {
         switch local {
         case .absent: return absent(remote)
         case .changed: return changed(remote)
-        case .resized: return damaged(base, remote)
+        case .shortened: return damaged(base, remote)
         case .touched: return touched(base, remote, isSuspected: !base.isDamaged)
         case .same:
             return policy.comparesContent || base.isDamaged
@@ -214,7 +214,7 @@ private struct FileTable {
         return switch local {
         case .absent: .skip(.damagedAndGone)
         case .changed: .skip(.damagedAndChanged)
-        case .same, .touched, .resized: nil
+        case .same, .touched, .shortened: nil
         }
     }
 

@@ -184,7 +184,13 @@ extension MirrorDirectory {
         return identity
     }
 
-    /// When a directory above `path` last got or lost a name, up to where its mount begins.
+    /// True for a file system that has the state, too: both are rolled back together.
+    package func hasState(_ device: UInt64) throws(LocalError) -> Bool {
+        try state.device() == device
+    }
+
+    /// When a directory above `path` last got or lost a name, up to where its mount begins; nil for
+    /// a mount that has the state.
     package func lastChange(above path: RelativePath) throws(LocalError) -> Timestamp? {
         var newest: (device: UInt64, change: Timestamp)?
         var next = path.parent
@@ -192,6 +198,7 @@ extension MirrorDirectory {
             let directory = next.map { try? root.directory(beneath: $0) } ?? root
             if let found = try directory?.status().identity {
                 let known = newest ?? (found.device, found.changed)
+                if newest == nil, try hasState(found.device) { return nil }
                 guard known.device == found.device else { break }
                 newest = (found.device, max(known.change, found.changed))
             }

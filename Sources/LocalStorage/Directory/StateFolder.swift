@@ -173,6 +173,8 @@ package struct StateFolder: Sendable {
     /// What tells the directory from a later one of its name.
     package func identity() throws(LocalError) -> RootIdentity { try RootIdentity(of: directory) }
 
+    func device() throws(LocalError) -> UInt64 { try directory.status().identity.device }
+
     /// What tells a file from a later one of its name; nil where that is not there, or does not
     /// last.
     package func inode(of name: String) throws(LocalError) -> UInt64? {

@@ -225,6 +225,12 @@ struct PlanScope: Sendable {
         !deletesExcluded && filter.excludes(key)
     }
 
+    /// True if the walk would have found a file of the key.
+    func looks(at entry: JoinedEntry, _ issues: ScanIssues) -> Bool {
+        !isExcludedFromWalk(entry.key) && !holds(entry) && !issues.hides(entry.key)
+            && !issues.isTagged(entry.key)
+    }
+
     private func report(_ key: ObjectKey) {
         let isNew = counter.costly.withLock { keys in
             guard keys.count < Self.costlyLimit else { return false }

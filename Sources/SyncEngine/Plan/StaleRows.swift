@@ -19,6 +19,7 @@ struct StaleRows {
     private let disk: BlockingQueue
     /// False where neither inodes nor ctimes last.
     private let judgesInodes: Bool
+    private let now: Timestamp
     private let onRolledBack: (_ mount: [UInt8]) -> Void
     /// Of the directory of the last file that is gone.
     private var lastChange: (directory: RelativePath?, change: Timestamp?)?
@@ -31,10 +32,12 @@ struct StaleRows {
         scope: PlanScope,
         issues: ScanIssues,
         threads: BlockingThreads,
+        now: Timestamp,
         onRolledBack: @escaping (_ mount: [UInt8]) -> Void
     ) {
         self.session = session
         judgesInodes = (try? session.directory.keepsInodeNumbers()) ?? true
+        self.now = now
         self.onRolledBack = onRolledBack
         disk = BlockingQueue(label: "osssync.forget", width: 1, threads: threads)
         self.scope = scope
@@ -85,20 +88,31 @@ struct StaleRows {
     /// True for what shows that its disk was rolled back: a file that last changed before it was
     /// recorded, or one that is gone although no name went since.
     ///
-    /// No program sets a ctime; the clock may go back a little.
+    /// No program sets a ctime, but the clock goes back: what was recorded in the future tells
+    /// nothing. Nor does a disk that has the state, which would have been rolled back with it.
     private mutating func isOlder(_ entry: JoinedEntry) async -> Bool {
         guard judgesInodes, session.known.isSame, let base = entry.base, !base.isLeftOut,
-            let recorded = base.changed, !issues.isOnForeignMount(entry.key)
+            let recorded = base.changed, recorded <= now.nanosecondsSince1970,
+            !issues.isOnForeignMount(entry.key)
         else { return false }
         let second: Int64 = 1_000_000_000
         if let file = entry.local?.identity {
-            guard let change = file.recordedChange, file.inode == base.inode else { return false }
-            return change < recorded - second
+            guard let change = file.recordedChange, file.inode == base.inode,
+                change < recorded - second
+            else { return false }
+            return (try? session.directory.hasState(file.device)) == false
         }
-        guard entry.local == nil, entry.remote != nil, !issues.hides(entry.key),
-            let change = await lastChange(above: base)
+        guard entry.local == nil, entry.remote != nil, scope.looks(at: entry, issues),
+            let change = await lastChange(above: base),
+            change.nanosecondsSince1970 < recorded - second
         else { return false }
-        return change.nanosecondsSince1970 < recorded - second
+        return await isAbsent(base)
+    }
+
+    private func isAbsent(_ row: ManifestEntry) async -> Bool {
+        let directory = session.directory
+        let found = try? await disk.run { try directory.identity(of: row.path) }
+        return found == .absent
     }
 
     private mutating func lastChange(above row: ManifestEntry) async -> Timestamp? {

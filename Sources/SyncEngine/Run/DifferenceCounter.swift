@@ -68,7 +68,7 @@ struct DifferenceCounter {
         }
         switch LocalChange(of: local, since: base, judgesInodes: policy.judgesInodes) {
         case .changed: found.localChanges += 1
-        case .resized: found.damaged += 1
+        case .shortened: found.damaged += 1
         case .touched where base.isDamaged, .same where base.isDamaged: found.damaged += 1
         // What is empty needs no comparison.
         case .touched where base.size > 0: found.unknown += 1

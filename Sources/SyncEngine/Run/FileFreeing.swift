@@ -208,7 +208,7 @@ struct FileFreeing {
         )
         if row.isDamaged {
             keep(entry.key, file.size, "it was found damaged", &found.report)
-        } else if change == .changed || change == .resized {
+        } else if change == .changed || change == .shortened {
             keep(entry.key, file.size, "it was changed here since the last run", &found.report)
         } else if row.isThroughLink || RemoteChange(of: object, since: row) != .same {
             keep(entry.key, file.size, Self.otherObject, &found.report)

@@ -57,8 +57,8 @@ struct FilterRecord: RunStep {
                     message: "'\(key.display)', a file of --exclude-from, was "
                         + (isDamaged ? "damaged by the disk" : "changed in the bucket")
                         + " since it was last used here: what it excluded may be sent; nothing was "
-                        + "transferred. Check it, then edit or touch it, or keep it outside the "
-                        + "directory"
+                        + "transferred. Check it, then touch it and run the same command again, or "
+                        + "keep it outside the directory"
                 )
             }
         }
@@ -72,6 +72,6 @@ struct FilterRecord: RunStep {
         }
         let entry = LocalEntry(path: row.key, kind: .file(file))
         let change = LocalChange(of: entry, since: row, judgesInodes: policy.judgesInodes)
-        return change == .same || change == .resized
+        return change == .same || change == .shortened
     }
 }

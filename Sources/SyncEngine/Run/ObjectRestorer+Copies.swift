@@ -264,7 +264,7 @@ extension ObjectRestorer {
                 try directory.openForReading(path)
             }
             return try await isEqual(file, copy)
-        } catch where ItemFailure.isOfDamagedSource(error) {
+        } catch  where ItemFailure.isOfDamagedSource(error) {
             return false
         }
     }

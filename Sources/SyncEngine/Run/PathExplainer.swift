@@ -334,7 +334,7 @@ extension Explanation.Change {
         case .absent: return nil
         case .same: self = .same
         case .touched: self = .touched
-        case .changed, .resized: self = .changed
+        case .changed, .shortened: self = .changed
         }
     }
 }

@@ -63,12 +63,28 @@ struct PlanSource: RunStep {
         )
     }
 
+    /// The entry with what earlier runs, verifications and other mirrors know of it.
+    private func marked(
+        _ entry: JoinedEntry,
+        _ scope: PlanScope,
+        _ issues: ScanIssues,
+        _ leftOut: inout LeftOutRows
+    ) async throws -> JoinedEntry {
+        let found = try await session.damaged.marking(
+            leftOut.marking(entry),
+            isHidden: entry.local == nil && !scope.looks(at: entry, issues),
+            records: leftOut.records
+        )
+        return scope.marking(found, issues)
+    }
+
     private func staleRows(_ scope: PlanScope, _ issues: ScanIssues) -> StaleRows {
         StaleRows(
             session: session,
             scope: scope,
             issues: issues,
             threads: settings.environment.threads,
+            now: settings.environment.now(),
             onRolledBack: tellRolledBack
         )
     }
@@ -144,7 +160,7 @@ struct PlanSource: RunStep {
             summary.onlyRemote += scope.keptThereCount
             summary.directoryChanged = issues.hasLostNames
         }
-        try await session.damaged.noteUnread(issues.unread)
+        if session.lock != nil { try await session.damaged.noteUnread(issues.unread) }
         for message in issues.coverMessages { setup.onEvent(.warning(message: message)) }
         executor.noteCopies(in: issues)
         for message in [
@@ -191,14 +207,12 @@ struct PlanSource: RunStep {
             after: try await limitedRuns(),
             records: notesMounts && session.rules.problem == nil
         )
-        let (damaged, opened) = (session.damaged, openedDirectories)
+        let opened = openedDirectories
         func give(_ entry: JoinedEntry, _ loop: inout PlanLoop) async throws {
             if entry.local == nil, let row = entry.base, filter.tags.mayBeTag(row.key) {
                 copies?.note(gone: row)
             }
-            let found = try await leftOut.marking(opened?.closed(entry) ?? entry)
-            let undamaged = try await damaged.marking(found, records: leftOut.records)
-            let entry = scope.marking(undamaged, issues)
+            let entry = try await marked(opened?.closed(entry) ?? entry, scope, issues, &leftOut)
             try await scope.report(entry, session.manifest, issues)
             let chosen = scope.choose(entry, issues)
             loop.note(entry, isSelected: chosen != nil, isHeld: chosen == nil && scope.holds(entry))

@@ -39,10 +39,10 @@ extension Scrub {
         return .conflict(.bothChanged, .downloadKeepingLocal)
     }
 
-    private func isResized(_ row: ManifestEntry, _ file: FileIdentity) -> Bool {
+    private func isShortened(_ row: ManifestEntry, _ file: FileIdentity) -> Bool {
         let entry = LocalEntry(path: row.key, kind: .file(file), isLink: row.isLink)
         let judgesInodes = context.policy.judgesInodes
-        return LocalChange(of: entry, since: row, judgesInodes: judgesInodes) == .resized
+        return LocalChange(of: entry, since: row, judgesInodes: judgesInodes) == .shortened
     }
 
     /// Damaged files whose objects are the recorded ones, those that are gone included.
@@ -53,7 +53,7 @@ extension Scrub {
         for row in rows where paths.contains(row.key) {
             let key = row.key
             let file = try await file(of: row)?.1
-            if let file, file.size != row.size, !isResized(row, file) { continue }
+            if let file, file.size != row.size, !isShortened(row, file) { continue }
             guard let object = try? await executor.head(key, knownSize: row.size),
                 object.etag == row.etag, object.size == row.size
             else {

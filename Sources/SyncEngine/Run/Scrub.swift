@@ -188,12 +188,12 @@ extension Scrub {
                 report.damaged += 1
                 return found(row, .damaged, SkipReason.damagedAndChanged.message)
             }
-            if change == .resized { return try await damaged(row, file, Self.isResized) }
+            if change == .shortened { return try await damaged(row, file, Self.isShortened) }
             let start = context.environment.now()
             let checksum: CRC64
             do {
                 checksum = try await executor.checksum(of: path, expected: file)
-            } catch where ItemFailure.isOfDamagedSource(error) {
+            } catch  where ItemFailure.isOfDamagedSource(error) {
                 let reason = ItemFailure(any: error).message
                 return try await damaged(row, file, "its content cannot be read: " + reason)
             }
@@ -224,7 +224,8 @@ extension Scrub {
         }
     }
 
-    private static let isResized = "its size changed, although its times did not"
+    private static let isShortened =
+        "it is shorter than recorded, although its times did not change"
 
     private mutating func damaged(
         _ row: ManifestEntry,
@@ -246,7 +247,7 @@ extension Scrub {
     ) async throws -> (RelativePath, FileIdentity)? {
         do {
             return try await file(of: row)
-        } catch where ItemFailure.isOfDamagedSource(error) {
+        } catch  where ItemFailure.isOfDamagedSource(error) {
             try await context.session.damaged.noteUnread([row.key])
             throw error
         }

@@ -233,13 +233,19 @@ final class DamagedRows: Sendable {
 
     /// The same entry, marked if its file is a damaged one that has a second name, or that another
     /// state of the directory found: gone, or written behind that name.
-    func marking(_ entry: JoinedEntry, records: Bool) async throws -> JoinedEntry {
+    ///
+    /// With `isHidden`, the walk did not look where the file would be.
+    func marking(
+        _ entry: JoinedEntry,
+        isHidden: Bool = false,
+        records: Bool
+    ) async throws -> JoinedEntry {
         if entry.base == nil, entry.local == nil, let object = entry.remote {
             // To this state it is any object, and perhaps the last good copy.
             let row = elsewhere[object.size]?.first { $0.key == entry.key && $0.isDamaged }
             return row == nil ? entry : entry.likeDamaged(entry.key)
         }
-        if let row = lost(entry) {
+        if !isHidden, let row = lost(entry) {
             if records { try await mark(row) }
             return entry.withDamaged(row)
         }

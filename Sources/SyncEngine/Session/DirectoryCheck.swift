@@ -16,6 +16,9 @@ struct DirectoryCheck {
         static let file = "directory.manifest"
     }
 
+    /// What a manifest has that was written anew.
+    static let ofNewFile: (name: String, value: String?) = (Setting.file, nil)
+
     private static let nameLength = 26
 
     struct Finding: Sendable, Hashable {

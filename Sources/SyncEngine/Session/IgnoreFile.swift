@@ -302,7 +302,7 @@ enum IgnoreFile {
             since: row,
             judgesInodes: (try? directory.keepsInodeNumbers()) ?? true
         )
-        return [.same, .resized].contains(change) || row.isDamaged && change == .touched
+        return [.same, .shortened].contains(change) || row.isDamaged && change == .touched
     }
 
     private static let damage =

@@ -146,7 +146,7 @@ extension MirrorCutter {
     private func joinedSettings(
         _ sources: [Source]
     ) async throws -> [(name: String, value: String?)] {
-        var joined: [(name: String, value: String?)] = []
+        var joined = [DirectoryCheck.ofNewFile]
         for (name, separator) in Self.lists {
             var texts: [String] = []
             for source in sources {

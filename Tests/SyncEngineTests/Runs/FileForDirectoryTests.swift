@@ -29,7 +29,8 @@ extension EngineRuns {
             return paths.compactMap { FileManager.default.contents(atPath: folder + "/" + $0) }
         }
 
-        @Test func `a push without deletions says that a name is both in the bucket`() async throws {
+        @Test func `a push without deletions says that a name is both in the bucket`() async throws
+        {
             let fixture = try MirrorFixture()
             try fixture.write("a/folder/1", ramp(5))
             try fixture.write("a/file", ramp(6))
