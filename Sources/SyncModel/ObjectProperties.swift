@@ -43,6 +43,13 @@ public struct ObjectProperties: Sendable, Hashable {
         return properties
     }
 
+    /// The same of a copy in the trash: what was taken away is to be open to nobody.
+    package var ofTrash: ObjectProperties {
+        var properties = ofCopy
+        if properties.accessControl != "private" { properties.accessControl = nil }
+        return properties
+    }
+
     /// The metadata in the order of their names, so that requests are alike.
     package var sortedMetadata: [(name: String, value: String)] { Self.sorted(metadata) }
 

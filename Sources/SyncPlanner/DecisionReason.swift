@@ -171,8 +171,9 @@ package enum SkipReason: Sendable, Hashable {
     case fileAtLink
     /// The file has other content under the recorded size and time.
     case damaged(isObjectThere: Bool)
-    /// The disk does not give the content of the file any more.
-    case unreadable
+    /// The disk does not give the content of the file any more, whose object is the recorded one,
+    /// another one (false), or not there.
+    case unreadable(isObjectRecorded: Bool?)
     /// The file was found damaged, and is gone now.
     case damagedAndGone
     /// Another state of the directory found the file damaged, and it is gone; this one has no row.
@@ -309,13 +310,12 @@ package enum SkipReason: Sendable, Hashable {
             "the remote has keys beneath this name but no object with this name, and the file "
                 + "here is kept; move it away, or "
                 + (isNew
-                    ? "send it beside them with push --on-conflict local; push --delete deletes "
-                        + "those that were here"
+                    ? "send it beside them with push --on-conflict local"
                     : "remove it with --delete if it is unchanged")
         case .besideDirectory:
-            "this directory has something beneath the name of the object, which is not here: a "
-                + "pull can have only one of both. Delete the object (push --delete does, if it "
-                + "was here), or copy it to another key"
+            "this directory has something beneath the name of the object, which was never "
+                + "recorded here: a pull can have only one of both. Delete the object, or copy it "
+                + "to another key"
         case .blockedByFile(let key):
             "the file '\(key.display)' is where a directory is needed; move it away"
         case .besideObject(let key):
@@ -342,9 +342,14 @@ package enum SkipReason: Sendable, Hashable {
             "damaged: its content is not the recorded one, although its time is; the object was "
                 + "deleted, so the file is kept"
                 + Self.force("--checksum", "sends it as it is", inShards: inShards)
-        case .unreadable:
+        case .unreadable(true?):
             "damaged: the disk does not give its content any more; \(Self.keptObject); "
                 + Self.repair("it", inShards: inShards, moving: "the file")
+        case .unreadable(false?):
+            "damaged: the disk does not give its content any more; the object has changed since it "
+                + "was recorded"
+                + (inShards ? "" : ": 'pull --on-conflict remote DIR PATH' downloads it")
+        case .unreadable(nil): "damaged: the disk does not give its content; it is not sent"
         case .damagedAndGone:
             "the file was found damaged before it was removed or renamed"
                 + "; \(Self.keptObject)"

@@ -78,12 +78,10 @@ package struct PrefixConflicts: Sendable {
         }
     }
 
-    /// Holds what only one side has, until keys beneath its name come that only the other side has:
-    /// of what was recorded, what is gone here and is not deleted there.
+    /// Holds what only one side has, and what was never recorded: until keys beneath its name come
+    /// that only the other side has.
     private mutating func addToPush(_ entry: JoinedEntry, _ decision: Decision) {
-        let isTheirs =
-            decision == .nothing(.onlyRemote) && entry.base == nil
-            || decision == .nothing(.deletedLocally)
+        let isTheirs = decision == .nothing(.onlyRemote) && entry.base == nil
         for index in held.indices where isBeneath(entry, index) {
             let isOther = held[index].entry.local == nil ? entry.local != nil : isTheirs
             if isOther { held[index].keepsEntries = true }

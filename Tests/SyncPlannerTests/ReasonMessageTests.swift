@@ -89,8 +89,7 @@ struct ReasonMessageTests {
         (
             .blocksDirectory(isNew: true),
             "the remote has keys beneath this name but no object with this name, and the file "
-                + "here is kept; move it away, or send it beside them with push --on-conflict "
-                + "local; push --delete deletes those that were here"
+                + "here is kept; move it away, or send it beside them with push --on-conflict local"
         ),
         (
             .blocksDirectory(isNew: false),

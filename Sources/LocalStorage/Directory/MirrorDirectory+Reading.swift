@@ -190,7 +190,7 @@ extension MirrorDirectory {
     }
 
     /// When a directory above `path` last got or lost a name, up to where its mount begins; nil for
-    /// a mount that has the state.
+    /// a mount that has the state, or whose inodes and ctimes do not last.
     package func lastChange(above path: RelativePath) throws(LocalError) -> Timestamp? {
         var newest: (device: UInt64, change: Timestamp)?
         var next = path.parent
@@ -198,7 +198,11 @@ extension MirrorDirectory {
             let directory = next.map { try? root.directory(beneath: $0) } ?? root
             if let found = try directory?.status().identity {
                 let known = newest ?? (found.device, found.changed)
-                if newest == nil, try hasState(found.device) { return nil }
+                if newest == nil, let descriptor = directory?.descriptor {
+                    let lasts = try root.calls.keepsInodeNumbers(descriptor)
+                    let hasState = try hasState(found.device)
+                    guard lasts, !hasState else { return nil }
+                }
                 guard known.device == found.device else { break }
                 newest = (found.device, max(known.change, found.changed))
             }

@@ -361,7 +361,9 @@ extension SystemCalls {
     enum EntryType: Sendable, Hashable {
         case directory
         case link
-        case other
+        case file
+        /// A device, FIFO or socket.
+        case special
         /// The file system does not say.
         case unknown
 
@@ -369,8 +371,9 @@ extension SystemCalls {
             switch Int(raw) {
             case Int(DT_DIR): self = .directory
             case Int(DT_LNK): self = .link
+            case Int(DT_REG): self = .file
             case Int(DT_UNKNOWN): self = .unknown
-            default: self = .other
+            default: self = .special
             }
         }
     }

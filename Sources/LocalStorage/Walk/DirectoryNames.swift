@@ -13,6 +13,8 @@ struct DirectoryNames: Sendable {
         let isDirectory: Bool
         /// True if the directory says that it is a symbolic link.
         let isLink: Bool
+        /// True if the directory says that it is no file, directory or link.
+        var isSpecial = false
         /// True for the key of a stored link, whose name has the suffix.
         let isLinkKey: Bool
         /// The first eight bytes of the sorting key, which decide most comparisons.
@@ -73,6 +75,7 @@ struct DirectoryNames: Sendable {
             }
             if type == .unknown { unknown.append(elements.count) }
             unsafe append(name, isDirectory: type == .directory, isLink: type == .link)
+            elements[elements.count - 1].isSpecial = type == .special
         }
         // A file system that does not say what its entries are is asked for each.
         for index in unknown {
@@ -84,6 +87,7 @@ struct DirectoryNames: Sendable {
                 isDirectory: status?.kind == .directory,
                 isLink: status?.kind == .special(.symbolicLink)
             )
+            if case .special? = status?.kind { elements[index].isSpecial = true }
         }
         for name in perhapsLinks {
             let status = try directory.status(of: PathBytes(name))

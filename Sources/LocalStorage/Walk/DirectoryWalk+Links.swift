@@ -25,7 +25,10 @@ extension DirectoryWalk.State {
         switch (links, element.isLink) {
         case (.skip, _): reason = .symbolicLink
         case (.follow, _): return try follow(path, &batch)
-        case (.store, true): reason = .storedLink
+        case (.store, true):
+            // What is stored nowhere is in the place of its file, and of nothing else.
+            let isExcluded = hides([UInt8](ObjectKey(path).ofLink.bytes), false)
+            reason = isExcluded ? .excludedEntry : .storedLink
         // The place of its key is not among the names.
         case (.store, false): reason = .changedDuringWalk
         }

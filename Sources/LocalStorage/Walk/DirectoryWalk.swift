@@ -192,7 +192,12 @@ extension DirectoryWalk.State {
             }
             return true
         }
-        if isExcluded(path, element.isDirectory) { return true }
+        if isExcluded(path, element.isDirectory) {
+            if element.isLink || element.isSpecial {
+                batch.issues.append(WalkIssue(path: path, reason: .excludedEntry))
+            }
+            return true
+        }
         guard isValidUTF8([UInt8](name)) else {
             let own = level.names.name(of: element)
             let files = element.isDirectory ? [] : file(of: own, in: directory)

@@ -47,6 +47,9 @@ package struct WalkIssue: Sendable, Hashable {
         /// It is in the way of what was freed, which is only in the bucket: a file there is a
         /// directory here, or the other way round.
         case freedPlace
+        /// A link or special file that a pattern excludes: it hides what is recorded at and beneath
+        /// its name, which the pattern need not exclude.
+        case excludedEntry
     }
 
     /// What a link leads to that is not followed.
@@ -79,7 +82,7 @@ package struct WalkIssue: Sendable, Hashable {
         case .symbolicLink, .storedLink, .unfollowedLink, .linkName, .special, .nestedMirror,
             .state, .pseudoFileSystem, .otherFileSystem, .reservedName, .noEscapedName,
             .nameNotUTF8, .beneathUnnamed, .tooDeep, .disappeared, .tagged, .unreadableTag,
-            .freedPlace:
+            .freedPlace, .excludedEntry:
             false
         // Who may not look at a thing is told so by a disk that is well.
         case .unreadableDirectory(let errno), .unreadableEntry(let errno):
@@ -112,7 +115,7 @@ package struct WalkIssue: Sendable, Hashable {
             true
         case .storedLink, .linkName, .nameNotUTF8, .beneathUnnamed, .tooDeep, .notMounted,
             .unreadableDirectory, .unreadableEntry, .changedDuringWalk, .disappeared, .tagged,
-            .unreadableTag, .otherFileSystem, .freedPlace:
+            .unreadableTag, .otherFileSystem, .freedPlace, .excludedEntry:
             false
         }
     }
@@ -121,7 +124,8 @@ package struct WalkIssue: Sendable, Hashable {
     /// and says nothing of any other path.
     package var replacesWhatWasThere: Bool {
         switch reason {
-        case .symbolicLink, .unfollowedLink, .special, .state, .pseudoFileSystem: true
+        case .symbolicLink, .unfollowedLink, .special, .state, .pseudoFileSystem, .excludedEntry:
+            true
         default: false
         }
     }
@@ -196,6 +200,7 @@ package struct WalkIssue: Sendable, Hashable {
             return "'\(displayText(ObjectKey(path).withoutLinkSuffix.bytes))' is in the place of"
                 + " something else that was freed, or of which files were: nothing of it is sent."
                 + " Rename it; 'osssync pull' of it then brings back what was freed"
+        case .excludedEntry: return "'\(name)' is a link or special file that a pattern excludes"
         case .notMounted:
             return "'\(name)' was a mount point in the last run and is not mounted now: what is"
                 + " beneath is skipped and nothing is deleted in this run; mount it, or use"

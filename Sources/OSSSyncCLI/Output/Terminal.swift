@@ -10,8 +10,8 @@ struct OutputStream: Sendable {
 
     /// Why standard output did not take something first; 0 if it took all.
     private static let firstError = Atomic<Int32>(0)
-    /// True once a reader was given up that does not read.
-    private static let isGivenUp = Atomic(false)
+    /// The outputs whose readers were given up because they do not read, a bit for each.
+    private static let givenUp = Atomic<Int32>(0)
 
     /// Why results are missing on standard output; nil if none is, or if the reader of a pipe has
     /// gone, which wants to hear nothing.
@@ -24,7 +24,7 @@ struct OutputStream: Sendable {
 
     /// The signal on which a reader was given up that did not read; nil if none was.
     static var signalWithoutReader: StopSignal? {
-        isGivenUp.load(ordering: .relaxed) ? StopSignals.received : nil
+        givenUp.load(ordering: .relaxed) == 0 ? nil : StopSignals.received
     }
 
     var isTerminal: Bool { isatty(descriptor) == 1 }
@@ -73,13 +73,15 @@ struct OutputStream: Sendable {
     /// Waits until something can be written; false, as of a reader that has gone, if that lasts
     /// after a signal to stop.
     private func isReady() -> Bool {
-        var left = Self.isGivenUp.load(ordering: .relaxed) ? 0 : Self.patience.times
+        let isGivenUp = Self.givenUp.load(ordering: .relaxed) & (1 << descriptor) != 0
+        var left = isGivenUp ? 1 : Self.patience.times
         while left > 0 {
             var wait = pollfd(fd: descriptor, events: Int16(POLLOUT), revents: 0)
-            if unsafe poll(&wait, 1, Self.patience.interval) > 0 { return true }
-            if StopSignals.received != nil { left -= 1 }
+            let time = isGivenUp ? 0 : Self.patience.interval
+            if unsafe poll(&wait, 1, time) > 0 { return true }
+            if isGivenUp || StopSignals.received != nil { left -= 1 }
         }
-        Self.isGivenUp.store(true, ordering: .relaxed)
+        Self.givenUp.bitwiseOr(1 << descriptor, ordering: .relaxed)
         errno = EPIPE
         return false
     }

@@ -91,6 +91,9 @@ extension CoveredKeys.Cover {
             return "a file system of the kernel (\(kind)) is mounted on '\(name)' now; \(what) "
                 + "not mirrored: unmount it"
                 + (FilterHint(directory, isFileOnly: false)?.text ?? "")
+        case .excludedEntry:
+            return "\(issue.message); \(what) not mirrored: remove it"
+                + (FilterHint(directory, isFileOnly: false)?.text ?? "")
         default:
             return "'\(name)' is a symbolic link now; \(what) not mirrored: use --links follow or "
                 + "store, or mirror what it leads to separately"

@@ -212,6 +212,7 @@ struct ItemReports: Sendable {
                     rule: "--one-file-system"
                 )
             )
+        case .excludedEntry: break
         case .unreadableTag: context.emit(.warning(message: issue.message))
         case .linkName, .nameNotUTF8, .tooDeep, .unreadableDirectory, .unreadableEntry,
             .changedDuringWalk, .notMounted, .freedPlace:

@@ -113,6 +113,9 @@ final class ScanIssues: Sendable {
         }
         // Its directory hides it.
         if issue.reason == .beneathUnnamed { return onIssue(issue) }
+        if issue.reason == .excludedEntry {
+            return state.withLock { $0.hidden[issue.path] = issue.reason }
+        }
         if issue.reason == .storedLink {
             return state.withLock { _ = $0.links.insert(issue.path) }
         }

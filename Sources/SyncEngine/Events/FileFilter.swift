@@ -4,11 +4,9 @@ internal import SyncPlanner
 /// A file of patterns that a user named, and what was read of it.
 package struct PatternFile: Sendable, Hashable {
     let path: String
-    let checksum: CRC64
+    let content: [UInt8]
 
-    package init(path: String, content: [UInt8]) {
-        (self.path, checksum) = (path, CRC64(of: content))
-    }
+    package init(path: String, content: [UInt8]) { (self.path, self.content) = (path, content) }
 }
 
 /// Which files and objects a run skips: patterns in gitignore syntax, in order; the last one that

@@ -50,10 +50,18 @@ struct ContentComparison: ItemWorker {
 
     /// What follows from an answer: a file whose content is lost is replaced only where another
     /// one would be.
-    func decision(_ answer: Answer, same: Decision, different: Decision) -> Decision {
+    func decision(
+        _ answer: Answer,
+        _ entry: JoinedEntry,
+        same: Decision,
+        different: Decision
+    ) -> Decision {
         guard answer.isUnreadable else { return answer.isSame ? same : different }
-        if case .download = different { return different }
-        return .skip(.unreadable)
+        switch different {
+        // The next one comes to the same.
+        case .compare: return different
+        default: return different.createsLocal ? different : .skip(entry.unreadable)
+        }
     }
 
     private func found(_ entry: JoinedEntry, _ comparison: Comparison) async throws -> Answer {

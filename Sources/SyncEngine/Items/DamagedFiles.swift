@@ -35,7 +35,7 @@ struct DamagedFiles: ItemWorker {
     /// last good copy, also if that has the name which the file had.
     func reportUnreadable(_ entry: JoinedEntry) async {
         guard entry.base == nil, let file = entry.local?.identity, !context.options.isDryRun else {
-            return await reportDamage(entry, .unreadable)
+            return await reportDamage(entry, entry.unreadable)
         }
         do {
             let rows = try await context.manifest.rows(
@@ -49,7 +49,7 @@ struct DamagedFiles: ItemWorker {
         } catch {
             return fail(.upload, entry.key, size: file.size, ItemFailure(any: error))
         }
-        await reportDamage(entry, .unreadable)
+        await reportDamage(entry, entry.unreadable)
     }
 
     private static let rowsOfOneFile = 1_000
@@ -196,5 +196,16 @@ struct DamagedFiles: ItemWorker {
         } catch  where ItemFailure.isOfDamagedSource(error) {
             return nil
         }
+    }
+}
+
+extension JoinedEntry {
+    /// Why nothing becomes of an entry whose file cannot be read.
+    var unreadable: SkipReason {
+        .unreadable(
+            isObjectRecorded: base.flatMap { base in
+                remote.map { RemoteChange(of: $0, since: base) == .same }
+            }
+        )
     }
 }

@@ -42,7 +42,7 @@ extension ItemExecutor {
         } else if contents.needsContent(answer, different, of: entry) {
             await compareByFetching(entry, answer, same: same, different: different, start)
         } else {
-            let next = contents.decision(answer, same: same, different: different)
+            let next = contents.decision(answer, entry, same: same, different: different)
             countAsPlanned(Work(entry: entry, decision: next))
             await carryOut(next, entry)
         }

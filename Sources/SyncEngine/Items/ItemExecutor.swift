@@ -187,9 +187,9 @@ struct ItemExecutor: ItemWorker {
     private func replacing(_ entry: JoinedEntry, _ reason: DownloadReason) -> BackupPolicy {
         let keeps = context.options.backupDirectory != nil || context.options.keepsReplaced
         let isOlder = reason == .changed && isOlderObject(entry)
-        if keeps || isOlder && context.options.keepsRemoved {
-            return .moveToTrash(run: context.trashName)
-        }
+        let isKept = keeps || isOlder && context.options.keepsRemoved
+        if isOlder { tellOlder(isKept: isKept) }
+        if isKept { return .moveToTrash(run: context.trashName) }
         guard reason == .changed, let file = entry.local?.identity,
             let checksum = entry.base?.crc64,
             RecordedTime.mayHide(
@@ -201,23 +201,23 @@ struct ItemExecutor: ItemWorker {
         return .replaceHolding(checksum)
     }
 
-    /// True for an object that was written before the recorded one, which is told once: another
-    /// store has the address, or this one was put back.
+    /// True for an object that was written before the recorded one: another store has the address,
+    /// or this one was put back.
     private func isOlderObject(_ entry: JoinedEntry) -> Bool {
-        guard let known = entry.base?.lastModified, let found = entry.remote?.lastModified,
-            // Answers and listings may round differently.
-            found.seconds < known.seconds - 1
-        else { return false }
-        if ledger.tellsOnce(.olderObjects) {
-            context.emit(
-                .warning(
-                    message: "objects are older than those of their names were in the last run: "
-                        + "the bucket, or another one in its place, was put back to an earlier "
-                        + "time; the files that they replace go to the trash here"
-                )
-            )
+        guard let known = entry.base?.lastModified, let found = entry.remote?.lastModified else {
+            return false
         }
-        return true
+        // Answers and listings may round differently.
+        return found.seconds < known.seconds - 1
+    }
+
+    private func tellOlder(isKept: Bool) {
+        guard ledger.tellsOnce(.olderObjects) else { return }
+        let message =
+            "objects are older than those of their names were in the last run: the bucket, or "
+            + "another one in its place, was put back to an earlier time"
+            + (isKept ? "; the files that they replace are kept in the trash" : "")
+        context.emit(.warning(message: message))
     }
 
     /// What becomes of a local version that the user gave up.

@@ -35,7 +35,7 @@ struct ObjectKeeper: Sendable {
             etag: etag,
             size: size
         )
-        copying.properties = context.options.properties.ofCopy
+        copying.properties = context.options.properties.ofTrash
         try await copying.makeProven(at: copy)
     }
 }

@@ -70,3 +70,47 @@ extension Permissions {
         await carryMode(adopted, to: target, readSince: nil)
     }
 }
+
+// MARK: - Markers that are sent for permissions
+
+extension Permissions {
+    /// The permissions that a new marker of the directory records; nil for those that every
+    /// directory has.
+    func recordedMode(_ entry: JoinedEntry) -> UInt32? {
+        guard context.options.keepsFileMetadata, let found = entry.local?.permissions,
+            !isOrdinaryDirectory(found, here: context.policy.ordinaryDirectory)
+        else { return nil }
+        return found
+    }
+
+    /// True if other machines would let more users into the directory without what is to be sent
+    /// of its permissions.
+    func closesMore(_ entry: JoinedEntry) -> Bool {
+        guard entry.local?.kind == .directory(isEmpty: false),
+            entry.remote != nil || recordedMode(entry) != nil
+        else { return false }
+        return Self.opensMore(entry.base?.mode, than: entry.local?.permissions)
+    }
+
+    /// True if the one lets more users into a directory than the other; nil is what a marker
+    /// without permissions stands for.
+    static func opensMore(_ mode: UInt32?, than other: UInt32?) -> Bool {
+        (mode ?? 0o755) & ~(other ?? 0o755) & 0o055 != 0
+    }
+
+    /// True for a store that keeps markers under names without a slash.
+    func shortensMarkers() async -> Bool {
+        (try? await ShortenedMarkers.areKnown(to: context.manifest)) == true
+    }
+
+    /// The permissions of an ordinary directory, which its row has so that a run with another umask
+    /// does not take them for chosen ones; nil for any other.
+    func ordinaryMode(_ entry: JoinedEntry) -> UInt32? {
+        guard let ordinary = context.policy.ordinaryDirectory, let local = entry.local else {
+            return context.policy.ordinaryDirectory
+        }
+        return local.permissions.flatMap {
+            isOrdinaryDirectory($0, here: ordinary) ? $0 : nil
+        }
+    }
+}

@@ -171,6 +171,12 @@ extension Permissions {
         return true
     }
 
+    /// True for a directory that is here and whose marker was answered, and has been written since:
+    /// it may let fewer users in now, and gets no files until that is known.
+    private func wasAnswered(_ entry: JoinedEntry) -> Bool {
+        entry.local != nil && entry.base?.lastModified != nil && context.tracker.direction != .push
+    }
+
     /// True if a side got other permissions.
     private func settle(_ entry: JoinedEntry) async throws -> Bool {
         let found: ObjectMetadata?
@@ -178,21 +184,22 @@ extension Permissions {
             found = try await marker(entry.key)
         } catch {
             guard tellsUnread(error) else { throw error }
-            // Asked for again in each run: other credentials may be allowed to. Only what was
-            // refused before gets files without an answer, where others may enter it.
-            await record(entry, mode: entry.base?.mode, at: nil)
-            let isKnown = entry.base.map { $0.lastModified == nil } ?? false
-            guard isKnown || entry.local == nil || context.tracker.direction == .push else {
+            guard !wasAnswered(entry) else {
                 throw ItemFailure.placeRefused(message: error.message)
             }
+            // Asked for again in each run: other credentials may be allowed to.
+            await record(entry, mode: entry.base?.mode, at: nil)
             return false
         }
+        var time = entry.remote?.lastModified
         // A replica that lags behind; a store that lists what it has not says so in the next run.
-        if found == nil, let object = entry.remote, await !shortensMarkers(),
-            !ledger.noteVanished(object)
-        {
-            await record(entry, mode: entry.base?.mode, at: nil)
-            throw ItemFailure.vanished(nil)
+        if found == nil, let object = entry.remote, await !shortensMarkers() {
+            let isLasting = ledger.noteVanished(object)
+            guard isLasting, !wasAnswered(entry) else {
+                if !wasAnswered(entry) { await record(entry, mode: entry.base?.mode, at: nil) }
+                throw ItemFailure.vanished(nil)
+            }
+            time = nil
         }
         let (mode, meant) = try await directoryMode(entry, found)
         switch mode {
@@ -202,11 +209,10 @@ extension Permissions {
                 try directory.openUnasked(path)
             }
             let isOrdinary = opened == context.policy.ordinaryDirectory
-            await record(entry, mode: isOrdinary ? opened : nil, at: entry.remote?.lastModified)
+            await record(entry, mode: isOrdinary ? opened : nil, at: time)
             return false
         case .none:
-            let mode = meant ?? ordinaryMode(entry)
-            await record(entry, mode: mode, at: entry.remote?.lastModified)
+            await record(entry, mode: meant ?? ordinaryMode(entry), at: time)
             return false
         case .object(let mode):
             await record(entry, mode: meant, at: entry.remote?.lastModified)
@@ -351,50 +357,6 @@ extension Permissions {
             try await publications.recordDurably(rows.map { .upsert($0) })
         } catch {
             for row in rows { fail(.mode, row.key, size: 0, ItemFailure(any: error)) }
-        }
-    }
-}
-
-// MARK: - Markers that are sent for permissions
-
-extension Permissions {
-    /// The permissions that a new marker of the directory records; nil for those that every
-    /// directory has.
-    func recordedMode(_ entry: JoinedEntry) -> UInt32? {
-        guard context.options.keepsFileMetadata, let found = entry.local?.permissions,
-            !isOrdinaryDirectory(found, here: context.policy.ordinaryDirectory)
-        else { return nil }
-        return found
-    }
-
-    /// True if other machines would let more users into the directory without what is to be sent
-    /// of its permissions.
-    func closesMore(_ entry: JoinedEntry) -> Bool {
-        guard entry.local?.kind == .directory(isEmpty: false),
-            entry.remote != nil || recordedMode(entry) != nil
-        else { return false }
-        return Self.opensMore(entry.base?.mode, than: entry.local?.permissions)
-    }
-
-    /// True if the one lets more users into a directory than the other; nil is what a marker
-    /// without permissions stands for.
-    static func opensMore(_ mode: UInt32?, than other: UInt32?) -> Bool {
-        (mode ?? 0o755) & ~(other ?? 0o755) & 0o055 != 0
-    }
-
-    /// True for a store that keeps markers under names without a slash.
-    func shortensMarkers() async -> Bool {
-        (try? await ShortenedMarkers.areKnown(to: context.manifest)) == true
-    }
-
-    /// The permissions of an ordinary directory, which its row has so that a run with another umask
-    /// does not take them for chosen ones; nil for any other.
-    func ordinaryMode(_ entry: JoinedEntry) -> UInt32? {
-        guard let ordinary = context.policy.ordinaryDirectory, let local = entry.local else {
-            return context.policy.ordinaryDirectory
-        }
-        return local.permissions.flatMap {
-            isOrdinaryDirectory($0, here: ordinary) ? $0 : nil
         }
     }
 }

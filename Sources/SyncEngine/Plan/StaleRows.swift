@@ -97,10 +97,12 @@ struct StaleRows {
         else { return false }
         let second: Int64 = 1_000_000_000
         if let file = entry.local?.identity {
-            guard let change = file.recordedChange, file.inode == base.inode,
-                change < recorded - second
+            guard let change = file.recordedChange, change < recorded - second,
+                let above = await lastChange(above: base)
             else { return false }
-            return (try? session.directory.hasState(file.device)) == false
+            // With another inode it may have come from elsewhere, by its name.
+            return file.inode == base.inode
+                || above.nanosecondsSince1970 < recorded - second
         }
         guard entry.local == nil, entry.remote != nil, scope.looks(at: entry, issues),
             let change = await lastChange(above: base),

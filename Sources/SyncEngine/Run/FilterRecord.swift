@@ -1,5 +1,6 @@
 internal import LocalStorage
 internal import ManifestStore
+internal import ObjectStorage
 internal import ObjectTransfer
 internal import SyncModel
 internal import SyncPlanner
@@ -8,7 +9,7 @@ internal import SyncPlanner
 struct FilterRecord: RunStep {
     /// The setting that shows whether the patterns changed since the last run.
     private static let fingerprint = "filter.fingerprint"
-    /// The setting of a file of patterns in the mirror: what it said when it was last obeyed.
+    /// The setting of a file of patterns in the mirror: what it said when it was last used.
     private static let accepted = "filter.accepted:"
 
     let setup: RunSetup
@@ -40,17 +41,21 @@ struct FilterRecord: RunStep {
         return true
     }
 
-    /// Whoever writes to the bucket, and the disk, may change a file in the mirror: what it hid
+    /// Others who write to the bucket, and the disk, may change a file in the mirror: what it hid
     /// before is not sent because of that.
+    ///
+    /// Not asked in a sharded mirror, where the row is another shard's.
     private func accept(_ file: PatternFile, records: Bool) async throws {
-        guard let key = GivenPath.key(of: file.path, beneath: settings.directory) else { return }
+        guard settings.shard == nil,
+            let key = GivenPath.key(of: file.path, beneath: settings.directory)
+        else { return }
         let setting = Self.accepted + key.text
-        let found = String(file.checksum.value, radix: 16)
+        let found = Base64.encode(file.content)
         let known = try await session.manifest.setting(setting)
         guard known != found else { return }
         if let row = try await session.manifest.entry(key), try isAsRecorded(row) {
-            let isDamaged = row.crc64 != nil && row.crc64 != file.checksum
-            if isDamaged || known != nil && row.isFetched {
+            let isDamaged = row.crc64 != nil && row.crc64 != CRC64(of: file.content)
+            if isDamaged || row.isFetched, try !hides(file, known) {
                 guard direction != .pull else { return }
                 throw TransferError(
                     code: .refused,
@@ -65,7 +70,14 @@ struct FilterRecord: RunStep {
         if records { try await session.manifest.setSetting(setting, found) }
     }
 
-    /// True for a file that nobody has written since a run recorded it.
+    /// True for patterns that hide what earlier ones did.
+    private func hides(_ file: PatternFile, _ known: String?) throws -> Bool {
+        guard let known, let earlier = Base64.decode(known.utf8) else { return known == nil }
+        return try FileFilter(ignoreFile: file.content)
+            .surelyHides(allOf: FileFilter(ignoreFile: earlier))
+    }
+
+    /// True for a file that has not been written since a run recorded it.
     private func isAsRecorded(_ row: ManifestEntry) throws -> Bool {
         guard case .file(let file) = try session.directory.identity(of: row.path) else {
             return false

@@ -94,7 +94,7 @@ extension ObjectRestorer {
             etag: etag,
             size: found.size
         )
-        keeping.properties = request.properties.ofCopy
+        keeping.properties = request.properties.ofTrash
         do throws(ItemFailure) {
             try await keeping.makeProven(at: kept)
         } catch {

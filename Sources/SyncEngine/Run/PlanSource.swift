@@ -70,9 +70,11 @@ struct PlanSource: RunStep {
         _ issues: ScanIssues,
         _ leftOut: inout LeftOutRows
     ) async throws -> JoinedEntry {
+        let isHidden =
+            session.damaged.hasUnread && entry.local == nil && !scope.looks(at: entry, issues)
         let found = try await session.damaged.marking(
             leftOut.marking(entry),
-            isHidden: entry.local == nil && !scope.looks(at: entry, issues),
+            isHidden: isHidden,
             records: leftOut.records
         )
         return scope.marking(found, issues)

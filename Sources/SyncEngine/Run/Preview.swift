@@ -99,7 +99,7 @@ struct Preview {
                 outcome = nil
                 return show(.adopt, entry, size: entry.remote?.size ?? 0, message)
             }
-            let next = executor.contents.decision(answer, same: same, different: different)
+            let next = executor.contents.decision(answer, entry, same: same, different: different)
             outcome = next
             try await show(next, entry)
         } catch is CancellationError {

@@ -248,7 +248,12 @@ extension Scrub {
         do {
             return try await file(of: row)
         } catch  where ItemFailure.isOfDamagedSource(error) {
-            try await context.session.damaged.noteUnread([row.key])
+            // Of a whole directory that is not shown, it is one.
+            let directory = try row.path.parent
+            var isShown = true
+            if let directory { isShown = (try? await context.state(of: directory)) == .directory }
+            let place = isShown ? nil : directory.map { ObjectKey([UInt8]($0.bytes.dropLast())) }
+            try await context.session.damaged.noteUnread([place ?? row.key])
             throw error
         }
     }

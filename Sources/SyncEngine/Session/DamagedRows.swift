@@ -83,7 +83,7 @@ final class DamagedRows: Sendable {
 
     var isEmpty: Bool {
         elsewhere.isEmpty && known.isEmpty && !hasOwn.withLock(\.self)
-            && unread.withLock(\.paths.isEmpty)
+            && !hasUnread
     }
 
     /// Those of the size of `file` that have its time, or its inode; in no particular order.
@@ -288,6 +288,9 @@ final class DamagedRows: Sendable {
         return base
     }
 
+    /// True if what is missing may be what the disk failed to show.
+    var hasUnread: Bool { unread.withLock { !$0.paths.isEmpty } }
+
     /// Notes what the disk failed to show.
     func noteUnread(_ paths: Set<ObjectKey>) async throws(ManifestError) {
         guard !paths.isEmpty else { return }
@@ -297,7 +300,7 @@ final class DamagedRows: Sendable {
 
     /// A run has seen all there is: what is missing of it has its marks.
     func forgetUnread() async throws(ManifestError) {
-        guard unread.withLock({ !$0.paths.isEmpty }) else { return }
+        guard hasUnread else { return }
         try await UnreadPaths.forget(in: manifest)
         unread.withLock { $0 = UnreadPaths(paths: []) }
     }

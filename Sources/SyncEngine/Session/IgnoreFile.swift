@@ -260,7 +260,8 @@ enum IgnoreFile {
         var problem: Unusable?
         do {
             guard let here = try read(in: directory) else {
-                guard let row, try await UnreadPaths(in: manifest).cover(key) else { return nil }
+                let unread = try await UnreadPaths(in: manifest)
+                guard let row, row.isDamaged || unread.cover(key) else { return nil }
                 return try recorded(row, accepted, modified: row.localModified)
             }
             found = here
@@ -294,9 +295,8 @@ enum IgnoreFile {
         of row: ManifestEntry,
         in directory: MirrorDirectory
     ) -> Bool {
-        guard row.crc64 != nil, !isContent(found.text, of: row), let file = found.file else {
-            return false
-        }
+        guard row.crc64 != nil, !isContent(found.text, of: row), let file = found.file
+        else { return false }
         let change = LocalChange(
             of: LocalEntry(path: key, kind: .file(file)),
             since: row,
@@ -306,7 +306,8 @@ enum IgnoreFile {
     }
 
     private static let damage =
-        "'\(name)' is damaged: its content is not the recorded one, although size and time are; "
+        "'\(name)' is damaged: its content is not the recorded one, although its time is, or the "
+        + "disk has lost it; "
 
     static let damagedMessage =
         damage + "the recorded rules stay in effect. 'osssync verify --repair', or 'osssync pull "

@@ -23,6 +23,50 @@ extension EngineRuns {
             (options.deletesKnown, options.deletionLimit) = (true, .percent(100))
         }
 
+        /// The patterns of a media library: `*`, `!*/`, `!*.mkv`.
+        @Test(
+            arguments: [LinkPolicy.skip, .store],
+            ["link films", "link films/1.mkv", "fifo films"]
+        )
+        func `what hides it counts whatever the patterns say of its own name`(
+            links: LinkPolicy,
+            what: String
+        ) async throws {
+            let words = what.split(separator: " ").map(String.init)
+            let (kind, place) = (words[0], words[1])
+            let fixture = try MirrorFixture()
+            for index in 0..<20 {
+                try fixture.write("a/films/\(index).mkv", MirrorFixture.ramp(100, index))
+                try fixture.write("a/films/\(index).txt", MirrorFixture.ramp(100, index))
+            }
+            func run() async throws -> RunSummary {
+                try await fixture.run("a", .push) { options in
+                    Self.deleting(&options)
+                    options.links = links
+                    try? options.filter.exclude("*")
+                    for pattern in ["*/", "*.mkv"] { try? options.filter.include(pattern) }
+                }
+            }
+            #expect(try await run().transferred == 20)
+            let parent = ("elsewhere/" + place as NSString).deletingLastPathComponent
+            try fixture.makeDirectory(parent)
+            try fixture.rename("a/" + place, to: "elsewhere/" + place)
+            let path = fixture.directory("a/" + place)
+            if kind == "link" {
+                try FileManager.default.createSymbolicLink(
+                    atPath: path,
+                    withDestinationPath: fixture.directory("elsewhere/" + place)
+                )
+            } else {
+                #expect(unsafe mkfifo(path, 0o600) == 0)
+            }
+            for _ in 1...2 {
+                let found = try await run()
+                #expect(found.deleted == 0 && found.failed == 0 && !found.isInStep, "\(found)")
+            }
+            #expect(try await fixture.objects().count == 20)
+        }
+
         @Test(arguments: [LinkPolicy.skip, .follow, .store], ["photos", "f"])
         func `whoever takes a link away has deleted nothing of what it hid`(
             links: LinkPolicy,

@@ -29,26 +29,6 @@ extension EngineRuns {
             return paths.compactMap { FileManager.default.contents(atPath: folder + "/" + $0) }
         }
 
-        @Test func `a push without deletions says that a name is both in the bucket`() async throws
-        {
-            let fixture = try MirrorFixture()
-            try fixture.write("a/folder/1", ramp(5))
-            try fixture.write("a/file", ramp(6))
-            try await fixture.run("a", .push)
-            try fixture.remove("a/folder")
-            try fixture.write("a/folder", ramp(7))
-            try fixture.remove("a/file")
-            try fixture.write("a/file/1", ramp(8))
-            for _ in 1...2 { #expect(try await !fixture.run("a", .push).isComplete) }
-            #expect(try await !fixture.objects().contains("folder"))
-            let run = try await fixture.run("a", .push) { options in
-                (options.deletesKnown, options.deletionLimit) = (true, .percent(100))
-            }
-            #expect(run.isComplete, "\(run)")
-            #expect(try await fixture.objects() == ["file/1", "folder"])
-            #expect(try await fixture.run("b", .pull).isInStep)
-        }
-
         @Test(arguments: [SyncDirection.pull, .sync], [false, true])
         func `nothing leaves the directory for keys beneath it unless deletions are asked for`(
             direction: SyncDirection,
