@@ -37,8 +37,7 @@ setup:
 # The two programs, as they are released: .build/release/osssync and osssync-server. In a folder of
 # their own, so that they can be built while the tests are.
 build:
-	$(SWIFT) build $(RELEASE_FLAGS) --product osssync
-	$(SWIFT) build $(RELEASE_FLAGS) --product osssync-server
+	OSSSYNC_PROGRAMS=1 $(SWIFT) build $(RELEASE_FLAGS)
 	@$(LINK_RELEASE)
 
 # With the flags of the programs: others would compile everything anew, and then once more.

@@ -298,3 +298,14 @@ if let names = Context.environment["OSSSYNC_TESTS"] {
     }
     package.products.removeAll { $0.name == "osssync-simulator" && !wanted.contains("Simulator") }
 }
+
+// `make build` makes both programs, and nothing else, in one go.
+if Context.environment["OSSSYNC_PROGRAMS"] != nil {
+    let programs = ["osssync", "osssync-server"]
+    let others = ["OSSTransferFoundation", "OSSTransferTesting"]
+    package.products.removeAll { !programs.contains($0.name) }
+    package.targets.removeAll { target in
+        target.type == .test || target.path?.hasPrefix("Tests/") == true
+            || others.contains(target.name)
+    }
+}

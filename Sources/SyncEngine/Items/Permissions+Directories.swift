@@ -184,7 +184,9 @@ extension Permissions {
             found = try await marker(entry.key)
         } catch {
             guard tellsUnread(error) else { throw error }
-            guard !wasAnswered(entry) else {
+            // Nor does a directory that was here before its marker get files.
+            let isNew = entry.base == nil && entry.local != nil
+            guard !wasAnswered(entry), !isNew || context.tracker.direction == .push else {
                 throw ItemFailure.placeRefused(message: error.message)
             }
             // Asked for again in each run: other credentials may be allowed to.
