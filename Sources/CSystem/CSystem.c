@@ -12,6 +12,7 @@
 
 #if defined(__linux__)
 #include <linux/fs.h>
+#include <linux/fscrypt.h>
 #include <linux/magic.h>
 #include <linux/openat2.h>
 #include <stdio.h>
@@ -121,6 +122,7 @@ int osssync_status_at(int directory, const char *name, int flags, struct osssync
     status->owner = raw.stx_uid;
     status->group = raw.stx_gid;
     status->fixed = (raw.stx_attributes & (STATX_ATTR_IMMUTABLE | STATX_ATTR_APPEND)) != 0;
+    status->encrypted = (raw.stx_attributes & STATX_ATTR_ENCRYPTED) != 0;
     status->links = raw.stx_nlink;
     status->size = (int64_t)raw.stx_size;
     status->inode = raw.stx_ino;
@@ -279,6 +281,21 @@ int osssync_keeps_inode_numbers(int descriptor) {
     default:
         return 1;
     }
+}
+
+int osssync_is_locked(int descriptor) {
+    struct fscrypt_get_policy_ex_arg found = {.policy_size = sizeof found.policy};
+    if (ioctl(descriptor, FS_IOC_GET_ENCRYPTION_POLICY_EX, &found) != 0) return 0;
+    struct fscrypt_get_key_status_arg key = {0};
+    if (found.policy.version == FSCRYPT_POLICY_V2) {
+        key.key_spec.type = FSCRYPT_KEY_SPEC_TYPE_IDENTIFIER;
+        memcpy(key.key_spec.u.identifier, found.policy.v2.master_key_identifier, FSCRYPT_KEY_IDENTIFIER_SIZE);
+    } else {
+        key.key_spec.type = FSCRYPT_KEY_SPEC_TYPE_DESCRIPTOR;
+        memcpy(key.key_spec.u.descriptor, found.policy.v1.master_key_descriptor, FSCRYPT_KEY_DESCRIPTOR_SIZE);
+    }
+    if (ioctl(descriptor, FS_IOC_GET_ENCRYPTION_KEY_STATUS, &key) != 0) return 0;
+    return key.status != FSCRYPT_KEY_STATUS_PRESENT;
 }
 
 int osssync_keeps_birth_times(int descriptor) {
@@ -458,6 +475,11 @@ int osssync_keeps_inode_numbers(int descriptor) {
         if (strcmp(status.f_fstypename, without[i]) == 0) return 0;
     }
     return 1;
+}
+
+int osssync_is_locked(int descriptor) {
+    (void)descriptor;
+    return 0;
 }
 
 int osssync_keeps_birth_times(int descriptor) {

@@ -29,6 +29,7 @@ class File:
         self.synced = 0
         # A second name of this very inode, which the manifest may know.
         self.held = None
+        self.inode = None
 
     def volatile_size(self):
         size = os.path.getsize(self.base) if self.base else 0
@@ -126,6 +127,7 @@ class Disk:
                 held = snapshot.state.get(child) or snapshot.files[child][0]
                 found = File(stat.S_IMODE(status.st_mode), held, status.st_mtime_ns)
                 found.held = None if child in snapshot.state else held
+                found.inode = status.st_ino
                 self.by_inode[status.st_ino] = found
             node.base[name] = node.names[name] = found
         return node
@@ -160,6 +162,7 @@ class Disk:
     def do_open(self, _, inode, path, created, mode):
         if created == "1":
             node = self.by_inode[int(inode)] = File(int(mode, 8))
+            node.inode = int(inode)
             directory, name = self.place(path)
             self.change((directory, name, node))
         else:
@@ -353,6 +356,9 @@ def fingerprint(state):
 def materialize(state, snapshot):
     """Makes the workplace's directories hold `state`."""
     directories = {path for path, node in state.items() if isinstance(node, Directory)}
+    for path in state:
+        if os.path.isfile(path):
+            snapshot.hold_inode(path)
     snapshot.clear(keeps_files=False, keeping=directories)
     made = {}
     for path, node in state.items():
@@ -372,6 +378,7 @@ def materialize(state, snapshot):
             if file.held:
                 os.link(file.held, path)
             else:
+                snapshot.keep_inode(path, file.inode)
                 write(path, read(file.base))
                 os.chmod(path, file.mode)
             continue
@@ -380,6 +387,7 @@ def materialize(state, snapshot):
             write(file.held, data)
             os.link(file.held, path)
         else:
+            snapshot.keep_inode(path, file.inode)
             write(path, data)
         os.chmod(path, mode)
         if modified:

@@ -94,8 +94,8 @@ def check_end(world, files, directories):
 class Snapshot:
     """A workplace as it is now, to come back to.
 
-    Files keep their inodes, which the manifest knows: they are held by second names. The state is
-    copied, because it is written in place.
+    Files keep their inodes, which the manifest knows, as it does its own: they are held by second
+    names. The state is copied, because it is written in place.
     """
 
     def __init__(self, place, folder):
@@ -106,6 +106,8 @@ class Snapshot:
         self.directories = {}
         self.files = {}
         self.state = {}
+        self.inodes = {}
+        self.numbers = {}
         for current, names, leaves in os.walk(place.outer):
             self.directories[current] = os.stat(current)
             for name in names:
@@ -116,6 +118,7 @@ class Snapshot:
                 if self.is_state(path):
                     shutil.copy2(path, held)
                     self.state[path] = held
+                    self.numbers[path] = self.hold_inode(path)
                 else:
                     os.link(path, held)
                     status = os.stat(held)
@@ -152,6 +155,7 @@ class Snapshot:
             if status:
                 os.chmod(path, stat.S_IMODE(status.st_mode))
         for path, held in self.state.items():
+            self.keep_inode(path, self.numbers[path])
             shutil.copy2(held, path)
         for path, (held, _, modified, _) in self.files.items():
             if not os.path.exists(path):
@@ -159,6 +163,19 @@ class Snapshot:
             # A file that was renamed here got its object's time.
             if os.stat(held).st_mtime_ns != modified:
                 os.utime(held, ns=(modified, modified))
+
+    def hold_inode(self, path):
+        """Keeps the inode of a manifest, and its number for what is written to its path."""
+        number = os.stat(path).st_ino
+        if path.endswith("/manifest.db") and number not in self.inodes:
+            self.inodes[number] = os.path.join(self.folder, f"inode-{number}")
+            os.link(path, self.inodes[number])
+        return number
+
+    def keep_inode(self, path, number):
+        """Gives what is to be written to a path the inode that the file had."""
+        if number in self.inodes and not os.path.exists(path):
+            os.link(self.inodes[number], path)
 
     def clear(self, keeps_files=True, keeping=()):
         """Removes what was not there; with `keeps_files` false also what was, but directories

@@ -330,6 +330,13 @@ def _(place):
     expect(found.status == 3 and "more users may enter" in found.errors, str(found))
     equal(os.listdir(shared), [], str(found))
     equal(os.stat(shared).st_mode & 0o7777, 0o1777, "what all users share")
+    os.chmod(place.directory, 0o700)
+    whole = os.path.join(place.folder, "whole")
+    for words in ([], ["--at", moment]):
+        found = command(place, "restore", ".", "--to", whole, *words)
+        equal(os.stat(whole).st_mode & 0o777, 0o700, f"the mirror itself: {found}")
+        shutil.rmtree(whole)
+    os.chmod(place.directory, 0o755)
 
 
 @case("F552", "what a link hides in a folder's place is told alike, and comes back elsewhere")

@@ -22,6 +22,7 @@ struct MountTests {
             owner: 0,
             group: 0,
             isFixed: false,
+            isEncrypted: false,
             linkCount: 1,
             permissions: 0o755,
             mount: mount

@@ -15,6 +15,8 @@ struct osssync_status {
     uint32_t group;
     /// 1 if nobody may change it or take its name (chattr +i, +a); 0 where the kernel does not tell.
     uint32_t fixed;
+    /// 1 for what the file system encrypts (fscrypt); 0 where the kernel does not tell.
+    uint32_t encrypted;
     uint64_t links;
     int64_t size;
     uint64_t inode;
@@ -67,6 +69,8 @@ const char *osssync_pseudo_file_system(int descriptor);
 /// 1 if files keep their inode numbers from mount to mount, as far as is known of the file system; 0 if not, -1 with
 /// errno.
 int osssync_keeps_inode_numbers(int descriptor);
+/// 1 for an encrypted directory whose key is not there, so that its names are others and nothing in it can be read.
+int osssync_is_locked(int descriptor);
 /// 1 if the time at which a file was made stays what it is; 0 if not, -1 with errno.
 int osssync_keeps_birth_times(int descriptor);
 /// 1 if the identifier of the file system belongs to the disk, wherever it is mounted; 0 if not, -1 with errno.

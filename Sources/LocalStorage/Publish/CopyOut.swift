@@ -93,6 +93,8 @@ extension MirrorDirectory {
                 return found & (said ?? 0o777) | 0o300
             }
             if let said { return said }
+            // The mirror itself, or what is above the copy of it.
+            if source == nil { return try root.status().permissions & 0o777 | 0o300 }
             return try trash.permissions(ofMissing: path, standingFor: source, in: runs) | 0o300
         }
     }

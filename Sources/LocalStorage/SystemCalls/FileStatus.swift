@@ -61,6 +61,7 @@ struct FileStatus: Sendable, Hashable {
     let group: UInt32
     /// True if nobody may change it or take its name.
     let isFixed: Bool
+    let isEncrypted: Bool
     let linkCount: UInt64
     /// The twelve permission bits.
     let permissions: UInt32
@@ -82,6 +83,7 @@ extension FileStatus {
         owner = raw.owner
         group = raw.group
         isFixed = raw.fixed != 0
+        isEncrypted = raw.encrypted != 0
         linkCount = raw.links
         permissions = raw.mode & 0o7777
         mount = raw.mount

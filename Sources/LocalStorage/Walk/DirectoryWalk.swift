@@ -1,4 +1,5 @@
 internal import CLibrary
+internal import CSystem
 internal import SyncModel
 internal import Synchronization
 
@@ -342,6 +343,10 @@ extension DirectoryWalk.State {
         do throws(LocalError) {
             let opened = try directory.subdirectory(name)
             let status = try opened.status()
+            if status.isEncrypted, osssync_is_locked(opened.descriptor) == 1 {
+                let reason = WalkIssue.Reason.unreadableDirectory(errno: WalkIssue.lockedErrno)
+                return batch.issues.append(WalkIssue(path: path, reason: reason))
+            }
             if let reason = noteMount(at: path, opened, status) {
                 batch.issues.append(WalkIssue(path: path, reason: reason))
                 return

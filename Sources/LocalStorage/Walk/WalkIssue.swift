@@ -100,7 +100,19 @@ package struct WalkIssue: Sendable, Hashable {
         }
     }
 
-    private static func isRefusal(_ errno: Int32) -> Bool { errno == EACCES || errno == EPERM }
+    private static func isRefusal(_ errno: Int32) -> Bool {
+        [EACCES, EPERM, lockedErrno].contains(errno)
+    }
+
+    /// Of an encrypted directory without its key: its names are others, and its files cannot be
+    /// opened.
+    static var lockedErrno: Int32 {
+        #if os(Linux)
+        ENOKEY
+        #else
+        EACCES
+        #endif
+    }
 
     /// True for a directory that is left out for a tag in it.
     package var isOfTag: Bool {
