@@ -43,7 +43,7 @@ public struct ObjectProperties: Sendable, Hashable {
         return properties
     }
 
-    /// The same of a copy in the trash: what was taken away is to be open to nobody.
+    /// The same of a copy in the trash: what was taken away is not to be opened by a run.
     package var ofTrash: ObjectProperties {
         var properties = ofCopy
         if properties.accessControl != "private" { properties.accessControl = nil }

@@ -10,7 +10,7 @@ package enum LocalChange: Sendable, Hashable, CaseIterable {
     case touched
     /// The size differs, so the content does.
     case changed
-    /// The file is shorter, and the mtime, the inode and the ctime are those of the row: nobody
+    /// The file is shorter, and the mtime, the inode and the ctime are those of the row: no program
     /// wrote it.
     ///
     /// A longer one may have been recorded in the middle of a write, which sets the times when it

@@ -3,8 +3,9 @@ internal import ManifestStore
 internal import SyncModel
 internal import SyncPlanner
 
-/// Drops rows that came from another directory and do not match this one: what is missing is never
-/// treated as deleted, and what differs is never treated as an edit.
+/// Drops rows that came from another directory, or from this one before it was rolled back, and do
+/// not match: what is missing is never treated as deleted, and what differs is never treated as an
+/// edit.
 ///
 /// A restored directory is older than the manifest. Its files would replace newer objects.
 ///

@@ -219,7 +219,7 @@ struct PlanSource: RunStep {
             let chosen = scope.choose(entry, issues)
             loop.note(entry, isSelected: chosen != nil, isHeld: chosen == nil && scope.holds(entry))
             if let chosen {
-                // Whoever takes a link away has deleted nothing of what it hid.
+                // To take a link away deletes nothing of what it hid.
                 if entry.local == nil, issues.replace(entry.key) { try await leftOut.add(entry) }
                 return try await onEntry(chosen)
             }

@@ -15,7 +15,7 @@ struct RoundRules: Sendable, Hashable {
 
     init() {}
 
-    /// Those of the ignore file that whoever begins the round has read; records nothing.
+    /// Those of the ignore file as they were read when the round began; records nothing.
     init(_ rules: IgnoreRules, in directory: MirrorDirectory) throws {
         current = rules.text
         local = try directory.sharedState.read(LocalRules.fileName)

@@ -5,7 +5,7 @@ internal import SyncModel
 
 /// Files and directories that the disk failed to show, until a run has seen all there is.
 ///
-/// What `fsck` then clears was not deleted by anybody.
+/// What `fsck` then clears was not deleted by the user.
 struct UnreadPaths: StateFile, Hashable {
     static let heading = "osssync-unread 1"
     private static let setting = "damaged.unread"
