@@ -27,8 +27,7 @@ extension TransferError.Code {
             case .held: .alreadyRunning
             case .sourceMissing: .sourceMissing
             case .local, .diskFull, .nameRefused, .sourceUnreadable, .sourceDamaged, .placeRefused,
-                .targetChanged,
-                .checkpointGone, .manifest:
+                .targetChanged, .checkpointGone, .manifest:
                 .localState
             case .storage(_, _, _, let cause): TransferError.Code(cause)
             }

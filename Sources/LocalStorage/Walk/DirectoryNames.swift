@@ -13,7 +13,7 @@ struct DirectoryNames: Sendable {
         let isDirectory: Bool
         /// True if the directory says that it is a symbolic link.
         let isLink: Bool
-        /// True if the directory says that it is no file, directory or link.
+        /// True if the directory says that it is not a file, directory or link.
         var isSpecial = false
         /// True for the key of a stored link, whose name has the suffix.
         let isLinkKey: Bool

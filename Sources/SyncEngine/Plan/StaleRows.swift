@@ -69,9 +69,7 @@ struct StaleRows {
         // The mark of a damaged one would go with it.
         guard let base = entry.base, !base.isDamaged, isForeign || !session.known.isSame
         else { return entry }
-        if scope.isExcludedFromWalk(entry.key) || issues.hides(entry.key)
-            || issues.isTagged(entry.key)
-        {
+        if !scope.looks(at: entry, issues) {
             // No walk saw it, and nothing is decided on it in this run.
             if await isAsRecorded(base) { return entry }
         } else if entry.local == nil {

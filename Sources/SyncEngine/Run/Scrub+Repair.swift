@@ -47,7 +47,7 @@ extension Scrub {
 
     /// Damaged files whose objects are the recorded ones, those that are gone included.
     ///
-    /// What has another size by now was written by somebody, and is left to the user.
+    /// What has another size by now was written by a program, and is left to the user.
     private func repairable(_ rows: [ManifestEntry]) async throws -> [JoinedEntry] {
         var entries: [JoinedEntry] = []
         for row in rows where paths.contains(row.key) {

@@ -68,7 +68,7 @@ extension EngineRuns {
         }
 
         @Test(arguments: [LinkPolicy.skip, .follow, .store], ["photos", "f"])
-        func `whoever takes a link away has deleted nothing of what it hid`(
+        func `to take a link away deletes nothing of what it hid`(
             links: LinkPolicy,
             name: String
         ) async throws {
