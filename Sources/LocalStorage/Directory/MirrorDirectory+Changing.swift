@@ -340,7 +340,7 @@ extension SystemCalls {
 extension MirrorDirectory {
     /// What other machines are told in place of `permissions`, which a file or directory has.
     package func sharedPermissions(_ permissions: UInt32, of path: RelativePath) -> UInt32 {
-        guard permissions & 0o070 != 0 else { return permissions }
+        guard permissions & 0o077 != 0 else { return permissions }
         if path.isDirectory {
             guard let opened = try? root.directory(beneath: path) else {
                 return permissions & 0o700
@@ -348,6 +348,27 @@ extension MirrorDirectory {
             return calls.sharedPermissions(permissions, of: opened.descriptor)
         }
         guard let file = try? openForReading(path) else { return permissions & 0o700 }
-        return file.sharedPermissions(permissions)
+        return sharedPermissions(permissions, of: file, at: path)
+    }
+
+    /// The same of an open file.
+    ///
+    /// Elsewhere, the copy of a file behind a link lies where the link is: nobody may read it there
+    /// whom a directory around the file keeps out here.
+    package func sharedPermissions(
+        _ permissions: UInt32,
+        of file: OpenFile,
+        at path: RelativePath
+    ) -> UInt32 {
+        var shared = file.sharedPermissions(permissions)
+        guard path.isFollowed, shared & 0o077 != 0 else { return shared }
+        guard case .file(let target, _)? = try? root.followed(path) else { return shared & 0o700 }
+        for around in sequence(first: target, next: \.parent).dropFirst()
+        where !path.bytes.starts(with: around.bytes + [UInt8(ascii: "/")]) {
+            let found = (try? root.directory(beneath: around).status().permissions) ?? 0
+            if found & 0o010 == 0 { shared &= ~0o070 }
+            if found & 0o001 == 0 { shared &= ~0o007 }
+        }
+        return shared
     }
 }

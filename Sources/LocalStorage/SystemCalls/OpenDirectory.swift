@@ -177,7 +177,10 @@ extension OpenDirectory {
                     current = try current.subdirectory(name)
                 } catch {
                     guard error.errno == ENOENT, let mode = try mode(component) else { throw error }
-                    current = try current.subdirectory(name, creatingWithMode: mode)
+                    // Escaped names lie beneath none of the directories that may be private.
+                    let isOfNames = component.bytes.elementsEqual(EscapedName.directoryName.utf8)
+                    let created = isOfNames ? mode & 0o700 : mode
+                    current = try current.subdirectory(name, creatingWithMode: created)
                 }
             } catch {
                 throw try current.explanation(of: error, at: name, component)

@@ -192,7 +192,8 @@ package struct Uploader: Sendable {
                     file: file,
                     source: source,
                     permissions: isLink ? nil : permissions,
-                    sharedPermissions: isLink ? nil : file.sharedPermissions(permissions),
+                    sharedPermissions: isLink
+                        ? nil : directory.sharedPermissions(permissions, of: file, at: path),
                     content: try file.linkText ?? Self.content(of: file, source)
                 )
             }

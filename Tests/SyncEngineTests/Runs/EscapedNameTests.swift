@@ -69,6 +69,8 @@ extension EngineRuns {
                 #expect(fixture.content("a/" + Self.place(key)) == Self.data(key), "\(key)")
             }
             try await expectNothingToDo("a")
+            // The directories of the keys, which may be private, do not enclose the files.
+            #expect(try fixture.mode("a/.osssync-names") == 0o700)
 
             try fixture.write("a/" + Self.place("a//b.txt"), Data("edited here".utf8))
             try await fixture.put("/top", Data("edited there".utf8))

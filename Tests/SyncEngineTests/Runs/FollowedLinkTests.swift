@@ -74,6 +74,17 @@ extension EngineRuns {
             #expect(isLink("a/l") && isLink("a/d/m"))
         }
 
+        /// What a directory around the file keeps from others, its copy keeps from them, too.
+        @Test(arguments: [(0o700, 0o600), (0o750, 0o640), (0o711, 0o644)])
+        func `lead to files in private directories`(around: Int, copy: Int) async throws {
+            try fixture.setMode("a/d", around)
+            try await run(.push)
+            try await fixture.run("b", .pull)
+            #expect(try fixture.mode("b/l") == copy)
+            // A link that lies in the same directory is as private as the file.
+            #expect(try fixture.mode("b/d/m") == 0o644 && fixture.mode("b/g") == 0o644)
+        }
+
         @Test func `take the place of a directory`() async throws {
             try fixture.write("a/x/e", Data([1]))
             try await run(.push)
