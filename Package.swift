@@ -30,6 +30,14 @@ func system(_ name: String) -> Target.Dependency {
     .target(name: name, condition: .when(traits: ["SystemLibraries"]))
 }
 
+/// Apple's systems have URLSession and a processor's instructions for checksums: there an app links
+/// no C library unless it asks for the trait. The manifest is read on the machine that builds.
+#if os(Linux)
+let defaultTraits: Set = ["SystemLibraries"]
+#else
+let defaultTraits: Set<String> = []
+#endif
+
 /// Apple's systems have CryptoKit.
 let crypto = Target.Dependency.target(name: "CCrypto", condition: .when(platforms: [.linux]))
 
@@ -85,7 +93,7 @@ let package = Package(
         .library(name: "OSSTransferTesting", targets: ["OSSTransferTesting"]),
     ],
     traits: [
-        .default(enabledTraits: ["SystemLibraries"]),
+        .default(enabledTraits: defaultTraits),
         .trait(
             name: "SystemLibraries",
             description: "Uses libcurl, expat and ISA-L; all but OSSTransfer and "
