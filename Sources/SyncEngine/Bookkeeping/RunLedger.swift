@@ -43,6 +43,7 @@ final class RunLedger: Sendable {
         }
         var trashSize: Int64?
         var growth: Int64 = 0
+        var sawIllDisk = false
         var keepsOwnTrash = false
         var keepsFetchedContents = false
         var moved: [ObjectKey: ObjectKey] = [:]
@@ -229,6 +230,9 @@ final class RunLedger: Sendable {
         state.withLock { $0.growth = $0.growth.addingClamped(bytes) }
     }
     func countUntried(_ count: Int) { state.withLock { $0.untried += count } }
+    /// Notes that the disk did not give what a file holds: what else it lost, nobody knows.
+    func noteIllDisk() { state.withLock { $0.sawIllDisk = true } }
+    var sawIllDisk: Bool { state.withLock { $0.sawIllDisk } }
     func countVanished() { state.withLock { $0.vanished += 1 } }
     /// What the last run did not find.
     func expect(_ earlier: VanishedObjects) { state.withLock { $0.earlierVanished = earlier } }

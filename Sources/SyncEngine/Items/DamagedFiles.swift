@@ -15,13 +15,25 @@ struct DamagedFiles: ItemWorker {
     /// Reports what the disk changed, and marks its row: later runs keep the object as this one
     /// does.
     ///
-    /// It holds back only deletions at or beneath its name.
+    /// It holds back only deletions at or beneath its name; a disk that does not give what it
+    /// holds is ill, and holds back all.
     func reportDamage(_ entry: JoinedEntry, _ reason: SkipReason) async {
         context.tracker.count { $0.damaged += 1 }
         ledger.countSkippedName(entry.key)
+        var (reason, isEdited) = (reason, false)
+        if case .unreadable = reason {
+            ledger.noteIllDisk()
+            // An edit is sent as soon as it can be read; until then, it was not deleted.
+            isEdited = entry.isOtherThanRecorded
+            if isEdited { reason = .unreadable(isObjectRecorded: nil) }
+        }
         if let base = entry.base, !base.isDamaged, base.crc64 != nil, !context.options.isDryRun {
             do {
-                try await context.session.damaged.mark(base)
+                if isEdited {
+                    try await context.session.damaged.noteUnread([entry.key])
+                } else {
+                    try await context.session.damaged.mark(base)
+                }
             } catch {
                 fail(.skip, entry.key, size: 0, ItemFailure(any: error))
             }
@@ -194,12 +206,19 @@ struct DamagedFiles: ItemWorker {
         do {
             return try await checksum(of: path, expected: file)
         } catch  where ItemFailure.isOfDamagedSource(error) {
+            ledger.noteIllDisk()
             return nil
         }
     }
 }
 
 extension JoinedEntry {
+    /// True for a file whose size, times or inode are not those of its row.
+    fileprivate var isOtherThanRecorded: Bool {
+        guard let base, let file = local?.identity else { return false }
+        return !base.isOf(file) || base.changed.map { $0 != file.recordedChange } ?? false
+    }
+
     /// Why nothing becomes of an entry whose file cannot be read.
     var unreadable: SkipReason {
         .unreadable(

@@ -186,7 +186,9 @@ extension MirrorRun {
         let isKnown = session.known.isSame && !executor.issues.hasForeignMounts
         let mayRecord = isKnown || options.allowsRebinding || planned.remote == 0
         // A limited run knows nothing of the rest.
-        let sawAll = !paths.isLimited && coverage.isScanProven && coverage.isListingProven
+        let sawAll =
+            !paths.isLimited && coverage.isScanProven && coverage.isListingProven
+            && !executor.ledger.sawIllDisk
         if sawAll, session.rules.problem == nil {
             try await LimitedRuns.forget(in: session.manifest)
             try await session.damaged.forgetUnread()

@@ -30,7 +30,7 @@ struct RunDeletions: RunStep {
             listedObjects: coverage.listedObjects,
             walkedEntries: coverage.walkedEntries,
             isListingProven: coverage.isListingProven,
-            isScanProven: coverage.isScanProven,
+            isScanProven: coverage.isScanProven && !ledger.sawIllDisk,
             failedItems: ledger.failedItems,
             skippedItems: ledger.skippedItems,
             vanishedItems: ledger.vanishedItems,

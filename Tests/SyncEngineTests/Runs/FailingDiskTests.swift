@@ -99,10 +99,30 @@ extension EngineRuns {
             try fixture.write("a/f1", MirrorFixture.ramp(4_000, 9))
             try fixture.remove("a/f0")
             let second = try await pushOnFailingDisk()
-            // It holds back what is at its name, and nothing else.
-            #expect((second.damaged, second.failed, second.deleted) == (1, 0, 1), "\(second)")
+            // A disk that does not give what it holds is ill: nothing is deleted.
+            #expect((second.damaged, second.failed, second.deleted) == (1, 0, 0), "\(second)")
+            #expect(second.deletionsHeldBack?.contains("could not be read completely") == true)
             #expect(try await fixture.object("k/photo") == good)
             #expect(try await fixture.object("f1") == MirrorFixture.ramp(500, 1))
+            // The edit goes, once it can be read.
+            let third = try await fixture.run("a", .push) { $0.deletesKnown = true }
+            #expect((third.damaged, third.deleted) == (0, 1) && third.isInStep, "\(third)")
+            #expect(try await fixture.object("f1") == MirrorFixture.ramp(4_000, 9))
+        }
+
+        @Test func `an edit that could not be read, and is gone then, was not deleted`()
+            async throws
+        {
+            try fixture.write("a/k/photo", MirrorFixture.ramp(4_000, 9))
+            let run = try await pushOnFailingDisk {
+                try fixture.write("a/k/photo", good)
+                try await fixture.run("a", .push)
+                try fixture.write("a/k/photo", MirrorFixture.ramp(4_000, 9))
+            }
+            #expect(run.damaged == 1, "\(run)")
+            try fixture.remove("a/k/photo")
+            try await isKept()
+            try await isRepaired()
         }
 
         @Test func `under another name it keeps the object of the former one`() async throws {
