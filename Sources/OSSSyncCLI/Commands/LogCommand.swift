@@ -31,7 +31,8 @@ struct LogCommand: Sendable {
         guard let number = parseCount(text, in: 1...Int.max) else {
             throw UsageError.badArgument(
                 String(terminalSafe: text),
-                expected: "RUN is the number of a run, as 'osssync log DIR' shows it"
+                expected: "RUN is the number of a run, as 'osssync log DIR' shows it; for a path, "
+                    + "'osssync log --path \(String(terminalSafe: text)) DIR'"
             )
         }
         let actions: [ItemAction] = [.download, .upload, .copyLocal, .copyRemote]
@@ -128,14 +129,11 @@ struct LogCommand: Sendable {
     /// Says what became of an item, and if it is one of several runs, in which.
     private func say(_ item: PastItem, in run: PastRun? = nil) -> Bool {
         guard context.output.isJSON else {
-            let reason = item.message.map { ": " + $0 } ?? ""
             let start = run.map { run in
                 let number = padded(String(run.number), to: 6, isNumber: true)
                 return "\(number)  \(context.timeText(run.started))  "
             }
-            return context.say(
-                "\(start ?? "")\(EventText.past(item)): \(item.displayKey)\(reason)"
-            )
+            return context.say((start ?? "") + EventText.past(item))
         }
         return context.say([
             "event": "past_item",

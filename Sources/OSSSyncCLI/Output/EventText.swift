@@ -9,6 +9,7 @@ enum EventText {
         switch item.state {
         case .planned:
             let amount = size(item, resumed)
+            if let name = newName(item.message) { return "would rename \(item.displayKey) \(name)" }
             return "would \(item.action.verb) \(item.displayKey)\(amount)\(reason(item))"
         case .done where item.action == .adopt || item.action == .forget:
             return verbosity >= 2 ? item.action.done(item.displayKey) : nil
@@ -16,6 +17,7 @@ enum EventText {
             return verbosity >= 1 ? item.action.done(item.displayKey) : nil
         case .done:
             guard verbosity >= 1 || item.keptAs != nil else { return nil }
+            if let rename = rename(item.action, item.displayKey, item.message) { return rename }
             return item.action.done(item.displayKey) + "\(size(item))\(resumed)\(reason(item))"
         case .started where item.message != nil:
             return verbosity >= 1 ? "\(item.displayKey)\(size(item))\(reason(item))" : nil
@@ -122,7 +124,9 @@ enum EventText {
         let isStopped = summary.stopped != nil
         if done.isEmpty {
             let isHeld = isStopped || summary.deletionsHeldBack != nil
-            done.append(isHeld || !notDone(summary).isEmpty ? "nothing was done" : "nothing to do")
+            let isOpen = isHeld || !notDone(summary).isEmpty
+            let nothing = summary.bytesKept > 0 ? "nothing was completed" : "nothing was done"
+            done.append(isOpen ? nothing : "nothing to do")
         }
         let ending = isStopped ? "stopped after" : "finished in"
         return "\(summary.direction.rawValue) \(ending) \(elapsedText(summary.seconds)): "
@@ -215,15 +219,6 @@ enum EventText {
         }
         return "kept \(changes); 'osssync \(summary.direction.rawValue) --force DIR' "
             + "moves \(them) to the trash and fetches what the bucket has"
-    }
-
-    /// What became of an item of an earlier run.
-    static func past(_ item: PastItem) -> String {
-        if item.state == ItemState.skipped.rawValue {
-            return item.action == ItemAction.conflict.rawValue ? item.action : item.state
-        }
-        let action = item.state == ItemState.done.rawValue ? ItemAction(rawValue: item.action) : nil
-        return action?.past ?? "\(item.state) \(item.action)"
     }
 
     /// What was asked for and is not done, each with its number.

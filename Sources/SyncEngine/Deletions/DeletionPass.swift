@@ -193,12 +193,15 @@ struct DeletionPass: Sendable {
         try await context.manifest.record(changes)
         for deletion in batch where failures[context.objectKey(deletion.key)] == nil {
             let new = executor.ledger.newName(of: deletion.key)
-            let isKept = ObjectKeeper(context: context).isNeeded
+            let isKept = ObjectKeeper(context: context).isNeeded && new == nil
             context.deletedObject(deletion.key, size: deletion.size, isKept: isKept, renamedTo: new)
         }
     }
 
     /// Those of `batch` that have a copy, if any is kept, or were gone; what has none is reported.
+    ///
+    /// The content of a renamed file has its new name; a copy would be a second one of a season of
+    /// films, and come back under the old name with it.
     private func keep(
         _ batch: [PlannedDeletion]
     ) async throws -> (batch: [PlannedDeletion], gone: Set<ObjectKey>) {
@@ -206,6 +209,9 @@ struct DeletionPass: Sendable {
         guard keeper.isNeeded else { return (batch, []) }
         let found = Mutex<(kept: Set<ObjectKey>, gone: Set<ObjectKey>)>(([], []))
         try await executor.forEach(batch) { deletion in
+            guard executor.ledger.newName(of: deletion.key) == nil else {
+                return found.withLock { _ = $0.kept.insert(deletion.key) }
+            }
             do throws(ItemFailure) {
                 // On this side, each has the tag of the version that may go.
                 guard let etag = deletion.etag else { throw .alreadyExists(nil) }

@@ -103,7 +103,7 @@ struct ShownRenames {
     /// Of names and of files; what is beyond counts as sent and deleted.
     private static let limit = 100_000
 
-    private var files: [FileIdentity] = []
+    private var files: [(identity: FileIdentity, key: ObjectKey)] = []
     private var rows: [UInt64: [ManifestEntry]] = [:]
 
     /// Notes the row of an entry whose file may have another name.
@@ -119,18 +119,20 @@ struct ShownRenames {
         guard files.count < Self.limit, entry.base == nil, renames.mayBeRenamed(entry),
             let file = entry.local?.identity
         else { return }
-        files.append(file)
+        files.append((file, entry.key))
     }
 
-    /// The old name of each file that is sent under a new one.
-    var oldNames: [ObjectKey] {
+    /// By the old name of each file that is sent under a new one, that one.
+    var newNames: [ObjectKey: ObjectKey] {
         var turns = OldNameTurns()
-        return files.compactMap { file in
+        var names: [ObjectKey: ObjectKey] = [:]
+        for (file, key) in files {
             guard let rows = rows[file.inode]?.filter({ $0.isOf(file) }), !rows.isEmpty else {
-                return nil
+                continue
             }
-            return rows[turns.next(file, of: rows.count)].key
+            names[rows[turns.next(file, of: rows.count)].key] = key
         }
+        return names
     }
 }
 

@@ -87,6 +87,23 @@ struct SmallRenameTests {
         )
     }
 
+    /// Its content has the new name: a copy would come back under the old one with its directory.
+    @Test(arguments: [300_000, 700])
+    func `a renamed file leaves no copy in the trash of the bucket`(size: Int) async throws {
+        try fixture.write("a/s/one", MirrorFixture.ramp(size, 5))
+        try await push()
+        try fixture.rename("a/s/one", to: "a/s/two")
+        let summary = try await push { ($0.deletesKnown, $0.trash) = (true, .remote) }
+        #expect((summary.renamed, summary.deleted) == (1, 0), "\(summary)")
+        #expect(try await fixture.objects() == ["other.txt", "page.txt", "s/two"])
+        var told: [String] = []
+        _ = try await engine().history.items(ofRun: 3) { item in
+            if item.key == "s/one" { told.append(item.message ?? "") }
+            return true
+        }
+        #expect(told == ["renamed to 's/two'"])
+    }
+
     @Test func `keep what other tools put on their objects, for one request`() async throws {
         try rename("page.txt", "page.html")
         let log = EventLog()
