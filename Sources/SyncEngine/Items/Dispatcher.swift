@@ -50,6 +50,8 @@ struct Dispatcher {
     private mutating func settle(_ item: PlannedItem) async throws {
         let entry = item.entry
         let decision = item.decision
+        let growth = decision.growth(of: entry)
+        if growth != 0 { executor.ledger.countGrowth(growth) }
         if let row = entry.base, executor.smallRenames.mayHaveBeenRenamed(entry) {
             hasLostSmallFile = true
             let hasRoom = replacedRows.count < context.limits.waiting
@@ -98,11 +100,6 @@ struct Dispatcher {
             }
             let work = ItemExecutor.Work(entry: entry, decision: decision)
             executor.countAsPlanned(work)
-            if case .download = decision {
-                executor.ledger.countGrowth(
-                    (entry.remote?.size ?? 0) - (entry.local?.identity?.size ?? 0)
-                )
-            }
             try await queue?.push(work, work.size > context.limits.largeItem ? .large : .small)
         }
     }

@@ -49,6 +49,13 @@ struct FilePlaces: ItemWorker {
     func hindrance(_ entry: JoinedEntry) async -> Hindrance? {
         guard let path = try? context.path(of: entry) else { return nil }
         let replaces = entry.local != nil
+        do throws(ItemFailure) {
+            if let object = entry.remote, entry.key == IgnoreFile.key {
+                try IgnoreFile.check(object)
+            }
+        } catch {
+            return .refused(error)
+        }
         do {
             try await context.onDisk { directory throws(LocalError) in
                 try directory.names.requireSeen(path, replaces: replaces)

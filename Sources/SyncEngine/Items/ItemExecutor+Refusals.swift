@@ -53,3 +53,41 @@ extension LocalEntry {
     /// True for a directory that another user may have put where it is.
     var isOthersDirectory: Bool { isDirectory && mayBeOthers }
 }
+
+extension ItemExecutor {
+    /// What is done instead where the object is one that an earlier run sent and did not record, so
+    /// that there is no conflict; nil for what was decided.
+    ///
+    /// A file that was written since, and has the recorded content again, is one that the user took
+    /// back: the object does not replace it, as it would that of another writer.
+    func settled(_ decision: Decision, _ entry: JoinedEntry) async -> Decision? {
+        let policy = context.policy
+        let isConflict: Bool
+        switch decision {
+        case .conflict(.bothNew, _), .conflict(.bothChanged, _): isConflict = true
+        case .conflict(.remoteNewer, _) where isTakenBack(entry): isConflict = true
+        case .download(.changed) where isTakenBack(entry): isConflict = false
+        default: return nil
+        }
+        guard let isNewer = await uploads.isNewerThanEarlier(entry) else { return nil }
+        guard isNewer else {
+            return isConflict
+                ? nil : .conflict(.bothChanged, resolution(of: .bothChanged, policy))
+        }
+        guard policy.direction == .pull else { return .upload(.changed) }
+        return policy.replacesLocalChanges
+            ? .download(.replacesLocalChange) : .keepLocalChange
+    }
+
+    /// The same item, decided as a run decides it.
+    func settling(_ item: PlannedItem) async -> PlannedItem {
+        guard let settled = await settled(item.decision, item.entry) else { return item }
+        return PlannedItem(entry: item.entry, place: item.place, decision: settled)
+    }
+
+    private func isTakenBack(_ entry: JoinedEntry) -> Bool {
+        guard let base = entry.base else { return false }
+        let judges = context.policy.judgesInodes
+        return LocalChange(of: entry.local, since: base, judgesInodes: judges) == .touched
+    }
+}

@@ -362,36 +362,6 @@ extension ItemExecutor {
         }
     }
 
-    /// What is done instead where the object is one that an earlier run sent and did not record, so
-    /// that there is no conflict; nil for what was decided.
-    ///
-    /// A file that was written since, and has the recorded content again, is one that the user took
-    /// back: the object does not replace it, as it would that of another writer.
-    func settled(_ decision: Decision, _ entry: JoinedEntry) async -> Decision? {
-        let policy = context.policy
-        let isConflict: Bool
-        switch decision {
-        case .conflict(.bothNew, _), .conflict(.bothChanged, _): isConflict = true
-        case .conflict(.remoteNewer, _) where isTakenBack(entry): isConflict = true
-        case .download(.changed) where isTakenBack(entry): isConflict = false
-        default: return nil
-        }
-        guard let isNewer = await uploads.isNewerThanEarlier(entry) else { return nil }
-        guard isNewer else {
-            return isConflict
-                ? nil : .conflict(.bothChanged, resolution(of: .bothChanged, policy))
-        }
-        guard policy.direction == .pull else { return .upload(.changed) }
-        return policy.replacesLocalChanges
-            ? .download(.replacesLocalChange) : .keepLocalChange
-    }
-
-    private func isTakenBack(_ entry: JoinedEntry) -> Bool {
-        guard let base = entry.base else { return false }
-        let judges = context.policy.judgesInodes
-        return LocalChange(of: entry.local, since: base, judgesInodes: judges) == .touched
-    }
-
     /// `.conflict-20260102T030405Z-host`, which goes before the name's extension.
     private var conflictSuffix: String {
         let time = CivilTime(context.environment.now()).basicText

@@ -38,6 +38,17 @@ extension Decision {
         )
     }
 
+    /// Bytes by which carrying it out makes the directory larger; below 0 for smaller.
+    func growth(of entry: JoinedEntry) -> Int64 {
+        let (old, new) = (entry.local?.identity?.size ?? 0, entry.remote?.size ?? 0)
+        if case .conflict(_, .downloadKeepingLocal) = self { return new }
+        return switch following {
+        case .download, .downloadAfterDeletions: new - old
+        case .deleteLocal: -old
+        default: 0
+        }
+    }
+
     /// True if carrying it out is certain to move content, which the progress counts.
     var movesBytes: Bool {
         switch following {

@@ -99,7 +99,9 @@ struct PathExplainer: Sendable {
             code: .configuration,
             message: beneath.isEmpty
                 ? "'\(key.display)' is neither in the directory nor in the manifest, and there is "
-                    + "no such object in the bucket; check its spelling: it is a path beneath DIR"
+                    + "no such object in the bucket; check its spelling: it is a path beneath "
+                    + "DIR. If it was removed, 'osssync restore DIR \(path.display)' looks in the "
+                    + "trash and the versions"
                 : "'\(path.display)' is not here; it is a directory of recorded files, of which "
                     + "'osssync status DIR \(path.display)' tells"
         )
@@ -188,9 +190,14 @@ struct PathExplainer: Sendable {
         _ setup: RunSetup,
         _ outlook: Explanation.Outlook
     ) async -> Explanation.Outlook {
-        guard let item else { return outlook }
+        guard let planned = item else { return outlook }
         let executor = ItemExecutor(ItemParts(setup))
+        let item = await executor.settling(planned)
         var outlook = outlook
+        if item != planned {
+            let outline = PlanOutline(item, setup.policy)
+            (outlook.action, outlook.reason) = (outline.action, outline.reason)
+        }
         if let refusal = await executor.refusal(of: item) {
             (outlook.action, outlook.reason) = (.skip, refusal)
         } else if let source = await executor.sources.probableSource(item.decision, item.entry) {

@@ -18,8 +18,8 @@ struct Preview {
     /// What is deleted here, and comes under another name.
     private(set) var renamesThere = RenamesThere()
 
-    /// Files or objects whose content a new key has, and that perhaps become it.
-    private var renamed: Set<ObjectKey> = []
+    /// Files or objects whose content a new key has, and that perhaps become it, with that key.
+    private var renamed: [ObjectKey: ObjectKey] = [:]
     var deleted: Set<ObjectKey> = []
     /// What is to be said of those once it is known that nothing holds them back.
     var deletions: [(action: ItemAction, key: ObjectKey, size: Int64, message: String)] = []
@@ -54,11 +54,11 @@ struct Preview {
     }
 
     /// Deletions that are renames, by which the run changes the name of a file or an object.
-    var renames: Int { renamed.intersection(deleted).count }
+    var renames: Int { deleted.count { renamed[$0] != nil } }
 
     /// Deletions at or beneath names that were skipped, which a run holds back; renames are none.
     func heldBack(by names: [ObjectKey]) -> Int {
-        Self.count(deleted.subtracting(renamed), heldBackBy: names)
+        Self.count(deleted.filter { renamed[$0] == nil }, heldBackBy: names)
     }
 
     /// How many of these keys are at or beneath the names.
@@ -80,7 +80,8 @@ struct Preview {
     func showDeletions(heldBackBy names: [ObjectKey]) {
         let names = Set(names)
         for (action, key, size, message) in deletions where !Self.isAtOrBeneath(names, key) {
-            context.item(action, .planned, key, size: size, message: message)
+            let rename = renamed[key].map { OtherName(.next, $0).sentence }
+            context.item(action, .planned, key, size: size, message: rename ?? message)
         }
     }
 
@@ -116,7 +117,8 @@ struct Preview {
         var decision = decision
         if let settled = await executor.settled(decision, entry) { decision = settled }
         let outline = PlanOutline(decision, entry, context.policy)
-        countGrowth(outline, decision, entry)
+        let growth = decision.growth(of: entry)
+        if growth != 0 { executor.ledger.countGrowth(growth) }
         if let conflict = outline.conflict {
             if outline.step != .send { executor.noteUnsent(entry) }
             context.tracker.count { $0.conflicts += 1 }
@@ -171,22 +173,6 @@ struct Preview {
         case .object, .file: reportMode(entry)
         case .neither: executor.keepLocalChange(entry)
         case nil: break
-        }
-    }
-
-    /// Notes what the disk needs at least; a copy whose source goes needs nothing.
-    private func countGrowth(
-        _ outline: PlanOutline,
-        _ decision: Decision,
-        _ entry: JoinedEntry
-    ) {
-        let old = entry.local?.identity?.size ?? 0
-        switch (outline.step, decision) {
-        case (.receive, .conflict(_, .downloadKeepingLocal)):
-            executor.ledger.countGrowth(outline.size)
-        case (.receive, _): executor.ledger.countGrowth(outline.size - old)
-        case (.deleteLocal, _): executor.ledger.countGrowth(-old)
-        default: break
         }
     }
 
@@ -262,8 +248,8 @@ struct Preview {
 
     /// To be called after the last item: what is sent anew under another name counts as renamed.
     mutating func countSmallRenames() {
-        let names = smallRenames.oldNames
-        renamed.formUnion(names)
+        let names = smallRenames.newNames
+        renamed.merge(names) { $1 }
         context.tracker.count { summary in
             summary.transferred -= names.count
             summary.renamed += names.count
@@ -276,7 +262,7 @@ struct Preview {
         of row: ManifestEntry,
         size: Int64
     ) {
-        if renamed.count < Self.limit { renamed.insert(row.key) }
+        if renamed.count < Self.limit { renamed[row.key] = entry.key }
         context.tracker.count { $0.renamed += 1 }
         report(action, entry, size: size, "'\(row.key.display)' has the same content")
     }

@@ -109,7 +109,7 @@ struct WorkCounter {
         var outcomes: [HeldMarkers.Outcome] = []
         markers.finish(&outcomes)
         for outcome in outcomes { await countOne(outcome.item) }
-        let moved = smallRenames.oldNames
+        let moved = smallRenames.newNames.keys
         renamed.formUnion(moved)
         work.transfers -= moved.count
         work.renames += moved.count
@@ -132,7 +132,8 @@ struct WorkCounter {
         if !isHeld { await countOne(item) }
     }
 
-    private mutating func countOne(_ item: PlannedItem) async {
+    private mutating func countOne(_ planned: PlannedItem) async {
+        let item = await executor.settling(planned)
         let outline = PlanOutline(item, policy)
         let hindrance = await executor.refusal(of: item)
         var added = PlannedWork(outline, item.entry, kept)

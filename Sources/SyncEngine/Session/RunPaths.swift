@@ -123,7 +123,8 @@ extension RunPaths {
         TransferError(
             code: .configuration,
             message: "'\(path.display)' exists neither in the directory nor in the \(rest) "
-                + "its spelling: it is a path beneath DIR"
+                + "its spelling: it is a path beneath DIR. If it was removed, "
+                + "'osssync restore DIR \(path.display)' looks in the trash and the versions"
         )
     }
 
