@@ -107,7 +107,7 @@ package enum LocalError: Error, Sendable, Hashable {
             "'\(path)' is not mirrored: \(reason). A push with --state-dir PATH can send it; "
                 + "anything else needs a separate directory"
         case .identityOfState(let path):
-            "'\(path.display)' is a file of the state of a mirror, and is not downloaded."
+            "'\(path.display)' is a file of the state of a mirror, and is not downloaded"
         case .unsafeDirectory(let path, let reason): "'\(path)' is not safe to use: \(reason)"
         case .notAState(let path):
             "'\(path)' is not the state of a mirror and is not empty: it would not be mirrored any "

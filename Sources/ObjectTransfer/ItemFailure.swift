@@ -177,12 +177,8 @@ package enum ItemFailure: Error, Sendable, Hashable {
         case .keepsChanging(let times, _):
             "the object was replaced \(times) times while it was "
                 + "downloaded; the local file is unchanged; run again once it stops changing"
-        case .corrupt(let expected, let found):
-            "it arrived damaged twice (CRC-64 \(found.value) instead of \(expected.value)); the "
-                + "local file is unchanged"
-        case .contentMismatch:
-            "it arrived damaged twice (another digest than the service's); the local file is "
-                + "unchanged"
+        case .corrupt, .contentMismatch:
+            "it arrived damaged twice (wrong checksum); the file here is as it was"
         case .sourceMissing:
             "it does not exist; check its name"
         case .sourceKeepsChanging:

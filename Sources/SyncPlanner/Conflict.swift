@@ -18,8 +18,8 @@ package enum ConflictKind: Sendable, Hashable, CaseIterable {
         case .bothNew: "both sides have it, with different content, and it was never synced"
         case .bothChanged: "both sides changed it since the last run"
         case .remoteNewer: "changed in the bucket since the last run"
-        case .localGoneRemoteChanged: "it was removed here and changed in the remote"
-        case .localChangedRemoteGone: "it was changed here and removed in the remote"
+        case .localGoneRemoteChanged: "it was removed here and changed in the bucket"
+        case .localChangedRemoteGone: "it was changed here and removed in the bucket"
         }
     }
 }
@@ -44,11 +44,11 @@ package enum ConflictResolution: Sendable, Hashable, CaseIterable {
     /// What is done about a conflict of that kind, or else what can be; safe to print.
     package func message(_ kind: ConflictKind, _ policy: DecisionPolicy) -> String {
         switch self {
-        case .downloadKeepingLocal: "the local version is kept beside the remote one"
-        case .download: "the remote version replaces the local one"
-        case .upload: "the local version goes to the remote"
-        case .deleteLocal: "the local version goes to the trash"
-        case .deleteRemote: "the remote version is deleted"
+        case .downloadKeepingLocal: "the version here is kept beside the bucket's"
+        case .download: "the bucket's version replaces the one here"
+        case .upload: "the version here is sent"
+        case .deleteLocal: "the version here goes to the trash"
+        case .deleteRemote: "the bucket's version is deleted"
         case .leaveBoth: "neither side was changed; " + Self.advice(kind, policy)
         case .stopRun: "the run stops here because of --on-conflict fail"
         }
@@ -57,27 +57,19 @@ package enum ConflictResolution: Sendable, Hashable, CaseIterable {
     /// How a conflict that this run leaves alone can be settled: a direction never changes the side
     /// it reads from, so one of the two versions may need a run the other way.
     private static func advice(_ kind: ConflictKind, _ policy: DecisionPolicy) -> String {
-        switch (policy.direction, kind) {
-        case (.pull, .localChangedRemoteGone):
-            "a push brings it back to the remote, a pull with --delete --on-conflict remote removes"
-                + " it here"
-        case (.pull, _):
-            policy.conflict == .local
-                ? "a push with --on-conflict local sends the local version"
-                : "--on-conflict keep-both or remote fetches the remote version, a push with"
-                    + " --on-conflict local sends the local one"
-        case (.push, .localGoneRemoteChanged):
-            "a pull fetches it, a push with --delete --on-conflict local deletes it there"
-        case (.push, .remoteNewer):
-            "a pull fetches the remote version, --on-conflict local sends the local one"
-        case (.push, _):
-            "--on-conflict local sends the local version, a pull with --on-conflict keep-both or"
-                + " remote fetches the remote one"
-        case (.sync, .localGoneRemoteChanged), (.sync, .localChangedRemoteGone):
-            "--on-conflict keep-both keeps what exists; with --delete, local or remote lets"
-                + " that side decide"
-        case (.sync, _): "choose with --on-conflict keep-both, local or remote"
-        }
+        let way =
+            switch (policy.direction, kind) {
+            case (.pull, .localChangedRemoteGone): "a push brings it back to the bucket"
+            case (.pull, _) where policy.conflict == .local:
+                "a push with --on-conflict local sends the version here"
+            case (.pull, _): "--on-conflict keep-both fetches the bucket's version"
+            case (.push, .localGoneRemoteChanged), (.push, .remoteNewer): "a pull fetches it"
+            case (.push, _): "--on-conflict local sends the version here"
+            case (.sync, .localGoneRemoteChanged), (.sync, .localChangedRemoteGone):
+                "--on-conflict keep-both keeps what exists"
+            case (.sync, _): "--on-conflict keep-both keeps both"
+            }
+        return way + " ('osssync help conflicts')"
     }
 }
 

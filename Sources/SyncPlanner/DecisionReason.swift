@@ -46,8 +46,8 @@ package enum QuietReason: Sendable, Hashable, CaseIterable {
         case .emptyDirectory: "empty directories are left out by --no-empty-dirs"
         case .onlyLocal:
             "only the directory has it; a pull keeps it without --delete=extra"
-        case .onlyRemote: "only the remote has it; a push keeps it without --delete=extra"
-        case .deletedRemotely: "deleted in the remote; the file is kept without --delete"
+        case .onlyRemote: "only the bucket has it; a push keeps it without --delete=extra"
+        case .deletedRemotely: "deleted in the bucket; the file is kept without --delete"
         case .deletedLocally: "deleted in the directory; the object is kept without --delete"
         case .prefixItself: "it is the marker of the mirrored prefix itself"
         case .reservedName:
@@ -70,8 +70,8 @@ package enum DownloadReason: Sendable, Hashable, CaseIterable {
 
     package var message: String {
         switch self {
-        case .new: "new in the remote"
-        case .changed: "changed in the remote"
+        case .new: "new in the bucket"
+        case .changed: "changed in the bucket"
         case .missing: "missing from the directory"
         case .replacesLocalChange: "changed locally and replaced because of --force"
         }
@@ -90,7 +90,7 @@ package enum UploadReason: Sendable, Hashable, CaseIterable {
         switch self {
         case .new: "new in the directory"
         case .changed: "changed in the directory"
-        case .missing: "missing from the remote"
+        case .missing: "missing from the bucket"
         }
     }
 }
@@ -304,10 +304,10 @@ package enum SkipReason: Sendable, Hashable {
     private var placeMessage: String {
         switch self {
         case .shadowedByDirectory:
-            "a directory has this name here, perhaps an empty one, or the remote has keys beneath "
+            "a directory has this name here, perhaps an empty one, or the bucket has keys beneath "
                 + "it; the object is skipped"
         case .blocksDirectory(let isNew):
-            "the remote has keys beneath this name but no object with this name, and the file "
+            "the bucket has keys beneath this name but no object with this name, and the file "
                 + "here is kept; move it away, or "
                 + (isNew
                     ? "send it beside them with push --on-conflict local"

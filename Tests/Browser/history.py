@@ -1,6 +1,7 @@
 """A mirror with a history of months: real runs, and rows that are put into its journal."""
 
 import os
+import signal
 import random
 import sqlite3
 import subprocess
@@ -57,14 +58,14 @@ class Mirror:
                 raise AssertionError(push.last_words())
         # A line for each moment; the page follows, and transfers are shown once a second old.
         while not self.shows_transfers() and push.process.poll() is None:
-            follow = subprocess.Popen([self.program, "status", "--follow", "--json", self.directory],
-                                      env=self.environment, cwd=self.folder, stdout=subprocess.PIPE)
-            for _ in follow.stdout:
+            follow = Started([self.program, "status", "--follow", "--json", self.directory],
+                             self.environment, self.folder)
+            while follow.line():
                 if self.shows_transfers():
                     break
             # SIGINT is ignored in what a shell started in the background.
-            follow.terminate()
-            follow.communicate()
+            follow.send(signal.SIGTERM)
+            follow.wait(60)
         return push
 
     def shows_transfers(self):

@@ -27,8 +27,8 @@ class Disk:
         with open(image, "wb") as file:
             file.truncate(40 << 20)
         os.mkdir(self.path)
-        subprocess.run(["mkfs.ext4", "-q", "-O", "encrypt", image], check=True)
-        subprocess.run(["mount", "-o", "loop", image, self.path], check=True)
+        subprocess.run(["mkfs.ext4", "-q", "-O", "encrypt", image], check=True, timeout=60)
+        subprocess.run(["mount", "-o", "loop", image, self.path], check=True, timeout=60)
 
     def control(self, request, words, path=None):
         descriptor = os.open(path or self.path, os.O_RDONLY)
@@ -52,7 +52,7 @@ class Disk:
             file.write("2")
 
     def close(self):
-        subprocess.run(["umount", self.path], check=False)
+        subprocess.run(["umount", self.path], check=False, timeout=60)
 
 
 NAMES = [f"private/{index}.mkv" for index in range(4)] + [f"private/link{index}.rclonelink" for index in range(4)]

@@ -108,5 +108,5 @@ def _(place):
     result = place.push("--delete")
     equal((result.status, result.count("conflicts")), (1, 1), str(result))
     expect("both sides changed it" in result.said("f"), result.said("f"))
-    expect("--on-conflict local sends the local version" in result.said("f"), result.said("f"))
+    expect("--on-conflict local sends the version here" in result.said("f"), result.said("f"))
     equal((place.get("f"), place.tree()["f"]), (NEW, b"of the second machine"), "both versions")

@@ -7,6 +7,32 @@ import Testing
 struct OutputTextTests {
     @Test(
         arguments: [
+            ("'osssync log DIR 2' shows them", "'osssync log m 2' shows them"),
+            ("(osssync init --rebind DIR)", "(osssync init --rebind m)"),
+            (
+                "run 'osssync pull DIR', or put it beneath DIR",
+                "run 'osssync pull m', or put it beneath DIR"
+            ),
+            ("DIR is 'osssync' of DIR", "DIR is 'osssync' of DIR"),
+            ("osssync restore --to PATH DIR NAME", "osssync restore --to PATH m NAME"),
+        ]
+    )
+    func `a command in a message has the directory`(message: String, named: String) {
+        #expect(namingDirectory("m", in: message) == named)
+        #expect(namingDirectory(nil, in: message) == message)
+        // A shell would not read it as one word, in the quotes of the message.
+        for name in ["", "it's", "$HOME", "a\nb"] {
+            #expect(namingDirectory(name, in: message) == message)
+        }
+    }
+
+    @Test func `a directory with blanks is quoted in a command`() {
+        let named = namingDirectory("my films", in: "'osssync pull DIR'")
+        #expect(named == "'osssync pull \"my films\"'")
+    }
+
+    @Test(
+        arguments: [
             (0, "0 B"), (1, "1 B"), (999, "999 B"), (1_000, "1.0 KiB"), (1_023, "1.0 KiB"),
             (1_024, "1.0 KiB"), (1_536, "1.5 KiB"), (102_348, "99.9 KiB"), (102_400, "100 KiB"),
             (1_023_487, "999 KiB"), (1_023_488, "1.0 MiB"), (5 << 30, "5.0 GiB"),

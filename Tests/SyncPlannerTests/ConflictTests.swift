@@ -151,8 +151,8 @@ struct ConflictTests {
             ),
             (.bothChanged, "both sides changed it since the last run"),
             (.remoteNewer, "changed in the bucket since the last run"),
-            (.localGoneRemoteChanged, "it was removed here and changed in the remote"),
-            (.localChangedRemoteGone, "it was changed here and removed in the remote"),
+            (.localGoneRemoteChanged, "it was removed here and changed in the bucket"),
+            (.localChangedRemoteGone, "it was changed here and removed in the bucket"),
         ]
     )
     func `a conflict says how it came about`(kind: ConflictKind, message: String) {
@@ -163,12 +163,12 @@ struct ConflictTests {
         arguments: [
             (
                 ConflictResolution.downloadKeepingLocal,
-                "the local version is kept beside the remote one"
+                "the version here is kept beside the bucket's"
             ),
-            (.download, "the remote version replaces the local one"),
-            (.upload, "the local version goes to the remote"),
-            (.deleteLocal, "the local version goes to the trash"),
-            (.deleteRemote, "the remote version is deleted"),
+            (.download, "the bucket's version replaces the one here"),
+            (.upload, "the version here is sent"),
+            (.deleteLocal, "the version here goes to the trash"),
+            (.deleteRemote, "the bucket's version is deleted"),
             (.stopRun, "the run stops here because of --on-conflict fail"),
         ]
     )
@@ -178,39 +178,14 @@ struct ConflictTests {
 
     @Test(
         arguments: [
-            (
-                .pull, .local, .bothChanged,
-                "a push with --on-conflict local sends the local version"
-            ),
-            (
-                .pull, .skip, .bothNew,
-                "--on-conflict keep-both or remote fetches the remote version, a push with"
-                    + " --on-conflict local sends the local one"
-            ),
-            (
-                .pull, .keepBoth, .localChangedRemoteGone,
-                "a push brings it back to the remote, a pull with --delete --on-conflict remote"
-                    + " removes it here"
-            ),
-            (
-                .push, .keepBoth, .bothChanged,
-                "--on-conflict local sends the local version, a pull with --on-conflict keep-both"
-                    + " or remote fetches the remote one"
-            ),
-            (
-                .push, .remote, .remoteNewer,
-                "a pull fetches the remote version, --on-conflict local sends the local one"
-            ),
-            (
-                .push, .local, .localGoneRemoteChanged,
-                "a pull fetches it, a push with --delete --on-conflict local deletes it there"
-            ),
-            (.sync, .skip, .bothNew, "choose with --on-conflict keep-both, local or remote"),
-            (
-                .sync, .skip, .localChangedRemoteGone,
-                "--on-conflict keep-both keeps what exists; with --delete, local or remote lets"
-                    + " that side decide"
-            ),
+            (.pull, .local, .bothChanged, "a push with --on-conflict local sends the version here"),
+            (.pull, .skip, .bothNew, "--on-conflict keep-both fetches the bucket's version"),
+            (.pull, .keepBoth, .localChangedRemoteGone, "a push brings it back to the bucket"),
+            (.push, .keepBoth, .bothChanged, "--on-conflict local sends the version here"),
+            (.push, .remote, .remoteNewer, "a pull fetches it"),
+            (.push, .local, .localGoneRemoteChanged, "a pull fetches it"),
+            (.sync, .skip, .bothNew, "--on-conflict keep-both keeps both"),
+            (.sync, .skip, .localChangedRemoteGone, "--on-conflict keep-both keeps what exists"),
         ] as [(SyncDirection, ConflictPolicy, ConflictKind, String)]
     )
     func `what is left alone comes with what settles it`(
@@ -222,6 +197,6 @@ struct ConflictTests {
         let policy = policy(direction, conflict: choice)
         #expect(resolution(of: kind, policy) == .leaveBoth)
         let message = ConflictResolution.leaveBoth.message(kind, policy)
-        #expect(message == "neither side was changed; " + advice)
+        #expect(message == "neither side was changed; \(advice) ('osssync help conflicts')")
     }
 }

@@ -83,17 +83,17 @@ struct ReasonMessageTests {
         ),
         (
             .shadowedByDirectory,
-            "a directory has this name here, perhaps an empty one, or the remote has keys beneath "
+            "a directory has this name here, perhaps an empty one, or the bucket has keys beneath "
                 + "it; the object is skipped"
         ),
         (
             .blocksDirectory(isNew: true),
-            "the remote has keys beneath this name but no object with this name, and the file "
+            "the bucket has keys beneath this name but no object with this name, and the file "
                 + "here is kept; move it away, or send it beside them with push --on-conflict local"
         ),
         (
             .blocksDirectory(isNew: false),
-            "the remote has keys beneath this name but no object with this name, and the file "
+            "the bucket has keys beneath this name but no object with this name, and the file "
                 + "here is kept; move it away, or remove it with --delete if it is unchanged"
         ),
         (
@@ -149,8 +149,8 @@ struct ReasonMessageTests {
                 "a directory with entries needs no marker",
                 "empty directories are left out by --no-empty-dirs",
                 "only the directory has it; a pull keeps it without --delete=extra",
-                "only the remote has it; a push keeps it without --delete=extra",
-                "deleted in the remote; the file is kept without --delete",
+                "only the bucket has it; a push keeps it without --delete=extra",
+                "deleted in the bucket; the file is kept without --delete",
                 "deleted in the directory; the object is kept without --delete",
                 "it is the marker of the mirrored prefix itself",
                 "its name is reserved for osssync's own files, which are never mirrored",
@@ -160,13 +160,13 @@ struct ReasonMessageTests {
         )
         #expect(
             DownloadReason.allCases.map(\.message) == [
-                "new in the remote", "changed in the remote", "missing from the directory",
+                "new in the bucket", "changed in the bucket", "missing from the directory",
                 "changed locally and replaced because of --force",
             ]
         )
         #expect(
             UploadReason.allCases.map(\.message) == [
-                "new in the directory", "changed in the directory", "missing from the remote",
+                "new in the directory", "changed in the directory", "missing from the bucket",
             ]
         )
         #expect(

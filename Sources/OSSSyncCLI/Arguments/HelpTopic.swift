@@ -3,6 +3,7 @@ internal import OSSSync
 /// The topics of `osssync help TOPIC`.
 enum HelpTopic: String, CaseIterable, Sendable {
     case configuration
+    case conflicts
     case connection
     case deletions
     case exitCodes = "exit-codes"
@@ -24,6 +25,7 @@ enum HelpTopic: String, CaseIterable, Sendable {
     var blocks: [Block] {
         switch self {
         case .configuration: Self.configurationBlocks
+        case .conflicts: Self.conflictBlocks
         case .connection: Self.connectionBlocks
         case .deletions: Self.deletionBlocks
         case .exitCodes:
@@ -84,6 +86,35 @@ enum HelpTopic: String, CaseIterable, Sendable {
         .rows(
             Option.all.filter { $0.group == .connection }.map { ($0.usage, $0.meaning) }
         ),
+    ]
+
+    private static let conflictBlocks: [Block] = [
+        .paragraph(
+            "A conflict is a file that both sides changed since the last run, to different "
+                + "content; for a push, which fetches nothing, also one that only the bucket "
+                + "changed. A run with a conflict exits with 1. --on-conflict says what is done:"
+        ),
+        .rows([
+            (
+                "keep-both",
+                "the bucket's version gets the name, the one here a name with .conflict- and the "
+                    + "time (pull and sync; default)"
+            ),
+            ("local", "a push or sync sends the version here; a pull keeps it"),
+            (
+                "remote",
+                "a pull or sync fetches the bucket's version, and moves the one here to the "
+                    + "trash; a push changes nothing"
+            ),
+            ("skip", "neither side is changed"),
+            ("fail", "the run ends at the first conflict"),
+        ]),
+        .paragraph(
+            "Where one side deleted what the other one changed, the changed version is kept; with "
+                + "--delete, local or remote lets that side decide. After a push that reports a "
+                + "conflict: osssync pull, look at both versions, delete one, osssync push."
+        ),
+        .paragraph("osssync explain PATH shows the state of one path on both sides."),
     ]
 
     private static let deletionBlocks: [Block] = [

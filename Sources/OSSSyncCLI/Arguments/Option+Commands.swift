@@ -121,12 +121,14 @@ extension Option {
     static let onCalendar = Option("on-calendar", "'DAYS HH:MM'", .schedule)
         .of([.schedule])
         .help("run on these days of the week, such as 'Mon..Fri 02:30' or 'Sat,Sun 4:00'")
+        .daily("run on days of the week, such as 'Mon..Fri 2:30'")
     static let system = Option("system", .optional("USER"), .schedule)
         .of([.schedule])
         .help(
             "use systemd's units of the system, which also run while USER is not logged in; needs "
                 + "root (default USER: the one who ran sudo)"
         )
+        .daily("use systemd's units of the system; needs root")
     static let install = Option("install", .schedule)
         .of([.schedule])
         .help("install or replace the schedule")
@@ -136,9 +138,10 @@ extension Option {
     static let list = Option("list", .schedule)
         .of([.schedule, .restore])
         .help("list the schedules: next start, directory, command")
+        .daily("list the schedules")
     static let test = Option("test", .schedule)
         .of([.schedule])
-        .help("start the run now, in the same way as the schedule")
+        .help("start the run now, as the schedule does")
     static let format = Option("format", .one(of: ScheduleFormat.self), .schedule)
         .of([.schedule])
         .help("the system that starts the run (default systemd, or cron if there is no systemctl)")
@@ -266,7 +269,7 @@ extension Option {
                 + "what runs now, past runs, and what needs attention; a file with other content "
                 + "is refused"
         )
-        .daily("write a page for a browser to FILE, outside of DIR")
+        .daily("write a page for a browser to FILE")
     static let notifyURL = Option("notify-url", "URL", .output, .typed)
         .of(.runners, [.apply, .verify])
         .help(

@@ -49,7 +49,7 @@ final class CommandContext: Sendable {
             isDryRun: arguments.has(.dryRun),
             singleTitle: isRun ? nil : arguments.command.rawValue,
             bandwidth: options.bandwidth,
-            screen: .standard(environment)
+            screen: .standard(environment).naming(place?.directory)
         )
         self.reporter = reporter
         var sources = ConfigurationSources(
@@ -178,7 +178,7 @@ final class CommandContext: Sendable {
     /// Writes a line to stdout; false if it could not be written.
     @discardableResult
     func say(_ text: String) -> Bool {
-        write(text + "\n")
+        write(namingDirectory(place?.directory, in: text) + "\n")
     }
 
     /// Writes one JSON line to stdout; false if it could not be written.
@@ -201,7 +201,8 @@ final class CommandContext: Sendable {
     }
 
     func complain(_ text: String) {
-        _ = OutputStream.standardError.write("osssync: " + text + "\n")
+        let named = namingDirectory(place?.directory, in: text)
+        _ = OutputStream.standardError.write("osssync: " + named + "\n")
     }
 
     private final class Loss: Sendable {

@@ -24,7 +24,7 @@ enum CommandRunner {
             // The reader of stdout has not received all results.
             return code == .success && context.hasLostOutput ? .incomplete : code
         } catch {
-            return report(error, isJSON: context.output.isJSON)
+            return report(error, isJSON: context.output.isJSON, context.place?.directory)
         }
     }
 
@@ -92,13 +92,18 @@ enum CommandRunner {
         }
     }
 
-    private static func report(_ error: any Error, isJSON: Bool) -> ExitCode {
+    private static func report(
+        _ error: any Error,
+        isJSON: Bool,
+        _ directory: String? = nil
+    ) -> ExitCode {
         let code = ExitCode(ending: error)
         if isJSON, let error = error as? TransferError {
             let line = EventJSON.failure(error, exit: code)
             _ = OutputStream.standardOutput.write(line.line(at: WallClock.text()))
         }
-        _ = OutputStream.standardError.write("osssync: \(EventText.failure(error))\n")
+        let text = namingDirectory(directory, in: EventText.failure(error))
+        _ = OutputStream.standardError.write("osssync: \(text)\n")
         return code
     }
 }

@@ -236,7 +236,8 @@ struct RestoreCommand: Sendable {
         guard let number = parseCount(text, in: 1...Int.max) else {
             throw UsageError.badArgument(
                 String(terminalSafe: text),
-                expected: "RUN is the number of a run, as 'osssync log DIR' shows it"
+                expected: "RUN is the number of a run, as 'osssync log DIR' shows it; for a path, "
+                    + "'osssync restore DIR \(String(terminalSafe: text))'"
             )
         }
         // As the log has it; a cut mirror has none.

@@ -4,6 +4,9 @@ internal import OSSSync
 struct StatusCommand: Sendable {
     let context: CommandContext
 
+    /// What is left out that is named without -v.
+    private static let mostIssues = 10
+
     func run() async throws -> ExitCode {
         if context.arguments.has(.follow) { return try await follow() }
         var options = try RunOptions(context.arguments)
@@ -103,7 +106,12 @@ struct StatusCommand: Sendable {
                 "  \(state)\(transfer.action.rawValue): \(transfer.displayKey), \(done) done"
             )
         }
-        for text in report.warnings + report.issues { context.complain(text) }
+        // Of many that are left out, a screenful would hide the rest.
+        let most = context.output.verbosity >= 1 ? report.issues.count : Self.mostIssues
+        for text in report.warnings + report.issues.prefix(most) { context.complain(text) }
+        if report.issues.count > most {
+            context.complain("and \(report.issues.count - most) more left out; -v names them")
+        }
     }
 
     /// What a transfer has, in the run that works on it now or by its last checkpoint.

@@ -34,7 +34,8 @@ struct TrashCommand: Sendable {
             let size = sizeText(report.bytes)
             let verb = isDryRun ? "would delete" : "deleted"
             let zone = report.files > 0 ? "; \(CommandContext.zoneText)" : ""
-            let found = "\(files) in the trash (\(size))\(zone)"
+            let found =
+                report.files == 0 ? "the trash is empty" : "\(files) in the trash (\(size))\(zone)"
             context.say(empties ? "\(verb) \(files) (\(size))" : found)
         }
         return report.failures.isEmpty ? .success : .incomplete

@@ -39,7 +39,8 @@ final class RunRecording: Sendable {
             var options = context.output
             (options.progress, options.isJSON, options.isQuiet) = (.plain, false, false)
             (options.verbosity, options.color) = (1, .never)
-            return Reporter(options: options, isDryRun: isDryRun, screen: log.screen)
+            let screen = log.screen.naming(context.place?.directory)
+            return Reporter(options: options, isDryRun: isDryRun, screen: screen)
         }
         let plan = context.arguments.values[.savePlan]
         let page = context.arguments.values[.html]

@@ -17,6 +17,16 @@ struct Screen: Sendable {
     /// The time since the program started.
     var monotonic: @Sendable () -> Duration
 
+    /// The same, with the directory in the commands that messages name.
+    func naming(_ directory: String?) -> Screen {
+        guard let directory else { return self }
+        var screen = self
+        let (output, errors) = (output, errors)
+        screen.output = { output(namingDirectory(directory, in: $0)) }
+        screen.errors = { errors(namingDirectory(directory, in: $0)) }
+        return screen
+    }
+
     /// The process's own outputs and clocks.
     static func standard(_ environment: [String: String] = [:]) -> Screen {
         let start = ContinuousClock.now

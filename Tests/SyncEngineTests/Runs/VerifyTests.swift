@@ -124,7 +124,8 @@ struct VerifyTests {
             #expect(error?.code == .configuration)
             #expect(
                 error?.message == "'\(path)' exists neither in the directory nor in the manifest; "
-                    + "check its spelling: it is a path beneath DIR"
+                    + "check its spelling: it is a path beneath DIR. If it was removed, "
+                    + "'osssync restore DIR \(path)' looks in the trash and the versions"
             )
         }
     }
