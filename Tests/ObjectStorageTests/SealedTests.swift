@@ -328,6 +328,22 @@ struct SealedTests {
         #expect(error?.kind == .integrity(.sealed(.notEncrypted)))
     }
 
+    @Test(arguments: [0, 100] as [Int64])
+    func `that a link leads to have the size of their file`(size: Int64) async throws {
+        let stored = try sealed(ramp(Int(size)))
+        let fixture = try ClientFixture { request, _ in
+            guard request.method == "HEAD" else { return [objectResponse(stored, request)] }
+            return [
+                .text(
+                    "HTTP/1.1 200 OK\r\nContent-Length: \(stored.count)\r\nETag: \"E\"\r\n"
+                        + "x-oss-object-type: Symlink\r\n\r\n"
+                )
+            ]
+        }
+        let found = try await SealedStore(fixture.client, try cipher).head("a", versionID: nil)
+        #expect((found.size, found.kind) == (size, .symlink))
+    }
+
     @Test func `of a file that changed are not encrypted under the nonce of the first`() throws {
         let content = ramp(100_000)
         let file = ScratchFile(content)

@@ -120,8 +120,10 @@ private struct SealedReader: ObjectReader {
         versionID: VersionID?
     ) async throws(StorageError) -> ObjectMetadata {
         let found = try await store.head(key, versionID: versionID)
-        guard found.kind != .symlink, !isMarker(key, found.size) else { return found }
+        guard !isMarker(key, found.size) else { return found }
         guard let size = SealedFormat.plainSize(of: found.size) else {
+            // What a link leads to may be outside of the mirror, and is none of its objects.
+            if found.kind == .symlink { return found }
             throw failure(.notEncrypted, key, "HeadObject")
         }
         // No read of the content shows whose it is.
