@@ -28,7 +28,7 @@ extension World {
                 recordedHost = nil
                 manifestWasLost = true
             }
-            if message.contains("could not be aborted") { noteUploads(namedBy: message) }
+            noteUploads(namedBy: message)
             judgeText(message)
         case .started(_, let directory, let remote):
             judgeText(directory)
@@ -49,9 +49,11 @@ extension World {
     ///
     /// What is begun of the same key later is none of these.
     private func noteUploads(namedBy message: String) {
+        guard message.contains("upload of") else { return }
         for upload in service.bucket.uploads.values {
             guard let path = Self.relative(upload.key),
-                message.contains("upload of '\(path.display)' could not")
+                message.contains("upload of '\(path.display)' could not be aborted")
+                    || message.contains("upload of '\(upload.key.display)' may have begun")
             else { continue }
             namedUploads.insert(upload.id)
         }
