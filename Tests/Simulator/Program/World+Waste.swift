@@ -55,6 +55,7 @@ extension World {
         if run.writesFiles {
             // What an earlier kill cost may be fetched again only after this one.
             if !waste.isCounting { received.beginCount() }
+            if setup.isEncrypted == true { received.beginCountOfKnown() }
             waste.isCounting = true
             waste.streams += run.options.connections
             waste.kills += 1
