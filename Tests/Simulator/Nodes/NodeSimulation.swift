@@ -22,6 +22,8 @@ final class NodeSimulation: @unchecked Sendable {
     var absentNames: [Int: [String: Duration]] = [:]
     /// A process that goes on may have changed the tree.
     var isTreeTouched = false
+    /// How often the mirror was cut with each seed.
+    private var cuts: [UInt64: UInt64] = [:]
 
     /// Why the end of a round did not come.
     var lastFailure: TransferError?
@@ -87,7 +89,10 @@ final class NodeSimulation: @unchecked Sendable {
 
     /// False if that was not possible.
     func cut(into shards: Int, on node: Int, seed: UInt64) -> Bool {
-        cluster.begin(seed: seed, order: .random)
+        // No two cuts have one name: from the same chances each would make it.
+        let earlier = cuts[seed, default: 0]
+        cuts[seed] = earlier + 1
+        cluster.begin(seed: seed &+ earlier << 32, order: .random)
         let process = cluster.start(.cut, on: node)
         let engine = MirrorEngine(settings: settings(process, failures: 0))
         var options = CutOptions()
