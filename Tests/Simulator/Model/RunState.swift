@@ -9,6 +9,8 @@ final class RunState: @unchecked Sendable {
     let options: ToolRun
     let number: Int
     let dice: FaultDice
+    /// What it is limited to; nil for the whole mirror, for which "." stands, too.
+    let paths: [Name]?
     var requests = 0
     var calls = 0
     var changes = 0
@@ -106,6 +108,15 @@ final class RunState: @unchecked Sendable {
         self.isStatus = isStatus || options.tool == .status
         self.number = number
         dice = FaultDice(options.faults)
+        let isWhole = options.paths?.contains { [".", "./"].contains($0.key) } ?? true
+        paths = isWhole ? nil : options.paths?.map(Self.withoutDot)
+    }
+
+    /// A path as users type it, as what it stands for.
+    private static func withoutDot(_ path: Name) -> Name {
+        var bytes = path.key.bytes[...]
+        while bytes.starts(with: "./".utf8) { bytes = bytes.dropFirst(2) }
+        return Name(ObjectKey(bytes))
     }
 
     /// True if it changes nothing on either side.
@@ -137,7 +148,7 @@ final class RunState: @unchecked Sendable {
 
     /// True if it is limited to paths and this is none of them.
     func isOutside(_ path: ObjectKey) -> Bool {
-        guard let paths = options.paths else { return false }
+        guard let paths else { return false }
         return !paths.contains { name in
             let beneath = ObjectKey(name.key.bytes + [UInt8(ascii: "/")])
             return path == name.key || path.hasPrefix(beneath)
@@ -147,7 +158,7 @@ final class RunState: @unchecked Sendable {
     /// The same but for what a conflict keeps, which lies beside its file.
     func leavesOut(_ path: ObjectKey) -> Bool {
         guard isOutside(path) else { return false }
-        return options.paths?.contains { Model.isNameOfConflict(path, of: $0.key) } != true
+        return paths?.contains { Model.isNameOfConflict(path, of: $0.key) } != true
     }
 
     /// True if every page came of the keys that begin with `prefix`, but for what is left out.

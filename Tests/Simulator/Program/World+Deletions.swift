@@ -46,7 +46,7 @@ extension World {
     private func judgeMoment(_ run: RunState, _ path: ObjectKey) {
         let name = path.display
         if run.excludes(path) { report(.noDeletionOnDoubt, "'\(name)' is excluded and went") }
-        if run.options.paths == nil, !run.sawAll(beneath: "") {
+        if run.paths == nil, !run.sawAll(beneath: "") {
             report(.noDeletionOnDoubt, "'\(name)' went before every page of the listing was there")
         }
         // What has no room, or no name beside an old one, waits for what is deleted.
@@ -59,7 +59,7 @@ extension World {
         if let recorded = run.recordedHost, recorded != host {
             report(.noDeletionOnDoubt, "'\(name)' went in the first run with another remote")
         }
-        if run.options.paths != nil { return judgeLimitedMoment(run, path) }
+        if run.paths != nil { return judgeLimitedMoment(run, path) }
         guard !run.options.allowsEmpty, !run.options.deletesExtra, !run.hadCompany else { return }
         if run.options.direction != .push, run.served.isEmpty {
             report(.noDeletionOnDoubt, "'\(name)' went after a listing of nothing")

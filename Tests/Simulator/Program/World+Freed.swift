@@ -6,7 +6,7 @@ internal import SyncModel
 extension World {
     func freeOptions(_ run: RunState) -> FreeOptions {
         var options = FreeOptions(run: run.options.engineOptions(setup))
-        if run.options.paths == nil { options.minimumAge = .seconds(30) }
+        if run.paths == nil { options.minimumAge = .seconds(30) }
         return options
     }
 
@@ -16,7 +16,7 @@ extension World {
             if case .file? = tree.entries[path] { false } else { true }
         }
         guard run.options.tool == .free else { return }
-        wide.onceFreed.formUnion((run.options.paths ?? []).map(\.key))
+        wide.onceFreed.formUnion((run.paths ?? []).map(\.key))
     }
 
     /// Files that `free` removed since the last look.
@@ -62,7 +62,7 @@ extension World {
     }
 
     func judgeReturnOfFreed(_ path: ObjectKey, _ run: RunState) {
-        guard wide.freed.removeValue(forKey: path) != nil, run.options.paths == nil,
+        guard wide.freed.removeValue(forKey: path) != nil, run.paths == nil,
             !wide.lostFreedList
         else { return }
         // A second conflict of the same second takes the name of a copy that is not here any more.

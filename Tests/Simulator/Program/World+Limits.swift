@@ -3,7 +3,7 @@ internal import SyncModel
 /// What a run that is limited to paths leaves as it was.
 extension World {
     func beginLimited(_ run: RunState) {
-        guard run.options.paths != nil else { return }
+        guard run.paths != nil else { return }
         run.entriesAtStart = Set(model.tree.keys)
         run.outside = Outside(
             entries: model.tree.filter { run.leavesOut($0.key) },
@@ -16,7 +16,7 @@ extension World {
     ///
     /// What was written to the bucket is judged when it is.
     func judgeLimits(_ run: RunState) {
-        guard run.options.paths != nil, !run.rootIsGone else { return }
+        guard run.paths != nil, !run.rootIsGone else { return }
         judgeRowsOutside(run)
         for content in run.outside.trash.subtracting(tree.trash) {
             // It may be back, by a name that a change of the world gave it.
@@ -32,7 +32,7 @@ extension World {
             guard run.leavesOut(path), run.outside.entries[path] == nil else { continue }
             // A file that comes needs the directories above it.
             let beneath = ObjectKey(path.bytes + [UInt8(ascii: "/")])
-            let leads = run.options.paths?.contains { $0.key.hasPrefix(beneath) } == true
+            let leads = run.paths?.contains { $0.key.hasPrefix(beneath) } == true
             if entry == .directory, leads { continue }
             report(.limits, "'\(path.display)' appeared outside of the paths")
         }
@@ -43,7 +43,7 @@ extension World {
         for key in Set(before.keys).union(after.keys).sorted() where run.isOutside(key) {
             guard before[key] != after[key] else { continue }
             // A directory that is made for a file beneath it has its permissions from there.
-            let leads = run.options.paths?.contains { $0.key.hasPrefix(key) } == true
+            let leads = run.paths?.contains { $0.key.hasPrefix(key) } == true
             let directory = ObjectKey(key.bytes.dropLast())
             if leads, key.isDirectoryMarker, !run.entriesAtStart.contains(directory) { continue }
             report(.limits, "the row of '\(key.display)' was changed")
@@ -54,10 +54,10 @@ extension World {
     func judgeLimitedMoment(_ run: RunState, _ path: ObjectKey) {
         let name = path.display
         let slash = UInt8(ascii: "/")
-        for limit in run.options.paths ?? [] {
+        for limit in run.paths ?? [] {
             let beneath = ObjectKey(limit.key.bytes + [slash])
             guard path.hasPrefix(beneath), path != beneath else { continue }
-            let isComplete = (run.options.paths ?? []).contains { other in
+            let isComplete = (run.paths ?? []).contains { other in
                 let prefix = ObjectKey(other.key.bytes + [slash])
                 return path.hasPrefix(prefix) && run.sawAll(beneath: prefix)
             }
@@ -82,7 +82,7 @@ extension World {
     }
 
     private func isOutermost(_ limit: Name, _ run: RunState) -> Bool {
-        !(run.options.paths ?? []).contains { other in
+        !(run.paths ?? []).contains { other in
             limit.key.hasPrefix(ObjectKey(other.key.bytes + [UInt8(ascii: "/")]))
         }
     }

@@ -18,7 +18,7 @@ extension World {
     func noteRules(_ run: RunState) {
         guard setup.wide != nil else { return }
         wide.acceptedRules.names.formUnion(run.ignored)
-        guard run.options.tool == nil, !run.options.isDryRun, run.options.paths == nil,
+        guard run.options.tool == nil, !run.options.isDryRun, run.paths == nil,
             !run.isStatus, run.summary?.stopped == nil, run.summary != nil
         else {
             let mayRecord = run.options.tool == nil && !run.options.isDryRun && !run.isStatus
@@ -161,7 +161,7 @@ extension World {
     private func isPlain(_ run: RunState) -> Bool {
         run.options.faults.isEmpty && run.options.interruption == nil && run.failure == nil
             && run.options.tool == nil && !run.options.isDryRun && run.options.rival == nil
-            && run.options.paths == nil && run.options.deletionPercent == 100
+            && run.paths == nil && run.options.deletionPercent == 100
             && run.options.deletionLimit == nil && !manifestIsOld && !manifestWasLost
             && !run.hadFullDisk && setup.capacity == nil && run.recordedHost == host
             && !run.warnings.contains { $0.contains("nothing is deleted") }
