@@ -138,7 +138,11 @@ final class RunState: @unchecked Sendable {
 
     /// True if it was told to leave alone what has this path.
     func excludes(_ path: ObjectKey) -> Bool {
-        if path.hasNameOfOurOwn || leavesOut(path) { return true }
+        path.hasNameOfOurOwn || leavesOut(path) || hasExcludedName(path)
+    }
+
+    /// The same of its name, or that of a directory above it.
+    func hasExcludedName(_ path: ObjectKey) -> Bool {
         let excluded = ignored.union(options.excluded ?? [])
         guard !excluded.isEmpty else { return false }
         return path.bytes.split(separator: UInt8(ascii: "/")).contains { segment in

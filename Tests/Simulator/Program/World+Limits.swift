@@ -1,3 +1,6 @@
+internal import Glibc
+internal import ObjectTransfer
+internal import SyncEngine
 internal import SyncModel
 
 /// What a run that is limited to paths leaves as it was.
@@ -41,13 +44,38 @@ extension World {
     private func judgeRowsOutside(_ run: RunState) {
         guard let before = run.outside.rows, let after = readRows() else { return }
         for key in Set(before.keys).union(after.keys).sorted() where run.isOutside(key) {
-            guard before[key] != after[key] else { continue }
-            // A directory that is made for a file beneath it has its permissions from there.
-            let leads = run.paths?.contains { $0.key.hasPrefix(key) } == true
-            let directory = ObjectKey(key.bytes.dropLast())
-            if leads, key.isDirectoryMarker, !run.entriesAtStart.contains(directory) { continue }
+            guard before[key] != after[key], !mayChange(rowAbove: key, run) else { continue }
             report(.limits, "the row of '\(key.display)' was changed")
         }
+    }
+
+    /// True for the marker of a directory above the paths.
+    private func leads(_ key: ObjectKey, _ run: RunState) -> Bool {
+        key.isDirectoryMarker && run.paths?.contains { $0.key.hasPrefix(key) } == true
+    }
+
+    private func mayChange(rowAbove key: ObjectKey, _ run: RunState) -> Bool {
+        guard leads(key, run) else { return false }
+        // A directory that is made for a file beneath it has its permissions from there.
+        if !run.entriesAtStart.contains(ObjectKey(key.bytes.dropLast())) { return true }
+        // One that is there gets them, once something is downloaded into it.
+        let beneath = run.items.contains { item in
+            item.action == .download && item.state == .done
+                && item.displayKey.utf8.starts(with: key.display.utf8)
+        }
+        return beneath || run.written.contains(Self.whole(key))
+    }
+
+    /// True for the marker of a directory above the paths that was just written, if it lets fewer
+    /// users in than others do without it: it comes before the files in the directory.
+    func closesAbove(_ path: ObjectKey, _ run: RunState) -> Bool {
+        guard leads(path, run), !path.hasNameOfOurOwn, !run.hasExcludedName(path),
+            let object = service.bucket.objects[Self.whole(path)], object.stored.isEmpty,
+            let text = object.metadata[FileMode.metadataName],
+            let mode = FileMode.parse(text, .directory),
+            let status = disk.unseen({ DiskTree.status(full(path)) })
+        else { return false }
+        return mode & ~UInt32(status.st_mode) & 0o777 == 0 && 0o755 & ~mode & 0o055 != 0
     }
 
     /// The guards of deletion look at each path by itself.

@@ -145,7 +145,7 @@ extension World {
         knownSerials.insert(object.serial)
         judgeChange("writes '\(key.display)'")
         run?.written.insert(key)
-        if let path = Self.relative(key), run?.excludes(path) == true {
+        if let run, let path = Self.relative(key), run.excludes(path), !closesAbove(path, run) {
             report(.remoteSide, "'\(path.display)' is excluded and was written")
         }
         guard let path = Self.relative(key) else {
