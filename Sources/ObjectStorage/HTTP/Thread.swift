@@ -16,7 +16,7 @@ func startThread(_ body: @escaping @Sendable () -> Void) throws(TransportError) 
     let code = unsafe pthread_create(&thread, nil, runThread, context.toOpaque())
     #else
     var thread: pthread_t?
-    let code = unsafe pthread_create(&thread, nil, { runThread($0) }, context.toOpaque())
+    let code = unsafe pthread_create(&thread, nil, { unsafe runThread($0) }, context.toOpaque())
     #endif
     guard code == 0 else {
         unsafe context.release()
