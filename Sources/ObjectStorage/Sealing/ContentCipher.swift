@@ -140,8 +140,14 @@ internal import CSodium
     }
     #else
     package init(_ password: EncryptionPassword) throws(CredentialsError) {
-        throw .invalid(source: "encryption", reason: "it needs libsodium, without which this is")
+        throw .invalid(source: "encryption", reason: Self.absence)
     }
+
+    package static func randomPassword() throws(CredentialsError) -> String {
+        throw .invalid(source: "encryption", reason: absence)
+    }
+
+    private static let absence = "it needs libsodium, without which this program was built"
 
     package func nonce(of token: String, _ object: ObjectKey) -> SealedNonce {
         SealedNonce(bytes: [])
