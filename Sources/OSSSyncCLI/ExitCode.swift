@@ -51,7 +51,7 @@ enum ExitCode: Int32, CaseIterable, Sendable {
     /// `signal` is what ended the run, for an error that says it was cancelled.
     init(_ code: TransferError.Code, signal: StopSignal?) {
         switch code {
-        case .configuration: self = .usage
+        case .configuration, .redirected: self = .usage
         case .refused, .alreadyExists: self = .refused
         case .credentials, .expired, .forbidden: self = .credentials
         case .localState, .sourceMissing: self = .localState

@@ -31,6 +31,7 @@ extension ItemFailure {
         if let code = error.appCode { return .app(code) }
         if error.isExpired { return .expired }
         if error.isAccessDenied { return error.refusesCredentials ? .permission : .forbidden }
+        if error.isRedirect { return .redirected }
         if error.isMisconfigured { return .usage }
         if error.refusesParts { return .parts }
         switch (error.kind, error.retryClass) {
@@ -221,6 +222,7 @@ extension TransferError.Code {
             case .forbidden: .forbidden
             case .expired: .expired
             case .usage: .configuration
+            case .redirected: .redirected
             case .corrupt, .undecryptable: .corrupt
             case .parts: .cannotResume
             case .rangesIgnored, .unsupported: .unsupportedServer

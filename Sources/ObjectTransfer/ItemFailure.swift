@@ -102,6 +102,8 @@ package enum ItemFailure: Error, Sendable, Hashable {
         case expired
         /// The request is invalid.
         case usage
+        /// The server sends to another place.
+        case redirected
         /// What arrived is not what was sent.
         case corrupt
         /// What arrived was not encrypted with the password, or is not what was.

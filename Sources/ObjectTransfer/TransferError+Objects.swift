@@ -47,7 +47,7 @@ extension ItemFailure {
     /// True if the store answered that it does not take the request, which had no effect then.
     package var isRefusal: Bool {
         guard case .storage(_, _, _, let cause) = self else { return false }
-        return cause == .usage || cause.isRefusal
+        return cause == .usage || cause == .redirected || cause.isRefusal
     }
 
     /// True if a later attempt may go through because the network or the service is better then.

@@ -9,7 +9,7 @@ public struct TransferError: Error, Sendable, CustomStringConvertible {
             case configuration, refused, credentials, localState, remoteUnreachable, locked
             case cancelled, conflict, notFound, alreadyExists, objectChanged, needsRestore
             case cannotResume, corrupt
-            case expired, forbidden, sourceMissing, unsupportedServer, alreadyRunning
+            case expired, forbidden, sourceMissing, unsupportedServer, alreadyRunning, redirected
         }
         private let value: Value
 
@@ -63,6 +63,9 @@ public struct TransferError: Error, Sendable, CustomStringConvertible {
         /// The server answers, and lacks something without which nothing can be transferred safely,
         /// such as ETags.
         public static let unsupportedServer = Code(value: .unsupportedServer)
+        /// The server answered with a redirect, which is not followed: the message names the host
+        /// that it points to.
+        public static let redirected = Code(value: .redirected)
         /// The same transfer, or another one to the same file, is under way already.
         public static let alreadyRunning = Code(value: .alreadyRunning)
     }

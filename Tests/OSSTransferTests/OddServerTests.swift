@@ -192,4 +192,32 @@ struct OddServerTests {
         #expect(fixture.content("file") == Self.content)
         #expect(server.requests.contains { $0["range"] == "bytes=0-0" })
     }
+
+    /// Also of a plain URL, which has nothing that another host could learn: requests go to the
+    /// host that the app named.
+    @Test(arguments: [301, 302, 303, 307, 308])
+    func `that redirects is not followed, and the other host is named`(
+        status: Int
+    ) async throws {
+        let other = ScriptedServer { request, _ in
+            [Self.answer(request, etag: "\"5f\"", ignoresRanges: false)]
+        }
+        defer { other.stop() }
+        let place = "127.0.0.1:\(other.port)"
+        let server = ScriptedServer { _, _ in
+            [.response("\(status) Elsewhere", headers: ["Location: http://\(place)/k?a=secret"])]
+        }
+        defer { server.stop() }
+        let download = try download(server, fixture, Notices(), head: false)
+        let error = await #expect(throws: TransferError.self) { try await download.run() }
+        #expect(error?.code == .redirected && error?.isRetryable == false)
+        #expect(error?.status == status)
+        #expect(
+            error?.message.hasSuffix(
+                "Redirects are not followed: use a URL of the host '\(place)'"
+            ) == true
+        )
+        #expect(error?.message.contains("secret") == false)
+        #expect(server.requests.count == 1 && other.requests.isEmpty)
+    }
 }

@@ -78,6 +78,13 @@ struct StorageErrorTests {
                 "Redirects are not followed: specify the right endpoint"
             )
         )
+        var redirect = error(.service(status: 302, code: ""), hint: "cdn.example.com")
+        redirect.isSignedURL = true
+        #expect(
+            redirect.message.hasSuffix(
+                ". Redirects are not followed: use a URL of the host 'cdn.example.com'"
+            )
+        )
     }
 
     @Test func `questions are answered from the kind`() {

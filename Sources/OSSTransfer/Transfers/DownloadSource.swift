@@ -77,8 +77,9 @@ public struct DownloadSource: Sendable {
 
     /// An object by signed URLs, which are sent as they are.
     ///
-    /// Requests go to the URLs' host and nowhere else: redirects are not followed, and new URLs
-    /// must be of the same host. What is signed never stands in a message or a record.
+    /// Requests go to the URLs' host and nowhere else: a redirect, also of a URL without a
+    /// signature, is an error of code `redirected` whose message names the host that it points to,
+    /// and new URLs must be of the same host. What is signed never stands in a message or a record.
     ///
     /// - Parameters:
     ///   - urls: Signed for this object.

@@ -106,6 +106,13 @@ extension StorageError {
         return code == "AuthorizationHeaderMalformed" || ec == "0002-00000226"
     }
 
+    /// The answer sends the request to another place, and says nothing of the bucket.
+    package var isRedirect: Bool {
+        guard case .service(let status, let code) = kind, regionHint == nil else { return false }
+        return (300..<400).contains(status) && status != 304
+            && (code.isEmpty || code == Self.unreadableCode)
+    }
+
     /// The bucket's name must be part of the host.
     static let virtualHostCodes: Set<String> = [
         "SecondLevelDomainForbidden", "PathStyleDomainForbidden", "InvalidPathAccess",

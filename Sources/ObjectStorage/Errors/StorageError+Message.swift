@@ -73,6 +73,10 @@ extension StorageError {
             return "The bucket is in the region '\(displayText(regionHint.utf8))'"
         }
         if let endpointHint {
+            if isRedirect, isSignedURL || isSignedElsewhere {
+                return "Redirects are not followed: use a URL of the host"
+                    + " '\(displayText(endpointHint.utf8))'"
+            }
             return "Use the endpoint '\(displayText(endpointHint.utf8))'"
         }
         switch kind {
