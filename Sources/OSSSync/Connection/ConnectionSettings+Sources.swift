@@ -28,8 +28,10 @@ extension ConnectionSettings {
         if let retries = sources.options.retries { self.retries = retries }
         if let pause = sources.options.retryWait { longestRetryPause = pause }
         monitor = sources.onRetry.map { TransferMonitor(onRetry: $0) }
-        caFile = sources.options.caFile
         allowsInsecureHTTP = sources.options.allowsInsecureHTTP
+        #if SystemLibraries
+        caFile = sources.options.caFile
         proxy = ResolvedConnection.proxy(for: endpoint, bucket: nil, sources.environment)
+        #endif
     }
 }

@@ -30,6 +30,7 @@ extension ConnectionSettings {
         try SettingBounds.check(retries, "retries", 0...1_000)
         try SettingBounds.check(longestRetryPause, "longestRetryPause", SettingBounds.pause)
         try SettingBounds.check(connectionLimit, "connectionLimit", 1...1_024)
+        #if SystemLibraries
         if let bandwidthLimit {
             try SettingBounds.check(bandwidthLimit, "bandwidthLimit", 1...Int64.max)
         }
@@ -37,14 +38,6 @@ extension ConnectionSettings {
             throw TransferError(
                 code: .configuration,
                 message: "bandwidthLimit and the bandwidth of sharedLimits are both set: use one"
-            )
-        }
-        #if !SystemLibraries
-        guard bandwidthLimit == nil, proxy == nil, caFile == nil else {
-            throw TransferError(
-                code: .configuration,
-                message: "bandwidthLimit, proxy and caFile work with libcurl only: use the "
-                    + "package's trait SystemLibraries, or leave them nil"
             )
         }
         #endif

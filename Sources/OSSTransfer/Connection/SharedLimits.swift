@@ -4,7 +4,7 @@ internal import ObjectTransfer
 /// Limits that everything has together whose ``ConnectionSettings/sharedLimits`` are this object.
 ///
 /// ```swift
-/// let limits = try SharedLimits(connections: 8, bandwidth: 2 << 20)
+/// let limits = try SharedLimits(connections: 8)
 /// var connection = ConnectionSettings()
 /// connection.sharedLimits = limits  // of each source, target and bucket
 /// ```
@@ -14,39 +14,49 @@ public final class SharedLimits: Sendable {
     /// A request waits in one line with all others. A download of one request has its place until
     /// it ends. Single calls to a bucket do not wait.
     public let connections: Int?
+    #if SystemLibraries
     /// Bytes that all requests together move in a second, both ways; nil for no common limit.
+    ///
+    /// With the trait `SystemLibraries` only: URLSession has no such limit.
     public let bandwidth: Int64?
+    #endif
     let meter: BandwidthLimit?
     let limiter: ConnectionLimiter?
 
+    #if SystemLibraries
     /// Creates limits; they hold as long as something uses them.
     ///
     /// - Throws: `TransferError` of code `configuration` for fewer than one connection or one byte,
-    ///   for more than 1,024 connections, and for a bandwidth without libcurl.
+    ///   and for more than 1,024 connections.
     public init(connections: Int? = nil, bandwidth: Int64? = nil) throws(TransferError) {
-        if let connections { try SettingBounds.check(connections, "connections", 1...1_024) }
         if let bandwidth { try SettingBounds.check(bandwidth, "bandwidth", 1...Int64.max) }
-        #if !SystemLibraries
-        guard bandwidth == nil else {
-            throw TransferError(
-                code: .configuration,
-                message: "a bandwidth works with libcurl only: use the package's trait "
-                    + "SystemLibraries, or leave it nil"
-            )
-        }
-        #endif
         self.connections = connections
         self.bandwidth = bandwidth
         meter = bandwidth.map { BandwidthLimit($0) }
+        limiter = try Self.limiter(connections)
+    }
+    #else
+    /// Creates limits; they hold as long as something uses them.
+    ///
+    /// - Throws: `TransferError` of code `configuration` for fewer than one connection, and for
+    ///   more than 1,024.
+    public init(connections: Int? = nil) throws(TransferError) {
+        self.connections = connections
+        meter = nil
+        limiter = try Self.limiter(connections)
+    }
+    #endif
+
+    private static func limiter(_ connections: Int?) throws(TransferError) -> ConnectionLimiter? {
+        guard let connections else { return nil }
+        try SettingBounds.check(connections, "connections", 1...1_024)
         let environment = SystemClocks.engine(hostName: "")
-        limiter = connections.map { maximum in
-            ConnectionLimiter(
-                maximum: maximum,
-                byteBudget: .max,
-                monotonic: environment.monotonic,
-                sleep: environment.sleep
-            )
-        }
+        return ConnectionLimiter(
+            maximum: connections,
+            byteBudget: .max,
+            monotonic: environment.monotonic,
+            sleep: environment.sleep
+        )
     }
 
     /// The store, whose requests wait for a place.
@@ -72,8 +82,10 @@ extension ConnectionSettings {
         network.retry.attempts = retries + 1
         network.retry.cap = longestRetryPause
         network.connectionLimit = connectionLimit
+        #if SystemLibraries
         (network.caFile, network.proxy) = (caFile, proxy)
         network.bandwidth = sharedLimits?.meter ?? bandwidthLimit.map { BandwidthLimit($0) }
+        #endif
         return network
     }
 

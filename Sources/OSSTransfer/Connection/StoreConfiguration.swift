@@ -95,20 +95,29 @@ public struct ConnectionSettings: Sendable, Hashable {
     public var longestRetryPause = Duration.seconds(30)
     /// The largest number of requests in flight: 16.
     public var connectionLimit = 16
+    #if SystemLibraries
     /// The largest number of bytes that all requests together move in a second, both ways; nil for
     /// no limit.
     ///
-    /// It counts for the source, target or bucket with these settings; with ``sharedLimits`` it
-    /// must be nil if they have a bandwidth.
+    /// With the trait `SystemLibraries` only: URLSession has no such limit. It counts for the
+    /// source, target or bucket with these settings; with ``sharedLimits`` it must be nil if they
+    /// have a bandwidth.
     public var bandwidthLimit: Int64?
+    #endif
     /// Limits in common with all that have the same object; nil for none.
     public var sharedLimits: SharedLimits?
     /// Counts and logs the requests of everything that has the same object; nil for none.
     public var monitor: TransferMonitor?
+    #if SystemLibraries
     /// The URL of a proxy; nil for none.
+    ///
+    /// With the trait `SystemLibraries` only: URLSession uses the system's.
     public var proxy: String?
     /// Certificate authorities in PEM form instead of the system's.
+    ///
+    /// With the trait `SystemLibraries` only.
     public var caFile: String?
+    #endif
     /// Allows plain http to other hosts than this one, where anyone on the way can read and change
     /// everything.
     public var allowsInsecureHTTP = false

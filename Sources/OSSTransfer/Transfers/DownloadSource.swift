@@ -102,7 +102,7 @@ public struct DownloadSource: Sendable {
     ) throws(TransferError) -> DownloadSource {
         try connection.check()
         let first = try pair(urls, connection)
-        try ResolvedConnection.checkAuthorities(connection.caFile)
+        try ResolvedConnection.checkAuthorities(connection.network.caFile)
         var renew: PresignedURLSource.Renewal?
         let name = "the app's source of signed addresses"
         if let renewal {

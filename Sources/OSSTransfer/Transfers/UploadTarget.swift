@@ -75,7 +75,7 @@ public struct UploadTarget: Sendable {
         sign: @escaping Signer
     ) throws(TransferError) -> UploadTarget {
         try connection.check()
-        try ResolvedConnection.checkAuthorities(connection.caFile)
+        try ResolvedConnection.checkAuthorities(connection.network.caFile)
         let allowsInsecureHTTP = connection.allowsInsecureHTTP
         let network = connection.network
         let dialect = object.dialect
