@@ -121,6 +121,28 @@ struct ResumableUploadTests {
         #expect(receiver.requests.count == 1)
     }
 
+    /// URLSession holds what it sends in memory.
+    @Test func `whose parts may be large sends parts for which there is memory`() async throws {
+        let content = StoreFixture.ramp(20_000_000)
+        try fixture.write("file", content)
+        for streams in [1, 4, 64] {
+            fixture.server.clearRequestLog()
+            var options = UploadOptions()
+            options.partSize = 5 << 30
+            options.streams = streams
+            _ = try await fixture.resumable(options).run()
+            let sent = fixture.server.requestLog.map(\.bytesReceived)
+            #expect(sent.reduce(0, +) >= 20_000_000)
+            let largest = try #require(sent.max())
+            if usesLibcurl {
+                #expect(largest == 20_000_000)
+            } else {
+                #expect(largest == (streams == 1 ? 4 << 20 : streams == 4 ? 2 << 20 : 1 << 20))
+            }
+            try await fixture.client().delete("key")
+        }
+    }
+
     @Test func `cancelled deletes what was sent, or keeps it if it is told to`() async throws {
         let client = try fixture.client()
         try fixture.write("file", Self.content)

@@ -30,6 +30,10 @@ public struct UploadOptions: Sendable, Hashable {
     /// A file that is no larger goes in one request. The size is raised to what the store takes
     /// (OSS 100 KiB, S3 5 MiB) and grows with the file, so that 10,000 parts always suffice. With
     /// another size than that of an unfinished upload, the upload starts over.
+    ///
+    /// Over URLSession, without the trait `SystemLibraries`, what is sent is in memory, several times
+    /// over: there a part has at most 4 MiB, or 8 MiB divided by ``streams``, but never less than
+    /// 1 MiB or what the store takes, as long as 10,000 such parts make the file.
     public var partSize: Int64 = 2 << 20
     /// Parts that are sent at once: 4.
     public var streams = 4
@@ -54,6 +58,23 @@ public struct UploadOptions: Sendable, Hashable {
 
     /// Makes the options that `osssync put` itself uses, without a record directory.
     public init() {}
+
+    /// With parts for which there is memory.
+    var bounded: UploadOptions {
+        var options = self
+        #if !SystemLibraries
+        let share = max(1 << 20, min(Self.largestHeld, Self.mostHeld / Int64(max(1, streams))))
+        options.partSize = min(partSize, share)
+        #endif
+        return options
+    }
+
+    #if !SystemLibraries
+    /// Bytes of the parts that are sent at once: with these, an upload takes 32 MiB on Linux, whose
+    /// URLSession has up to six copies of a body.
+    private static let mostHeld: Int64 = 8 << 20
+    private static let largestHeld: Int64 = 4 << 20
+    #endif
 
     func check(for dialect: StoreDialect) throws(TransferError) {
         try properties.checkMetadata(for: dialect)

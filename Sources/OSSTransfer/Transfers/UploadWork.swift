@@ -24,7 +24,7 @@ struct UploadWork: TransferWork {
         try options.check(for: target.dialect)
         attempts = TransferAttempts(
             displayText(path),
-            options,
+            options.bounded,
             target.recordedSubject,
             options.recordPlace(of: path, object: target.object, isOwned: isOwned),
             monitor: target.monitor,
