@@ -220,4 +220,60 @@ struct OddServerTests {
         #expect(error?.message.contains("secret") == false)
         #expect(server.requests.count == 1 && other.requests.isEmpty)
     }
+
+    // MARK: - What URLSession changes
+
+    @Test func `that stores the object encoded delivers it as it is stored, or says why not`()
+        async throws
+    {
+        let server = ScriptedServer { request, _ in
+            let coding = request.target.hasSuffix("=identity") ? "identity" : "gzip"
+            let lines = ["ETag: \"5f\"", "Content-Encoding: \(coding)"]
+            return [.send(Self.head("200 OK", lines, Self.packed.count) + Self.packed)]
+        }
+        defer { server.stop() }
+        func download(_ target: String) throws -> ResumableDownload {
+            let urls = PresignedURLs(get: server.url + target)
+            return try fixture.resumable(.presigned(urls), DownloadOptions())
+        }
+        if usesLibcurl {
+            #expect(try await download("/key").run().file != nil)
+        } else {
+            let plain = try download("/key")
+            let error = await #expect(throws: TransferError.self) { try await plain.run() }
+            #expect(error?.code == .unsupportedServer && error?.isRetryable == false)
+            #expect(
+                error?.message.hasSuffix(
+                    "the object is stored with Content-Encoding 'gzip', which URLSession decodes; "
+                        + "sign the URL with response-content-encoding=identity, or store it "
+                        + "without"
+                ) == true
+            )
+            #expect(server.requests.count == 1 && !fixture.exists("file"))
+            let signed = try download("/key?response-content-encoding=identity")
+            #expect(try await signed.run().file != nil)
+        }
+        #expect(fixture.content("file") == Self.packed)
+    }
+
+    /// What gzip makes of forty greetings.
+    private static let packed: [UInt8] = [
+        31, 139, 8, 0, 0, 0, 0, 0, 2, 3, 203, 72, 205, 201, 201, 87, 200, 24, 49, 36, 0, 158, 80,
+        148, 125, 240, 0, 0, 0,
+    ]
+
+    @Test(.enabled(if: !usesLibcurl))
+    func `is not asked for a key that URLSession would change`() async throws {
+        let server = ScriptedServer { _, _ in [.response("200 OK")] }
+        defer { server.stop() }
+        let urls = PresignedURLs(get: server.url + "/a/../b")
+        let start = ContinuousClock.now
+        let download = try fixture.resumable(.presigned(urls), DownloadOptions())
+        let error = await #expect(throws: TransferError.self) { try await download.run() }
+        #expect(error?.code == .configuration && error?.isRetryable == false)
+        #expect(error?.message.contains("rename the object") == true)
+        // It was tried again for 100 s.
+        #expect(ContinuousClock.now - start < .seconds(20))
+        #expect(server.requests.isEmpty)
+    }
 }

@@ -10,9 +10,11 @@ func objectResponse(
     _ content: [UInt8],
     _ request: ScriptedRequest,
     etag: String = "E",
+    headers: [String] = [],
     sending limit: Int = Int.max
 ) -> ScriptedAction {
     var lines = ["ETag: \"\(etag)\"", "x-oss-hash-crc64ecma: \(CRC64(of: content).value)"]
+    lines += headers
     var body = content
     var status = "200 OK"
     if let range = request["range"] {

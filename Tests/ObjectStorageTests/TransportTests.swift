@@ -96,6 +96,8 @@ struct TransportTests {
             try await transport().send(request(server, target: target))
         }
         #expect(error?.mayHaveReachedServer == false)
+        #expect(error?.retryClass == .never)
+        #expect(error?.message.contains("a key with a segment '.' or '..'") == true)
         #expect(server.requests.isEmpty)
     }
 

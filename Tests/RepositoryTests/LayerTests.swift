@@ -32,6 +32,9 @@ private let allowedImports: [String: Set<String>] = [
 /// The files that use a platform's own modules, where the libraries of C are not linked.
 let platformFiles: [String: Set<String>] = [
     "Sources/ObjectStorage/HTTP/URLSessionTransport.swift": ["Foundation", "FoundationNetworking"],
+    "Sources/ObjectStorage/HTTP/URLSessionTranslation.swift": [
+        "Foundation", "FoundationNetworking",
+    ],
     "Sources/ObjectStorage/Crypto/CryptoKitDigest.swift": ["CryptoKit", "Foundation"],
 ]
 

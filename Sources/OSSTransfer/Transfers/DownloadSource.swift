@@ -81,6 +81,11 @@ public struct DownloadSource: Sendable {
     /// signature, is an error of code `redirected` whose message names the host that it points to,
     /// and new URLs must be of the same host. What is signed never stands in a message or a record.
     ///
+    /// URLSession, over which requests go without the trait `SystemLibraries`, decodes what is
+    /// stored with a `Content-Encoding` such as `gzip`, so that such an object is an error of code
+    /// `unsupportedServer` there. A URL that is signed with `response-content-encoding=identity`
+    /// delivers it as it is stored.
+    ///
     /// - Parameters:
     ///   - urls: Signed for this object.
     ///   - connection: How the host is reached.

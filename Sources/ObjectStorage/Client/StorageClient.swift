@@ -41,6 +41,8 @@ package final class StorageClient: Sendable {
     private let keepsPlus = Atomic(false)
     /// Objects that are sent as they are stored only to those who accept their encoding.
     private let packed = Mutex<Set<ObjectKey>>([])
+    /// The `Content-Encoding` of objects that the transport would decode.
+    let codings = Mutex<[ObjectKey: String]>([:])
     /// What proves the parts of uploads instead of their MD5.
     let partChecksums = PartChecksums()
     /// True once an object was replaced whose metadata could not all be kept.
@@ -97,7 +99,7 @@ package final class StorageClient: Sendable {
 
     func noteKeptPlus() { keepsPlus.store(true, ordering: .relaxed) }
 
-    private static let packedLimit = 10_000
+    static let packedLimit = 10_000
 
     func isPacked(_ key: ObjectKey) -> Bool { packed.withLock { $0.contains(key) } }
 
@@ -142,6 +144,8 @@ extension StorageClient {
         classify: (@Sendable (ResponseHead) -> BodyDisposition)? = nil
     ) async throws(StorageError) -> HTTPResponse {
         try request.validate(dialect)
+        let coding = decodedCoding(of: request)
+        let request = coding == nil ? request : request.asStored
         var (url, headers) =
             if let urls = configuration.urls {
                 try await presigned(request, urls, &context)
@@ -168,17 +172,21 @@ extension StorageClient {
                 guard head.isSuccess else {
                     return .memory(limit: errorBodyLimit, truncates: true)
                 }
-                return classify?(head) ?? .memory(limit: bodyLimit, truncates: false)
+                return classify?(head.naming(coding)) ?? .memory(limit: bodyLimit, truncates: false)
             }
         )
         if let onBytes = environment.onBytes { exchange.count(onBytes) }
         environment.observe(.requestSent)
-        let response: HTTPResponse
+        var response: HTTPResponse
         do throws(TransportError) {
             response = try await transport.send(exchange)
         } catch {
+            if case .encoded(let name) = error, coding == nil, noteCoding(name, of: request) {
+                return try await send(request, &context, bodyLimit: bodyLimit, classify: classify)
+            }
             throw request.failure(kind(of: error))
         }
+        response.head = response.head.naming(coding)
         // Also for those who take a refusal as it is, and ask something else next.
         outage.answered()
         guard response.head.isSuccess else {
@@ -269,6 +277,8 @@ extension StorageClient {
         case .cancelled: .cancelled
         case .localIO(let errno, let call): .localIO(errno: errno, call: call)
         case .sourceChanged: .integrity(.sourceChanged)
+        case .unsendable(let reason): .invalidRequest(reason)
+        case .encoded: .unsupported(error.message + codingAdvice)
         default: .transport(error)
         }
     }

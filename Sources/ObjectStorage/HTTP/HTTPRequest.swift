@@ -62,7 +62,7 @@ package enum BodyDisposition: Sendable {
 
 /// A response whose body was treated as asked.
 package struct HTTPResponse: Sendable {
-    package let head: ResponseHead
+    package internal(set) var head: ResponseHead
     /// Empty unless it was kept in memory.
     package let body: [UInt8]
     /// Of the request's body; nil if the answer came before all of it was sent.

@@ -3,6 +3,10 @@ package enum TransportError: Error, Sendable, Hashable {
     /// The host's name has no address, or no name server answered.
     case dnsFailed
     case connectFailed(reason: String)
+    /// The transport cannot make such a request, or not with such settings; nothing was sent.
+    case unsendable(reason: String)
+    /// The transport would decode the body, so that what is stored cannot be had.
+    case encoded(String)
     /// The certificate or the handshake failed; never repeated, never weakened.
     case tlsFailed(reason: String)
     case proxyFailed(reason: String)
@@ -27,9 +31,9 @@ package enum TransportError: Error, Sendable, Hashable {
     /// False only if it is certain that no byte of the request reached the server.
     package var mayHaveReachedServer: Bool {
         switch self {
-        case .dnsFailed, .connectFailed, .tlsFailed, .proxyFailed: false
-        case .timedOut, .stalled, .connectionLost, .bodyTooShort, .bodyTooLong, .malformedResponse,
-            .cancelled, .localIO, .sourceChanged:
+        case .dnsFailed, .connectFailed, .unsendable, .tlsFailed, .proxyFailed: false
+        case .encoded, .timedOut, .stalled, .connectionLost, .bodyTooShort, .bodyTooLong,
+            .malformedResponse, .cancelled, .localIO, .sourceChanged:
             true
         }
     }
@@ -39,6 +43,9 @@ package enum TransportError: Error, Sendable, Hashable {
         switch self {
         case .dnsFailed: "the host's name could not be resolved"
         case .connectFailed(let reason): "the connection could not be made (\(reason))"
+        case .unsendable(let reason): reason
+        case .encoded(let name):
+            "the object is stored with Content-Encoding '\(name)', which URLSession decodes"
         case .tlsFailed(let reason): "the server's TLS certificate or handshake failed (\(reason))"
         case .proxyFailed(let reason): "the proxy failed (\(reason))"
         case .timedOut: "the server did not answer in time"

@@ -1,5 +1,6 @@
 #if !SystemLibraries
 internal import Foundation
+internal import SyncModel
 internal import Synchronization
 
 #if canImport(FoundationNetworking)
@@ -19,7 +20,7 @@ final class URLSessionTransport: HTTPSending {
 
     init(_ settings: NetworkSettings) throws(TransportError) {
         guard settings.caFile == nil, settings.proxy == nil, settings.bandwidth == nil else {
-            throw .connectFailed(
+            throw .unsendable(
                 reason: "URLSession takes neither authorities, nor a proxy, nor a bandwidth"
             )
         }
@@ -239,10 +240,15 @@ extension URLSessionExchange {
     /// False to end the exchange.
     func received(_ response: URLResponse) -> Bool {
         guard continuation != nil, let response = response as? HTTPURLResponse else { return false }
-        let goesOn = exchange.receive(
-            ResponseHead(response),
-            resume: { [weak self] in self?.check() }
-        )
+        let head = ResponseHead(response)
+        let goesOn: Bool
+        if head.isSuccess, exchange.request.method != .head, let coding = head.decodedCoding {
+            // What comes has neither the length nor the checksum of what is stored.
+            exchange.fail(.encoded(displayText(coding.utf8)))
+            goesOn = false
+        } else {
+            goesOn = exchange.receive(head, resume: { [weak self] in self?.check() })
+        }
         if !goesOn { stopEarly() }
         return goesOn
     }
@@ -326,67 +332,6 @@ extension URLSessionExchange {
         #if canImport(Darwin)
         task?.resume()
         #endif
-    }
-}
-
-// MARK: - Translation
-
-extension URLRequest {
-    /// - Throws: `TransportError` for an address that URLSession would not ask for as it is.
-    fileprivate init(_ request: HTTPRequest) throws(TransportError) {
-        // A segment of dots would be resolved, and then another object be meant.
-        let path = request.url.prefix { $0 != "?" }
-        let hasDots = path.utf8.split(separator: UInt8(ascii: "/")).contains { segment in
-            segment.elementsEqual(".".utf8) || segment.elementsEqual("..".utf8)
-        }
-        guard !hasDots, let url = URL(string: request.url), url.absoluteString == request.url else {
-            throw .connectFailed(reason: "URLSession does not take this address as it is")
-        }
-        self.init(url: url)
-        httpMethod = request.method.rawValue
-        for (name, value) in request.headers { setValue(value, forHTTPHeaderField: name) }
-        // What is decoded on the way has another length and another checksum.
-        setValue("identity", forHTTPHeaderField: "Accept-Encoding")
-        httpShouldHandleCookies = false
-        cachePolicy = .reloadIgnoringLocalCacheData
-    }
-}
-
-extension ResponseHead {
-    fileprivate init(_ response: HTTPURLResponse) {
-        self.init(
-            status: response.statusCode,
-            headers: response.allHeaderFields.compactMap { name, value in
-                guard let name = name as? String, let value = value as? String else { return nil }
-                return (name: name.lowercased(), value: value)
-            }
-        )
-    }
-}
-
-extension TransportError {
-    /// What URLSession says; a message of it could hold the address, and with it a signature.
-    fileprivate init(_ error: any Error) {
-        guard let error = error as? URLError else {
-            self = .connectionLost
-            return
-        }
-        self =
-            switch error.code {
-            case .cannotFindHost, .dnsLookupFailed: .dnsFailed
-            case .cannotConnectToHost, .notConnectedToInternet:
-                .connectFailed(reason: "URLSession error \(error.code.rawValue)")
-            case .secureConnectionFailed, .serverCertificateHasBadDate,
-                .serverCertificateUntrusted, .serverCertificateHasUnknownRoot,
-                .serverCertificateNotYetValid, .clientCertificateRejected,
-                .clientCertificateRequired, .appTransportSecurityRequiresSecureConnection:
-                .tlsFailed(reason: "URLSession error \(error.code.rawValue)")
-            case .timedOut: .timedOut
-            case .cancelled: .cancelled
-            case .badServerResponse, .cannotParseResponse:
-                .malformedResponse(reason: "URLSession error \(error.code.rawValue)")
-            default: .connectionLost
-            }
     }
 }
 #endif

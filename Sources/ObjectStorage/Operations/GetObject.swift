@@ -196,6 +196,54 @@ extension GetRequest {
     }
 }
 
+// MARK: - Content that the transport would decode
+
+extension StorageClient {
+    /// What an object is stored with, if the transport would decode it.
+    func decodedCoding(of request: StorageRequest) -> String? {
+        guard request.operation == "GetObject", let key = request.key else { return nil }
+        return codings.withLock { $0[key] }
+    }
+
+    /// False if no other answer can be asked for: what was signed elsewhere is sent unchanged.
+    func noteCoding(_ name: String, of request: StorageRequest) -> Bool {
+        guard request.operation == "GetObject", let key = request.key, configuration.urls == nil,
+            configuration.signing == nil
+        else { return false }
+        codings.withLock { codings in
+            // One that is forgotten is found again by its next answer.
+            if codings.count >= Self.packedLimit { _ = codings.popFirst() }
+            codings[key] = name
+        }
+        return true
+    }
+
+    /// What the user can do about it.
+    var codingAdvice: String {
+        configuration.urls == nil
+            ? "; store it without"
+            : "; sign the URL with response-content-encoding=identity, or store it without"
+    }
+}
+
+extension StorageRequest {
+    /// The same for an answer that names no coding, so that nothing decodes what is stored.
+    var asStored: StorageRequest {
+        var request = self
+        request.query.append(("response-content-encoding", "identity"))
+        return request
+    }
+}
+
+extension ResponseHead {
+    /// With the coding that was left out of the answer, if one was.
+    func naming(_ coding: String?) -> ResponseHead {
+        guard let coding else { return self }
+        let others = headers.filter { $0.name != "content-encoding" }
+        return ResponseHead(status: status, headers: others + [("content-encoding", coding)])
+    }
+}
+
 /// One object or range on its way into a sink, over all attempts.
 final class Download: Sendable {
     let request: GetRequest
