@@ -33,14 +33,15 @@ struct KilledProcessTests {
         _ command: String,
         _ fixture: StoreFixture,
         in folder: String,
-        identity: String? = nil
+        identity: String? = nil,
+        partSize: Int = partSize
     ) throws -> SpawnedProgram {
         let arguments =
             [
                 command, "--bucket", StoreFixture.bucket, "--key", "key",
                 "--path", fixture.path(folder + "/file"),
                 "--records", fixture.path(folder + "/records"), "--base", fixture.path(folder),
-                "--part-size", "\(Self.partSize)", "--streams", "\(Self.streams)",
+                "--part-size", "\(partSize)", "--streams", "\(Self.streams)",
             ] + (identity.map { ["--identity", $0] } ?? [])
         let environment = ProcessInfo.processInfo.environment.merging([
             "OSS_ENDPOINT": fixture.server.url, "OSS_REGION": "cn-hangzhou",
@@ -110,6 +111,28 @@ struct KilledProcessTests {
             #expect(fixture.names(in: folder) == ["file", "records"])
             try FileManager.default.removeItem(atPath: fixture.path(folder + "/file"))
         }
+    }
+
+    /// What is fetched again is what came in two seconds, and not what came since the last MiB.
+    @Test func `makes progress on a slow line, too`() async throws {
+        let (rate, allowed) = (150_000, Int64(500_000))
+        try await fixture.client().put(Self.content, to: "key")
+        try makeFolder(fixture, "app")
+        fixture.server.clearRequestLog()
+        try fixture.setFaults(
+            #"[{"match": {"operation": "GetObject"}, "effect": {"slow": \#(rate)}}]"#
+        )
+        // One request for all of it.
+        let process = try start("download", fixture, in: "app", partSize: 32 << 20)
+        while fixture.names(in: "app") == ["records"] { try await Task.sleep(for: .seconds(0.1)) }
+        try await Task.sleep(for: .seconds(6))
+        Foundation.kill(process.processID, SIGKILL)
+        #expect(process.waitUntilExit() == 128 + SIGKILL)
+        try fixture.setFaults("[]")
+        let next = try start("download", fixture, in: "app", partSize: 32 << 20)
+        #expect(next.waitUntilExit() == 0)
+        #expect(fixture.content("app/file") == Self.content)
+        #expect(fixture.bytesSent - 3_000_000 <= allowed)
     }
 
     @Test func `in an upload sends no finished part again`() async throws {

@@ -53,7 +53,12 @@ struct TransferAttempts: Sendable {
             interval: options.progressInterval,
             sleep: environment.sleep
         )
-        record = CheckpointFile(subject: object, place: place, disk: disk)
+        record = CheckpointFile(
+            subject: object,
+            place: place,
+            disk: disk,
+            environment: environment
+        )
         limiter = ConnectionLimiter(
             maximum: options.streams,
             monotonic: environment.monotonic,

@@ -60,7 +60,8 @@ public struct DownloadOptions: Sendable, Hashable {
     /// Ranges that are fetched at once: 16.
     ///
     /// All requests together ask for at most 4 MiB for each of them, the first one for half of
-    /// that: a process that is killed loses no more. A smaller object has fewer requests, and these
+    /// that: a process that is killed loses no more, and no more than came in its last two seconds
+    /// if there is a ``recordDirectory``. A smaller object has fewer requests, and these
     /// are larger. Where the system's receive buffer is known, on Linux with libcurl, the first
     /// request asks for several ranges, and the others begin with these if it is slow.
     public var streams = 16

@@ -10,6 +10,8 @@ internal import Synchronization
 package final class FileSink: Sendable {
     package let fileOffset: Int64
     private let checkpointInterval: Int64
+    /// Nil for a sink whose checkpoints go by bytes alone.
+    private let monotonic: (@Sendable () -> Duration)?
     private let rangeLength: Int64
     private let maximumUnacknowledged: Int64
     private let onCheckpoint: @Sendable (_ received: Int64, _ checksum: CRC64) -> Void
@@ -29,6 +31,8 @@ package final class FileSink: Sendable {
         var acknowledged: Int64 = 0
         /// What the last checkpoint reported.
         var reported: Int64 = 0
+        /// When the first bytes came that it did not.
+        var unreportedSince: Duration?
         var checksum: CRC64
         /// Set while an exchange feeds the sink: makes its thread look at the sink again.
         var resume: (@Sendable () -> Void)?
@@ -57,15 +61,17 @@ package final class FileSink: Sendable {
 
     /// Makes a sink that has received nothing; sizes are in bytes.
     ///
-    /// Both closures are called on the transport's thread and must not block: `onCheckpoint` after
-    /// each interval, at the end of each range of `rangeLength`, which is a multiple of
-    /// ``blockSize``, before a pause, and at the end or the failure of each attempt.
+    /// The closures are called on the transport's thread and must not block: `onCheckpoint` after
+    /// each interval, a second after bytes by the clock `monotonic` when others come, at the end of
+    /// each range of `rangeLength`, which is a multiple of ``blockSize``, before a pause, and at
+    /// the end or the failure of each attempt.
     package init(
         descriptor: Int32,
         fileOffset: Int64,
         expectedLength: Int64,
         initialChecksum: CRC64,
         checkpointInterval: Int64,
+        monotonic: (@Sendable () -> Duration)? = nil,
         maximumUnacknowledged: Int64,
         rangeLength: Int64 = .max,
         permission: WritePermission? = nil,
@@ -81,12 +87,10 @@ package final class FileSink: Sendable {
             rangeLength == .max || (rangeLength + fileOffset) % Self.blockSize == 0,
             "a range ends where a block does"
         )
-        self.fileOffset = fileOffset
-        self.checkpointInterval = checkpointInterval
-        self.rangeLength = rangeLength
+        (self.fileOffset, self.rangeLength) = (fileOffset, rangeLength)
+        (self.checkpointInterval, self.monotonic) = (checkpointInterval, monotonic)
         self.maximumUnacknowledged = maximumUnacknowledged
-        self.onCheckpoint = onCheckpoint
-        self.onProgress = onProgress
+        (self.onCheckpoint, self.onProgress) = (onCheckpoint, onProgress)
         self.permission = permission
         state = Mutex(State(expectedLength, initialChecksum))
         stage = WriteStage(descriptor: descriptor)
@@ -111,10 +115,8 @@ package final class FileSink: Sendable {
         _ opener: BlockOpener?,
         _ onProgress: @escaping @Sendable (_ newBytes: Int) -> Void
     ) {
-        fileOffset = 0
-        checkpointInterval = .max
-        rangeLength = .max
-        maximumUnacknowledged = .max
+        (fileOffset, rangeLength, monotonic) = (0, .max, nil)
+        (checkpointInterval, maximumUnacknowledged) = (.max, .max)
         onCheckpoint = { _, _ in }
         self.onProgress = onProgress
         permission = nil
@@ -136,7 +138,7 @@ package final class FileSink: Sendable {
         return try unsafe body(bytes.bytes)
     }
 
-    /// Bytes that the sink receives in all; fewer after ``shorten()``.
+    /// Bytes in all; fewer after ``shorten()``.
     package var expectedLength: Int64 { state.withLock { $0.wanted } }
 
     /// Bytes written by this sink so far, over all attempts.
@@ -280,7 +282,10 @@ extension FileSink {
             return .failed(errno: errno)
         }
         onProgress(buffer.count)
-        report(force: false)
+        let isOld = isCheckpointOld
+        // A kill takes what is not written yet, too.
+        if isOld, let errno = flush() { return .failed(errno: errno) }
+        report(force: isOld)
         return isEnough ? .enough : .written
     }
 
@@ -372,11 +377,22 @@ extension FileSink {
         if received % rangeLength == 0 { report(force: true) }
     }
 
+    /// True if it is time for a checkpoint, however few bytes have come since the last one.
+    private var isCheckpointOld: Bool {
+        guard let now = monotonic?() else { return false }
+        return state.withLock { state in
+            let start = state.unreportedSince ?? now
+            state.unreportedSince = start
+            return now - start >= .seconds(1)
+        }
+    }
+
     private func report(force: Bool) {
         let due: (received: Int64, checksum: CRC64)? = state.withLock { state in
             let unreported = state.received - state.reported
             guard force ? unreported > 0 : unreported >= checkpointInterval else { return nil }
             state.reported = state.received
+            state.unreportedSince = nil
             return (state.received, state.checksum)
         }
         if let due { onCheckpoint(due.received, due.checksum) }

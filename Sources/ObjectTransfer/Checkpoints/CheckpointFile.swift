@@ -11,11 +11,14 @@ package actor CheckpointFile: CheckpointStore {
     private static let downloadInterval: Int64 = 1 << 20
     /// Bytes that may be at the store without the file saying so; the store lists its parts.
     private static let uploadInterval: Int64 = 8 << 20
+    /// The age of a download's file with which the next progress is written.
+    private static let downloadAge = Duration.seconds(1)
 
     /// What is transferred, without secrets.
     private let subject: String
     private let place: RecordPlace?
     private let disk: BlockingQueue
+    private let environment: EngineEnvironment
     /// While it is open.
     private var file: OpenRecord?
     private var download: DownloadCheckpoint?
@@ -26,6 +29,8 @@ package actor CheckpointFile: CheckpointStore {
     private var upload: UploadCheckpoint?
     private var parts: [PartNumber: UploadedPart] = [:]
     private var unwritten: Int64 = 0
+    /// When the file was written last.
+    private var written = Duration.zero
 
     /// A record whose file no other transfer uses.
     private struct OpenRecord {
@@ -41,10 +46,17 @@ package actor CheckpointFile: CheckpointStore {
     ///   - subject: What is transferred, without secrets; a record of anything else is not used.
     ///   - place: Where the file is; nil for a record in memory only.
     ///   - disk: Where files are read and written.
-    package init(subject: String, place: RecordPlace?, disk: BlockingQueue) {
+    ///   - environment: Its clocks.
+    package init(
+        subject: String,
+        place: RecordPlace?,
+        disk: BlockingQueue,
+        environment: EngineEnvironment
+    ) {
         self.subject = subject
         self.place = place
         self.disk = disk
+        self.environment = environment
     }
 
     // MARK: The file
@@ -162,7 +174,7 @@ package actor CheckpointFile: CheckpointStore {
     package func flush() async throws(ItemFailure) { try await flush(isAnnounced: false) }
 
     private func flush(isAnnounced: Bool) async throws(ItemFailure) {
-        unwritten = 0
+        (unwritten, written) = (0, environment.monotonic())
         guard let file else { return }
         let upload = currentUpload.map { UploadRecord(target: subject, checkpoint: $0) }
         let record = TransferRecord(
@@ -185,8 +197,14 @@ package actor CheckpointFile: CheckpointStore {
 
     private func note(_ bytes: Int64) async throws(ItemFailure) {
         unwritten += bytes
-        let interval = upload == nil ? Self.downloadInterval : Self.uploadInterval
-        if unwritten >= interval { try await flush() }
+        let isDue =
+            if upload == nil {
+                unwritten >= Self.downloadInterval
+                    || environment.monotonic() - written >= Self.downloadAge
+            } else {
+                unwritten >= Self.uploadInterval
+            }
+        if isDue { try await flush() }
     }
 
     // MARK: Downloads

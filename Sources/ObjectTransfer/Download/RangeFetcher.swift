@@ -145,13 +145,14 @@ struct RangeFetcher: Sendable {
         onCheckpoint: @escaping @Sendable (_ received: Int64, _ checksum: CRC64) -> Void
     ) -> FileSink {
         let (transfer, gate) = (transfer, gate)
-        let never = Int64.max
+        let (never, monotonic) = (Int64.max, context.environment.monotonic)
         return FileSink(
             descriptor: file.descriptor,
             fileOffset: piece.offset,
             expectedLength: piece.length,
             initialChecksum: range.checksum,
             checkpointInterval: isRecorded ? context.limits.checkpointInterval : never,
+            monotonic: isRecorded ? monotonic : nil,
             maximumUnacknowledged: isRecorded ? context.limits.maximumUncheckpointed : never,
             rangeLength: rangeLength,
             permission: permission,
