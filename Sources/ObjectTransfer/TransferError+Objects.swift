@@ -6,7 +6,7 @@ extension TransferError {
             message: "'\(subject)': \(failure.singleMessage)",
             underlying: failure,
             answer: failure.answer,
-            isRetryable: failure.isPassing
+            isRetryable: failure.isPassing || failure == .held
         )
     }
 }

@@ -78,8 +78,8 @@ public struct TransferError: Error, Sendable, CustomStringConvertible {
     public let underlying: (any Error)?
     /// The service's id of the failed request, for its support; safe to print.
     public let requestID: String?
-    /// True if the same call may succeed later, because the network or the service was at fault: no
-    /// connection, a connection that was lost, a service that is too busy.
+    /// True if the same call may succeed later: there was no connection, or it was lost, or the
+    /// service is too busy; or another transfer has the file.
     public let isRetryable: Bool
     /// The status of the service's answer, such as 403; nil if there was no answer, or no error in
     /// it.

@@ -25,7 +25,8 @@ struct DownloadFaultTests {
         let first = try download()
         async let outcome = first.run()
         await fixture.server.untilHeld(1)
-        await expectError(.alreadyRunning) { try await download().run() }
+        let refusal = await expectError(.alreadyRunning) { try await download().run() }
+        #expect(refusal?.isRetryable == true)
         try fixture.setFaults("[]")
         #expect(try await outcome.file?.crc64 != nil)
     }

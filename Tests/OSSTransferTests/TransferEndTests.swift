@@ -65,6 +65,53 @@ struct TransferEndTests {
         #expect(try await download.transfer.value.file != nil)
     }
 
+    /// A screen that is left and entered again has another object.
+    @Test(arguments: [nil, "records"]) func `is waited for by the next download of the file`(
+        records: String?
+    ) async throws {
+        let urls = try await fixture.presigned(Self.content)
+        var options = DownloadOptions.inPieces
+        options.recordDirectory = records.map { fixture.path($0) }
+        for round in 0..<raceRounds {
+            let first = try fixture.resumable(.presigned(urls), options)
+            let second = try fixture.resumable(.presigned(urls), options)
+            try fixture.hold("GetObject", from: 3)
+            first.start()
+            await fixture.server.untilHeld(1)
+            let isCancelled = round % 2 == 0
+            if isCancelled { first.transfer.cancel() } else { first.transfer.pause() }
+            let transfer = second.start()
+            try fixture.setFaults("[]")
+            #expect(try await transfer.value.file != nil)
+            let outcome = try await first.transfer.value
+            #expect((outcome == .cancelled) == isCancelled)
+            #expect(fixture.content("file") == Self.content)
+            #expect(fixture.partials == 0)
+            #expect(fixture.names(in: "records") == [])
+            try FileManager.default.removeItem(atPath: fixture.path("file"))
+        }
+    }
+
+    @Test func `is waited for by the next upload of the file`() async throws {
+        try fixture.write("file", Self.content)
+        let client = try fixture.client()
+        for _ in 0..<raceRounds / 4 {
+            let first = try fixture.resumable(.inParts(fixture.path("records")))
+            let second = try fixture.resumable(.inParts(fixture.path("records")))
+            try fixture.hold("UploadPart", from: 6)
+            first.start()
+            await fixture.server.untilHeld(4)
+            first.transfer.cancel()
+            let transfer = second.start()
+            try fixture.setFaults("[]")
+            #expect(try await transfer.value.object != nil)
+            #expect(try await first.transfer.value == .cancelled)
+            #expect(try await client.get("k", maxBytes: 1 << 22).value?.bytes == Self.content)
+            #expect(try await client.incompleteUploads(prefix: "") == [])
+            #expect(fixture.names(in: "records") == [])
+        }
+    }
+
     @Test func `whose store cannot be made ends its progress, and is a failure`() async throws {
         let refusal = TransferError(code: .configuration, message: "no store")
         let download = try ResumableDownload(

@@ -72,33 +72,47 @@ struct DownloadWork: TransferWork {
 
     /// What another process needs to resume, also from an earlier process.
     func paused() async throws(TransferError) -> ResumableDownload.Outcome {
-        .paused(
-            try await attempts.reporting { () throws(ItemFailure) in
-                try await withRecord { () throws(ItemFailure) in await attempts.record.checkpoint }
-            }
-        )
+        let checkpoint = try await attempts.reporting { () throws(ItemFailure) in
+            try await withOwnRecord { () throws(ItemFailure) in await attempts.record.checkpoint }
+        }
+        if let checkpoint { return .paused(checkpoint) }
+        return .paused(await attempts.record.checkpoint)
     }
 
     /// Deletes the partial file and the record, for which no store is needed.
     func discard() async throws(TransferError) {
         let destination = destination
         try await attempts.reporting { () throws(ItemFailure) in
-            try await withRecord { () throws(ItemFailure) in
+            _ = try await withOwnRecord { () throws(ItemFailure) in
                 if let name = try await attempts.record.download(source.key)?.partialName {
-                    try await attempts.disk.reporting { () throws(LocalError) in
-                        try destination.open(.standard).partials.remove(name)
-                    }
+                    try await attempts.record.remove(name, of: destination)
                 }
                 try await attempts.record.forget()
             }
         }
     }
 
+    /// The same after an attempt, for which nothing is waited for.
+    ///
+    /// - Returns: Nil if another transfer has taken over what this one left.
+    private func withOwnRecord<Value: Sendable>(
+        _ body: () async throws(ItemFailure) -> Value
+    ) async throws(ItemFailure) -> Value? {
+        do throws(ItemFailure) {
+            return try await withRecord(isPatient: false, body)
+        } catch {
+            guard error == .held, await attempts.record.wasOpen else { throw error }
+            return nil
+        }
+    }
+
     /// Reads what there is, and keeps other transfers from it while `body` runs.
     private func withRecord<Value: Sendable>(
+        isPatient: Bool = true,
         _ body: () async throws(ItemFailure) -> Value
     ) async throws(ItemFailure) -> Value {
-        try await attempts.record.whileOpen(source.key) { (isUsable) throws(ItemFailure) in
+        try await attempts.record.whileOpen(source.key, isPatient: isPatient) {
+            (isUsable) throws(ItemFailure) in
             let isTaken =
                 if let checkpoint = given.take() {
                     await attempts.record.restore(from: checkpoint, source.key)

@@ -98,8 +98,8 @@ public final class ResumableDownload: Sendable {
     /// there is no other; `objectChanged` if the object was replaced again and again; `corrupt` if
     /// twice other bytes came than the store states; `unsupportedServer` if the server gives no
     /// ETag; `remoteUnreachable`; `localState` for the disk; `alreadyExists` for a file that is not
-    /// to be replaced; `alreadyRunning` if another transfer writes the same file. Starting a
-    /// finished download has no effect.
+    /// to be replaced; `alreadyRunning` if another transfer writes the same file, and does not stop
+    /// within two seconds. Starting a finished download has no effect.
     ///
     /// - Returns: The handle, ``transfer``.
     @discardableResult

@@ -113,7 +113,7 @@ public final class ResumableUpload: Sendable {
     /// `forbidden`, `expired`; `remoteUnreachable`; `sourceMissing`; `localState` for the disk;
     /// `configuration` for a file that is too large or metadata that no store takes; `corrupt` if
     /// the store states another CRC-64 than that of what was sent; `alreadyRunning` if another
-    /// upload has the same record. Starting a finished upload has no effect.
+    /// upload has the same record, and does not stop within two seconds. Starting a finished upload has no effect.
     ///
     /// - Returns: The handle, ``transfer``.
     @discardableResult

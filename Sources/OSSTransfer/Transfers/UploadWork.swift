@@ -60,18 +60,27 @@ struct UploadWork: TransferWork {
     func discard() async throws(TransferError) {
         let store = try target.store()
         try await attempts.reporting { () throws(ItemFailure) in
-            try await record.whileOpen(key) { (_) throws(ItemFailure) in
-                guard let checkpoint = try await record.upload(key) else { return }
-                // The file itself is not needed, and may be gone.
-                let uploads = MultipartUploads(context: try await attempts.context(store))
-                do {
-                    try await uploads.abort(checkpoint)
-                } catch {
-                    throw ItemFailure(ofTransfer: error)
+            do throws(ItemFailure) {
+                try await record.whileOpen(key, isPatient: false) { (_) throws(ItemFailure) in
+                    try await abort(at: store)
                 }
-                try await record.forget()
+            } catch {
+                // Another upload has taken over what this one left.
+                guard error == .held, await record.wasOpen else { throw error }
             }
         }
+    }
+
+    private func abort(at store: any ObjectStore) async throws(ItemFailure) {
+        guard let checkpoint = try await record.upload(key) else { return }
+        // The file itself is not needed, and may be gone.
+        let uploads = MultipartUploads(context: try await attempts.context(store))
+        do {
+            try await uploads.abort(checkpoint)
+        } catch {
+            throw ItemFailure(ofTransfer: error)
+        }
+        try await record.forget()
     }
 }
 

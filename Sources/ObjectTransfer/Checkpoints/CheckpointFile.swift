@@ -13,6 +13,8 @@ package actor CheckpointFile: CheckpointStore {
     private static let uploadInterval: Int64 = 8 << 20
     /// The age of a download's file with which the next progress is written.
     private static let downloadAge = Duration.seconds(1)
+    /// How long a transfer that is stopping is waited for.
+    private static let patience = Duration.seconds(2)
 
     /// What is transferred, without secrets.
     private let subject: String
@@ -21,6 +23,8 @@ package actor CheckpointFile: CheckpointStore {
     private let environment: EngineEnvironment
     /// While it is open.
     private var file: OpenRecord?
+    /// True if this transfer has had it; another one may have it since.
+    package private(set) var wasOpen = false
     private var download: DownloadCheckpoint?
     private var ranges: [Int: RangeProgress] = [:]
     private var seal: Checkpoint.Seal?
@@ -40,7 +44,7 @@ package actor CheckpointFile: CheckpointStore {
         let lock: RecordLock
     }
 
-    /// Makes a record that knows nothing before ``whileOpen(_:_:)``.
+    /// Makes a record that knows nothing before ``whileOpen(_:isPatient:_:)``.
     ///
     /// - Parameters:
     ///   - subject: What is transferred, without secrets; a record of anything else is not used.
@@ -63,11 +67,14 @@ package actor CheckpointFile: CheckpointStore {
 
     /// Reads what there is, and keeps other transfers from the record until ``close()``.
     ///
-    /// - Throws: `held` if another transfer has the record.
-    private func open(_ key: ObjectKey) async throws(ItemFailure) -> Bool {
-        guard let place, file == nil else { return true }
+    /// - Throws: `held` if another transfer has the record, also after a while if `isPatient`.
+    private func open(_ key: ObjectKey, isPatient: Bool) async throws(ItemFailure) -> Bool {
+        guard let place, file == nil else {
+            wasOpen = true
+            return true
+        }
         let bytes: [UInt8]?
-        (file, bytes) = try await disk.reporting {
+        (file, bytes) = try await whenFree(within: isPatient ? Self.patience : .zero) {
             () throws(LocalError) -> (OpenRecord, [UInt8]?) in
             let directory = try RecordDirectory(path: place.directory)
             let (name, destination) = try place.name()
@@ -80,6 +87,7 @@ package actor CheckpointFile: CheckpointStore {
             )
             return (record, try directory.read(name))
         }
+        wasOpen = true
         // What is not on disk any more may still be known here.
         guard let bytes else { return true }
         (download, ranges, seal, whole, upload, parts) = (nil, [:], nil, nil, nil, [:])
@@ -90,12 +98,44 @@ package actor CheckpointFile: CheckpointStore {
         return download != nil || upload != nil || isAnnounced
     }
 
+    /// Does what only one transfer of a file may do, once another one has stopped that is about to.
+    ///
+    /// - Throws: `held` if that takes too long; it may be another process that never stops.
+    private func whenFree<Value: Sendable>(
+        within patience: Duration = patience,
+        _ body: @escaping @Sendable () throws(LocalError) -> Value
+    ) async throws(ItemFailure) -> Value {
+        let end = environment.monotonic() + patience
+        while true {
+            do throws(ItemFailure) {
+                return try await disk.reporting(body)
+            } catch {
+                guard error == .held, environment.monotonic() < end else { throw error }
+            }
+            do {
+                try await environment.sleep(.milliseconds(20))
+            } catch {
+                throw .cancelled
+            }
+        }
+    }
+
     /// Removes temporary files of `destination` but that of the record; `held` if one is in use.
     package func removeLeftovers(of destination: FileDestination) async throws(ItemFailure) {
         let kept = download?.partialName
-        try await disk.reporting { () throws(LocalError) in
+        try await whenFree { () throws(LocalError) in
             let partials = try destination.openIfPresent(.standard)?.partials
             _ = try partials?.remove(of: destination.partials, except: kept)
+        }
+    }
+
+    /// Removes a partial file, unless another transfer has taken it over, which is `held`.
+    package func remove(_ name: String, of file: FileDestination) async throws(ItemFailure) {
+        try await whenFree { () throws(LocalError) in
+            let partials = try file.open(.standard).partials
+            let opened = try partials.open(name, expectedSize: nil)
+            defer { withExtendedLifetime(opened) {} }
+            try partials.remove(name)
         }
     }
 
@@ -126,14 +166,16 @@ package actor CheckpointFile: CheckpointStore {
     ///
     /// - Parameters:
     ///   - key: What is transferred.
+    ///   - isPatient: True waits for another transfer that is about to stop.
     ///   - body: Is told false if something was there, and nothing of it can be used.
     /// - Returns: What `body` returns.
     /// - Throws: `held` if another transfer has the record; what `body` throws.
     nonisolated package func whileOpen<Value: Sendable>(
         _ key: ObjectKey,
+        isPatient: Bool = true,
         _ body: (_ isUsable: Bool) async throws(ItemFailure) -> Value
     ) async throws(ItemFailure) -> Value {
-        let isUsable = try await open(key)
+        let isUsable = try await open(key, isPatient: isPatient)
         let result: Result<Value, ItemFailure>
         do throws(ItemFailure) {
             result = .success(try await body(isUsable))
