@@ -6,7 +6,7 @@ extension TransferError {
             message: "'\(subject)': \(failure.singleMessage)",
             underlying: failure,
             answer: failure.answer,
-            isRetryable: failure.isPassing || failure == .held
+            isRetryable: failure.isPassing || failure == .held || failure == .sourceKeepsChanging
         )
     }
 }
@@ -19,7 +19,8 @@ extension TransferError.Code {
             case .vanished: .notFound
             case .keepsChanging: .objectChanged
             case .corrupt, .contentMismatch: .corrupt
-            case .sourceKeepsChanging, .cannotResume, .uploadVanished: .cannotResume
+            case .sourceKeepsChanging: .sourceChanged
+            case .cannotResume, .uploadVanished: .cannotResume
             case .needsRestore: .needsRestore
             case .alreadyExists, .objectExists, .fileExists, .nameTaken: .alreadyExists
             case .tooLarge: .configuration
@@ -39,6 +40,8 @@ extension ItemFailure {
     fileprivate var singleMessage: String {
         switch self {
         case .vanished: "there is no such object"
+        case .sourceKeepsChanging:
+            "the file changed again and again while it was sent; nothing was stored"
         case .alreadyExists: "the object already exists and is not replaced"
         default: message
         }

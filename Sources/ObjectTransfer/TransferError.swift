@@ -8,7 +8,7 @@ public struct TransferError: Error, Sendable, CustomStringConvertible {
         private enum Value: String, Sendable, Hashable {
             case configuration, refused, credentials, localState, remoteUnreachable, locked
             case cancelled, conflict, notFound, alreadyExists, objectChanged, needsRestore
-            case cannotResume, corrupt
+            case cannotResume, corrupt, sourceChanged
             case expired, forbidden, sourceMissing, unsupportedServer, alreadyRunning, redirected
         }
         private let value: Value
@@ -60,6 +60,8 @@ public struct TransferError: Error, Sendable, CustomStringConvertible {
         public static let forbidden = Code(value: .forbidden)
         /// The file that is to be sent does not exist.
         public static let sourceMissing = Code(value: .sourceMissing)
+        /// The file changed while it was sent, also when it was sent again: nothing was stored.
+        public static let sourceChanged = Code(value: .sourceChanged)
         /// The server answers, and lacks something without which nothing can be transferred safely,
         /// such as ETags.
         public static let unsupportedServer = Code(value: .unsupportedServer)
@@ -79,7 +81,7 @@ public struct TransferError: Error, Sendable, CustomStringConvertible {
     /// The service's id of the failed request, for its support; safe to print.
     public let requestID: String?
     /// True if the same call may succeed later: there was no connection, or it was lost, or the
-    /// service is too busy; or another transfer has the file.
+    /// service is too busy; another transfer has the file; or the file that is sent is changing.
     public let isRetryable: Bool
     /// The status of the service's answer, such as 403; nil if there was no answer, or no error in
     /// it.

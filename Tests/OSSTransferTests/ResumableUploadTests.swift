@@ -185,6 +185,60 @@ struct ResumableUploadTests {
         }
     }
 
+    @Test func `of a file that changes meanwhile begins again, or says that it cannot resume`()
+        async throws
+    {
+        let client = try fixture.client()
+        let other = StoreFixture.ramp(2_000_000, 5)
+        for startsOver in [true, false] {
+            try fixture.write("file", Self.content)
+            var options = UploadOptions.inParts(fixture.path("records"))
+            options.startsOver = startsOver
+            let notices = Notices()
+            let upload = try fixture.resumable(options, onNotice: notices.add)
+            try fixture.hold("UploadPart", from: 6)
+            let transfer = upload.start()
+            await fixture.server.untilHeld(4)
+            try fixture.write("file", other)
+            try fixture.setFaults("[]")
+            if !startsOver {
+                await expectError(.cannotResume) { try await transfer.value }
+            }
+            #expect(try await upload.run().object?.size == 2_000_000)
+            #expect(notices.all == (startsOver ? [.startedOver(.fileChanged)] : []))
+            #expect(try await client.get("k", maxBytes: 1 << 22).value?.bytes == other)
+            #expect(try await client.incompleteUploads(prefix: "") == [])
+        }
+    }
+
+    @Test func `of a file that changes all the time can be tried again`() async throws {
+        try fixture.write("file", Self.content)
+        try fixture.setFaults(
+            #"[{"match": {"operation": "UploadPart"}, "effect": {"delay": 0.05}}]"#
+        )
+        let path = fixture.path("file")
+        let writing = Task {
+            var byte: UInt8 = 0
+            while !Task.isCancelled {
+                let file = try FileHandle(forWritingTo: URL(fileURLWithPath: path))
+                byte &+= 1
+                // One that only grows is sent as it was at first.
+                try file.write(contentsOf: [byte])
+                try file.close()
+                try await Task.sleep(for: .milliseconds(2))
+            }
+        }
+        let upload = try fixture.resumable(.inParts())
+        let error = await expectError(.sourceChanged) { try await upload.run() }
+        #expect(error?.isRetryable == true)
+        #expect(error?.message.contains("the file changed") == true)
+        writing.cancel()
+        _ = await writing.result
+        try fixture.setFaults("[]")
+        #expect(try await upload.run().object != nil)
+        #expect(try await fixture.client().incompleteUploads(prefix: "") == [])
+    }
+
     @Test func `whose earlier parts cannot be deleted says so and goes on`() async throws {
         try fixture.write("file", Self.content)
         let notices = Notices()

@@ -106,10 +106,10 @@ public final class ResumableUpload: Sendable {
     /// once.
     ///
     /// The handle's ``Transfer/value`` returns when the object is there or the upload was paused or
-    /// cancelled. It throws `TransferError`, after all repetitions: `cannotResume` if what was sent
-    /// is of no use, because the file changed while it was sent, or, if the options forbid to start
-    /// over, because it changed since or the store has forgotten the upload; the next start begins
-    /// again. `alreadyExists` if an object is there that must not be replaced; `credentials`,
+    /// cancelled. It throws `TransferError`, after all repetitions: `sourceChanged` if the
+    /// file changed while it was sent, and again when it was sent again; `cannotResume`, only if
+    /// the options forbid to start over, if it changed or the store has forgotten the upload: the
+    /// next start begins again. `alreadyExists` if an object is there that must not be replaced; `credentials`,
     /// `forbidden`, `expired`; `remoteUnreachable`; `sourceMissing`; `localState` for the disk;
     /// `configuration` for a file that is too large or metadata that no store takes; `corrupt` if
     /// the store states another CRC-64 than that of what was sent; `alreadyRunning` if another

@@ -87,10 +87,22 @@ struct UploadWork: TransferWork {
 // MARK: - An attempt
 
 extension UploadWork {
+    /// Sends the file, and once more if it changed meanwhile, unless it is not to be begun again.
+    private func send(_ store: any ObjectStore) async throws(ItemFailure) -> UploadedObject {
+        do throws(ItemFailure) {
+            return try await sendOnce(store)
+        } catch {
+            guard error == .sourceKeepsChanging else { throw error }
+        }
+        guard details.startsOver else { throw .cannotResume }
+        attempts.onNotice(.startedOver(.fileChanged))
+        return try await sendOnce(store)
+    }
+
     /// Sends what is missing and makes the object.
     ///
-    /// - Throws: `cancelled` also after a pause; the record then has what the next attempt needs.
-    private func send(_ store: any ObjectStore) async throws(ItemFailure) -> UploadedObject {
+    /// - Throws: `sourceKeepsChanging` if the file changed meanwhile. `cancelled` also after a pause; the record then has what the next attempt needs.
+    private func sendOnce(_ store: any ObjectStore) async throws(ItemFailure) -> UploadedObject {
         do throws(ItemFailure) {
             let object = try await sendAll(store)
             return object
