@@ -147,7 +147,7 @@ struct IntentRaceTests {
             try await manager.start(name)
             try await paused
             while await manager[name]?.state != .finished { await Task.yield() }
-            try await manager.remove(name)
+            try await manager.forget(name)
         }
         run.cancel()
         _ = await run.result

@@ -293,7 +293,7 @@ struct TransferManagerFaultTests {
         // The app's server was not asked once more.
         #expect(questions.all == ["a", "b"])
         await expectError(.notFound) { try await manager?.start("c") }
-        await expectError(.refused) { try await manager?.remove("a") }
+        await expectError(.notFound) { try await manager?.forget("c") }
         await expectError(.configuration) { try await manager?.add("") }
         manager = nil
         var next: TransferManager? = try await fixture.nextManager {

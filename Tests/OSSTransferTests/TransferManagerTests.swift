@@ -35,7 +35,7 @@ struct TransferManagerTests {
         let done = await manager.transfers
         #expect(done.map(\.id) == Self.names)
         #expect(done.allSatisfy { $0.state == .finished && $0.completedBytes == 600_000 })
-        for name in Self.names { try await manager.remove(name) }
+        for name in Self.names { try await manager.forget(name) }
         #expect(fixture.names(in: "transfers") == ["manager.lock"])
     }
 

@@ -102,7 +102,7 @@ struct TransferProgram {
             // The manager does not wait for its listeners.
             for await error in failures.errors { throw error }
         }
-        try await manager.remove("one")
+        try await manager.forget("one")
     }
 
     private func many() async throws(TransferError) {

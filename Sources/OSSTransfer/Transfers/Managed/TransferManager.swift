@@ -17,7 +17,7 @@ internal import SyncModel
 /// from any task at any time. The directory holds the state of each transfer after each change, so
 /// that the next process resumes where this one ended, even if it was killed: what ran or waited
 /// waits, what was paused or failed stays so, and what finished stays finished until
-/// ``remove(_:)``. Secrets are not stored; the provider is asked for them again.
+/// ``forget(_:)``. Secrets are not stored; the provider is asked for them again.
 public actor TransferManager {
     /// Returns what a transfer moves; called before it runs or is cancelled if this process does
     /// not know yet.
@@ -251,21 +251,6 @@ extension TransferManager {
 // MARK: - Removing
 
 extension TransferManager {
-    /// Forgets a transfer that finished; its file or object stays.
-    ///
-    /// - Throws: `TransferError`: `notFound`; `refused` if it has not finished: cancel it;
-    ///   `localState`.
-    public func remove(_ id: String) async throws(TransferError) {
-        let key = try known(id)
-        guard entries[key]?.transfer.state == .finished, !arriving.contains(key) else {
-            throw TransferError(
-                code: .refused,
-                message: "'\(displayText(id))' has not finished; cancel it instead"
-            )
-        }
-        try await drop(key)
-    }
-
     /// Gives a transfer up: stops it, deletes what it left unfinished, and forgets it.
     ///
     /// A finished file or object stays, and the transfer is forgotten without an event. For an
@@ -293,7 +278,8 @@ extension TransferManager {
     /// Forgets a transfer, whatever it does, and asks nobody: stops it and deletes what it left on
     /// this machine.
     ///
-    /// A finished file or object stays. Parts of an unfinished upload stay at the store until
+    /// For one that has finished, whose file or object stays, this is the call; it is then forgotten
+    /// without an event. Parts of an unfinished upload stay at the store until
     /// `MultipartUpload.abort()` or a rule of the bucket deletes them. It is told
     /// as cancelled if it had not finished.
     ///
