@@ -30,9 +30,32 @@ extension ResumableDownload {
 
     /// The file's URL.
     public var file: URL { URL(fileURLWithPath: path) }
+
+    /// The download to a file that runs in this process.
+    ///
+    /// As `ResumableDownload.running(at:)` with its path.
+    ///
+    /// - Returns: Nil also for what is not a file URL.
+    public static func running(at file: URL) async -> Transfer<ResumableDownload.Outcome>? {
+        guard let path = try? localPath(of: file) else { return nil }
+        return await running(at: path)
+    }
 }
 
 extension ResumableUpload {
+    /// The upload of a file to an object that runs in this process.
+    ///
+    /// As `ResumableUpload.running(of:to:)` with its path.
+    ///
+    /// - Returns: Nil also for what is not a file URL.
+    public static func running(
+        of file: URL,
+        to target: UploadTarget
+    ) async -> Transfer<ResumableUpload.Outcome>? {
+        guard let path = try? localPath(of: file) else { return nil }
+        return await running(of: path, to: target)
+    }
+
     /// Makes an upload of the file of a URL; the same as
     /// `ResumableUpload.init(of:to:options:onNotice:)` with its path.
     ///

@@ -23,6 +23,8 @@ package struct TransferContext: Sendable {
     package let disk: BlockingQueue
     /// Reading whole files for their checksums.
     package let hashing: BlockingQueue
+    /// False if a partial file takes no more room than what it holds.
+    package var reservesSpace = true
     let partDigests: PartDigests
     package let refusedCopies = RefusedCopies()
     package let observer: TransferObserver

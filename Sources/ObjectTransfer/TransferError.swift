@@ -20,9 +20,15 @@ public struct TransferError: Error, Sendable, CustomStringConvertible {
             self.value = value
         }
 
+        /// A code by its name; nil if there is none.
+        package init?(named name: String) {
+            guard let value = Value(rawValue: name) else { return nil }
+            self.value = value
+        }
+
         /// The code of an app's own error, by its name; nil if the error has none.
         package init(ofApp name: String?) {
-            value = name.flatMap { Value(rawValue: $0) } ?? .credentials
+            self = name.flatMap { Code(named: $0) } ?? .credentials
         }
 
         /// The arguments, a configuration file or the link of a directory is unusable.

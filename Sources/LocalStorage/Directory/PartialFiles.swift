@@ -58,37 +58,40 @@ package final class PartialFiles: Sendable {
     /// Makes a temporary file of `size` bytes whose blocks are reserved.
     ///
     /// Of a single file it never has the name `old`, and what killed processes left of the file is
-    /// removed.
+    /// removed; unless `reserves`, it has its size, and no blocks.
     ///
     /// - Throws: `diskFull` if they cannot be reserved; no file is left then. `lockHeld` if another
     ///   transfer writes the same single file.
     package func create(
         size: Int64,
-        after old: String? = nil
+        after old: String? = nil,
+        reserves: Bool = true
     ) throws(LocalError) -> (name: String, file: OpenFile) {
         let directory = try directory
         if let series {
             try remove(of: series, except: nil)
-            return try reserve(size, in: directory, firstOf: series.names(after: old))
+            let names = series.names(after: old)
+            return try make(size, in: directory, firstOf: names, reserves: reserves)
         }
         return try disk.explaining(neededBytes: size) { () throws(LocalError) in
             func reserve() throws(LocalError) -> (name: String, file: OpenFile) {
-                try self.reserve(size, in: directory, newName())
+                try make(size, in: directory, newName(), reserves: true)
             }
             return try size > MirrorDisk.leastRoom ? disk.alone(reserve) : disk.againIfFull(reserve)
         }
     }
 
     /// Makes a temporary file of the first of `names` that is free.
-    private func reserve(
+    private func make(
         _ size: Int64,
         in directory: OpenDirectory,
-        firstOf names: [PartialName]
+        firstOf names: [PartialName],
+        reserves: Bool
     ) throws(LocalError) -> (name: String, file: OpenFile) {
         var failure: LocalError?
         for name in names {
             do throws(LocalError) {
-                return try reserve(size, in: directory, name)
+                return try make(size, in: directory, name, reserves: reserves)
             } catch {
                 // Another process was faster, or the name is that of something else.
                 guard error.errno == EEXIST else { throw disk.explained(error, neededBytes: size) }
@@ -98,13 +101,18 @@ package final class PartialFiles: Sendable {
         throw failure ?? .lockHeld(by: "another transfer of the same file")
     }
 
-    private func reserve(
+    private func make(
         _ size: Int64,
         in directory: OpenDirectory,
-        _ name: PartialName
+        _ name: PartialName,
+        reserves: Bool
     ) throws(LocalError) -> (name: String, file: OpenFile) {
         try new(name, in: directory, mode: 0o600) { file throws(LocalError) in
-            try disk.reserve(size, of: file.descriptor)
+            if reserves {
+                try disk.reserve(size, of: file.descriptor)
+            } else {
+                try calls.truncate(file.descriptor, to: size)
+            }
             return (name.text, file)
         }
     }

@@ -42,6 +42,7 @@ struct DownloadWork: TransferWork {
             onNotice: onNotice
         )
         attempts.pauseLoss = options.pauseLoss
+        attempts.reservesSpace = options.reservesSpace
         self.attempts = attempts
         self.source = source
         self.path = path

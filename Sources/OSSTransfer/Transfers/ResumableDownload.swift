@@ -78,7 +78,17 @@ public final class ResumableDownload: Sendable {
         )
         self.path = path
         record = work.attempts.record
-        transfer = Transfer(work)
+        transfer = Transfer(work, at: RunningTransfers.Place(path: path, object: nil))
+    }
+
+    /// The download to a file that runs in this process, such as one whose screen was left.
+    ///
+    /// - Parameter path: The file's path, however it is spelled.
+    /// - Returns: Nil if there is none, or a manager has it.
+    public static func running(at path: String) async -> Transfer<ResumableDownload.Outcome>? {
+        await RunningTransfers.shared.find(
+            at: RunningTransfers.Place(path: path, object: nil)
+        )
     }
 
     /// What another process needs to resume; nil if there is nothing to resume.

@@ -74,7 +74,23 @@ public final class ResumableUpload: Sendable {
                 options: options,
                 isOwned: false,
                 onNotice: onNotice
-            )
+            ),
+            at: RunningTransfers.Place(path: path, object: target.recordedSubject)
+        )
+    }
+
+    /// The upload of a file to an object that runs in this process.
+    ///
+    /// - Parameters:
+    ///   - path: The file's path, however it is spelled.
+    ///   - target: The object.
+    /// - Returns: Nil if there is none, or a manager has it.
+    public static func running(
+        of path: String,
+        to target: UploadTarget
+    ) async -> Transfer<ResumableUpload.Outcome>? {
+        await RunningTransfers.shared.find(
+            at: RunningTransfers.Place(path: path, object: target.recordedSubject)
         )
     }
 

@@ -46,9 +46,14 @@ public final class Transfer<Outcome: Sendable>: Sendable {
     }
 
     private let work: any TransferWork<Outcome>
+    /// Where it can be found while it runs; nil for one of a manager.
+    private let place: RunningTransfers.Place?
     private let lock = Mutex(State())
 
-    init(_ work: some TransferWork<Outcome>) { self.work = work }
+    init(_ work: some TransferWork<Outcome>, at place: RunningTransfers.Place? = nil) {
+        self.work = work
+        self.place = place
+    }
 
     private var attempts: TransferAttempts { work.attempts }
 
@@ -160,7 +165,10 @@ extension Transfer {
     private func tell(_ command: TransferCommand) {
         let (begins, gate) = lock.withLock { state in
             let begins = state.intent.accept(command)
-            if begins { attempts.progressState.start() }
+            if begins {
+                attempts.progressState.start()
+                if let place { RunningTransfers.shared.add(self, at: place) }
+            }
             return (begins, state.intent.stopsAttempt ? state.gate : nil)
         }
         switch command {
@@ -178,6 +186,7 @@ extension Transfer {
                 state.gate = nil
                 guard state.intent.ended(Self.ending(step, result)) else { return nil }
                 attempts.progressState.end()
+                if place != nil { RunningTransfers.shared.remove(self) }
                 state.result = result
                 defer { state.waiters = [:] }
                 return state.waiters

@@ -21,8 +21,9 @@ extension TransferAttempts {
             failures += 1
             guard failures <= reconnects.attempts else { return result }
             let pause = reconnects.pause(after: failures - 1)
-            onNotice(.waiting(pause: pause, message: failure.message))
             progressState.rest()
+            progressState.lose()
+            onNotice(.waiting(pause: pause, message: failure.message))
             guard await gate.wait(pause, waking(after: version)) else {
                 return .failure(.cancelled)
             }

@@ -14,6 +14,8 @@ struct TransferAttempts: Sendable {
     let streams: Int
     /// Bytes that a pause may cost.
     var pauseLoss: Int64 = 0
+    /// False if a partial file takes no more room than what it holds.
+    var reservesSpace = true
     let reconnects: ReconnectPolicy?
     let onNotice: @Sendable (TransferNotice) -> Void
     /// The same for waits of single requests, which a monitor hears of by itself.
@@ -113,6 +115,7 @@ extension TransferAttempts {
                 return true
             }
             guard isNew else { return }
+            progressState.lose()
             onWait(.waiting(pause: wait.pause, message: wait.error.message))
         }
     }
@@ -127,7 +130,7 @@ extension TransferAttempts {
         limits.streamsPerFile = streams
         limits.maximumUnread = ReceiveBuffer.maximum
         let environment = environment
-        return TransferContext(
+        var context = TransferContext(
             store: LimitedStore(store, limiter),
             prefix: "",
             directory: directory,
@@ -142,6 +145,8 @@ extension TransferAttempts {
             observer: observer,
             uploadToken: { _, _ in environment.randomName(UploadCheckpoint.tokenLength) }
         )
+        context.reservesSpace = reservesSpace
+        return context
     }
 
     /// The means of what has no file.

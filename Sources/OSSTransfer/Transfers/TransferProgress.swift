@@ -15,6 +15,12 @@ public struct TransferProgress: Sendable, Hashable {
     public let completedBytes: Int64
     /// Bytes of the whole.
     public let totalBytes: Int64
+    /// The part that is where it belongs, from 0 to 1; 1 for an empty object.
+    public var fraction: Double { Self.fraction(completedBytes, of: totalBytes) }
+
+    static func fraction(_ completed: Int64, of total: Int64) -> Double {
+        total > 0 ? min(1, Double(completed) / Double(total)) : 1
+    }
 }
 
 extension TransferProgress {
@@ -116,6 +122,8 @@ final class ProgressState: Sendable {
         /// Counts the starts.
         let run: Int
         let isMoving: Bool
+        /// True if nothing has moved since it was told that there is no connection.
+        let isWaiting: Bool
         /// True while the transfer has stopped.
         let isOver: Bool
     }
@@ -129,6 +137,8 @@ final class ProgressState: Sendable {
         var run = 0
         var isMoving = false
         var isOver = false
+        /// What had moved when it was told last that there is no connection.
+        var movedAtOutage: Int64?
 
         /// The most bytes of this attempt that were where they belong.
         var completed: Int64 = 0
@@ -161,6 +171,7 @@ final class ProgressState: Sendable {
                 total: state.transfer?.size,
                 run: state.run,
                 isMoving: state.isMoving,
+                isWaiting: state.movedAtOutage == state.moved,
                 isOver: state.isOver
             )
         }
@@ -172,6 +183,7 @@ final class ProgressState: Sendable {
             state.run += 1
             state.movedAtStart = state.moved
             state.isOver = false
+            state.movedAtOutage = nil
         }
     }
 
@@ -191,10 +203,14 @@ final class ProgressState: Sendable {
     /// An attempt has ended; another one may follow by itself.
     func rest() { change { $0.isMoving = false } }
 
+    /// There is no connection; that is over once something moves.
+    func lose() { change { $0.movedAtOutage = $0.moved } }
+
     /// The transfer has stopped, or is gone.
     func end() {
         change { state in
             state.isMoving = false
+            state.movedAtOutage = nil
             state.isOver = true
         }
     }

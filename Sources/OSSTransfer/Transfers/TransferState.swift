@@ -5,7 +5,8 @@ public enum TransferState: Sendable, Hashable {
     case ready
     /// It was started, and has not ended or stopped yet.
     case running
-    /// It waits for its turn in a ``TransferManager``.
+    /// It waits in a ``TransferManager``: for its turn, or for a network over which it may run; see
+    /// ``ManagedTransfer/waitingFor``.
     case waiting
     /// It was paused; what is needed to resume is kept.
     case paused

@@ -147,9 +147,9 @@ extension Downloader {
             attempt.body = FileSink(holding: object.size) { transfer.add($0) }
             return
         }
-        let directory = context.directory
+        let (directory, reserves) = (context.directory, context.reservesSpace)
         let partial = try await context.disk.run { () throws(LocalError) in
-            try directory.partials.create(size: object.size, after: earlier)
+            try directory.partials.create(size: object.size, after: earlier, reserves: reserves)
         }
         attempt.partial = (partial.name, partial.file)
         // A file that a kill may fetch again as a whole needs no row.

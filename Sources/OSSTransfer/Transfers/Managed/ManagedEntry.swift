@@ -26,6 +26,9 @@ struct ManagedEntry {
     var question: AbandonableCall<TransferJob>?
     /// While it runs.
     var work: (any ManagedWork)?
+    var pace = TransferPace()
+    /// True while the provider is asked, and its server could not be reached.
+    var isProviderAway = false
     /// Resumed when it does not run any more.
     var waiters: [CheckedContinuation<Void, Never>] = []
 
@@ -38,12 +41,30 @@ struct ManagedEntry {
         return transfer
     }
 
+    /// As the app sees it, with what is true at this instant only.
+    func shown(over network: TransferJob.NetworkTraits, at time: Duration) -> ManagedTransfer {
+        var transfer = current
+        switch transfer.state {
+        case .running:
+            let snapshot = work?.snapshot
+            if snapshot?.isWaiting ?? isProviderAway { transfer.waitingFor = .network }
+            transfer.bytesPerSecond = snapshot.flatMap { pace.bytesPerSecond($0.moved, at: time) }
+        case .waiting:
+            let isAllowed = transfer.networks.isSuperset(of: network)
+            transfer.waitingFor = isAllowed ? .turn : .allowedNetwork
+        case .ready, .paused, .failed, .finished, .cancelled: break
+        }
+        return transfer
+    }
+
     /// As the next process is to find it: what is wanted counts, not what could be done by then.
     var recorded: ManagedTransfer {
         var recorded = current
         switch wanted {
         case .nothing, .forgotten: break
-        case .running: recorded.state = .waiting
+        case .running:
+            recorded.state = .waiting
+            recorded.forgetError()
         case .paused: recorded.state = .paused
         case .cancelled: recorded.state = .cancelled
         }

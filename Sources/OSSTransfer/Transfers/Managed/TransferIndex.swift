@@ -26,11 +26,56 @@ public struct ManagedTransfer: Sendable, Hashable, Identifiable {
     public internal(set) var totalBytes: Int64?
     /// True if it failed for want of a connection, or of something else that may come back.
     var mayRetry = false
+    /// Why it failed, also in an earlier process; nil if it did not, or was started again since.
+    public internal(set) var errorCode: TransferError.Code?
+    /// What failed and what to do, in English, for logs and support.
+    public internal(set) var errorMessage: String?
+    /// Bytes that move in a second, by the last five seconds; nil while it does not run, and before
+    /// that can be said.
+    public internal(set) var bytesPerSecond: Int64?
+    /// What it waits for; nil if it moves, or was not started.
+    public internal(set) var waitingFor: Wait?
+
+    /// What a transfer waits for.
+    @nonexhaustive
+    public enum Wait: Sendable, Hashable {
+        /// Its turn: as many run as the manager's limit allows, or no task runs the manager.
+        case turn
+        /// A connection: it was lost, or the provider's server can't be reached. The transfer
+        /// tries again by itself, and at once after ``TransferManager/networkChanged()``.
+        case network
+        /// A network over which it may run, such as Wi-Fi.
+        case allowedNetwork
+    }
+
+    /// True if it failed and ``TransferManager/networkChanged()`` starts it again: another attempt
+    /// may succeed.
+    public var isRetryable: Bool { state == .failed && mayRetry }
+    /// The part that is where it belongs, from 0 to 1; nil before anything is known of the whole.
+    public var fraction: Double? {
+        totalBytes.map { TransferProgress.fraction(completedBytes, of: $0) }
+    }
+    /// How long the rest takes at the pace of ``bytesPerSecond``; nil if that is not known.
+    public var timeLeft: Duration? {
+        guard let totalBytes, let bytesPerSecond, bytesPerSecond > 0 else { return nil }
+        return .seconds(Double(max(0, totalBytes - completedBytes)) / Double(bytesPerSecond))
+    }
 
     /// Whether it may run over a network on which bytes cost money.
     public var allowsExpensiveNetwork: Bool { networks.contains(.expensive) }
     /// Whether it may run over a network on which little is to be moved.
     public var allowsConstrainedNetwork: Bool { networks.contains(.constrained) }
+
+    mutating func fail(_ error: TransferError) {
+        state = .failed
+        mayRetry = error.isRetryable
+        (errorCode, errorMessage) = (error.code, error.message)
+    }
+
+    /// It is started again.
+    mutating func forgetError() {
+        (mayRetry, errorCode, errorMessage) = (false, nil, nil)
+    }
 }
 
 /// The transfers of a ``TransferManager`` on disk: a file for each, without secrets.
@@ -150,7 +195,10 @@ struct ManagedRecord: StateFile, Hashable {
                 state: try fields("state", known?.state),
                 completedBytes: try fields("completed", known?.completedBytes),
                 totalBytes: try fields.optional("total", known?.totalBytes),
-                mayRetry: try fields("may_retry", known?.mayRetry)
+                mayRetry: try fields("may_retry", known?.mayRetry),
+                errorCode: try fields.optional("error", known?.errorCode?.description)
+                    .flatMap(TransferError.Code.init(named:)),
+                errorMessage: try fields.optional("error_message", known?.errorMessage)
             )
         )
     }

@@ -261,6 +261,7 @@ extension TransferManager {
         case .running, .waiting, .finished: return
         }
         entries[key]?.transfer.state = .waiting
+        entries[key]?.transfer.forgetError()
         queueUp(key)
         signal.raise()
     }

@@ -32,35 +32,30 @@ extension TransferManager {
         }
         isRunning = true
         defer { isRunning = false }
-        do {
-            try await forEachBounded(
-                limit: limit,
-                next: { await self.next(untilIdle) },
-                body: { await self.perform($0) }
-            )
-        } catch {
-            throw TransferError(code: .cancelled, message: "the transfers were stopped: \(error)")
+        // How many that are at once can change meanwhile.
+        await withDiscardingTaskGroup { group in
+            while let key = await next(untilIdle) { group.addTask { await self.perform(key) } }
         }
     }
 
-    /// The transfer whose turn it is; nil at the end.
+    /// The transfer whose turn it is, as soon as fewer run than the limit; nil at the end.
     private func next(_ untilIdle: Bool) async -> ObjectKey? {
         while !Task.isCancelled {
             let version = signal.version
             let place = queue.firstIndex {
                 suitsNetwork($0) || entries[$0]?.transfer.state == .cancelled
             }
-            if let place {
+            if let place, activeCount < limit {
                 let key = queue.remove(at: place)
                 switch entries[key]?.transfer.state {
                 case .waiting: entries[key]?.transfer.state = .running
                 case .cancelled: break
                 default: continue
                 }
+                activeCount += 1
                 return key
             }
-            let isIdle = !entries.values.contains { $0.transfer.state == .running }
-            if untilIdle, isIdle { return nil }
+            if untilIdle, place == nil, activeCount == 0 { return nil }
             await signal.wait(after: version)
         }
         return nil
@@ -78,6 +73,10 @@ extension TransferManager {
 
     /// Runs a transfer to its end, or until it is stopped.
     private func perform(_ key: ObjectKey) async {
+        defer {
+            activeCount -= 1
+            signal.raise()
+        }
         guard let entry = entries[key] else { return }
         guard entry.transfer.state == .running else { return await continueCancelling(key) }
         var ending = Ending.stopped
@@ -87,6 +86,8 @@ extension TransferManager {
                 entries[key]?.wanted == .running, suitsNetwork(key), !Task.isCancelled
             {
                 entries[key]?.work = work
+                entries[key]?.pace = TransferPace()
+                entries[key]?.pace.note(work.snapshot.moved, at: environment.monotonic())
                 work.resume()
                 notify(.started, key)
                 if let result = try await follow(work, key) { ending = .finished(result) }
@@ -177,8 +178,7 @@ extension TransferManager {
             transfer.state = .finished
             return (transfer, .finished(result))
         case (.failed(let error), _):
-            transfer.state = .failed
-            transfer.mayRetry = error.isRetryable
+            transfer.fail(error)
             return (transfer, .failed(error))
         case (.stopped, .running), (.stopped, .nothing):
             transfer.state = .waiting
@@ -220,11 +220,13 @@ extension TransferManager {
         entries[key]?.transfer.path = job.path
         owns(await file(of: job.kind, job.path), key)
         let (broadcaster, index, mailbox) = (broadcaster, index, entries[key]?.mailbox)
+        let changes = changes
         let base = await disk.run { index.base(above: job.path) }
         return try job.work(id, directory: directory, base: base) { notice in
             let event = TransferEvent(id: id, kind: .notice(notice))
             broadcaster.post(event)
             mailbox?.post(event)
+            changes.raise()
         }
     }
 
@@ -247,16 +249,23 @@ extension TransferManager {
                     guard let limit, failures < limit.attempts else { throw error }
                     let pause = limit.pause(after: failures)
                     failures += 1
-                    await self.notify(.notice(.waiting(pause: pause, message: error.message)), key)
+                    await self.wait(key, pause, error.message)
                     try await network.wait(after: version, atMost: pause, environment.sleep)
                 }
             }
         }
+        entries[key]?.isProviderAway = false
         switch ending {
         case .returned(.success(let job)): return job
         case .returned(.failure(let error as TransferError)): throw error
         case .returned(.failure), .timedOut, .abandoned: return nil
         }
+    }
+
+    /// The provider could not reach its server.
+    private func wait(_ key: ObjectKey, _ pause: Duration, _ message: String) {
+        entries[key]?.isProviderAway = true
+        notify(.notice(.waiting(pause: pause, message: message)), key)
     }
 }
 

@@ -25,8 +25,8 @@ public actor TransferManager {
 
     /// Where the records are.
     public nonisolated let directory: String
-    /// Transfers that run at once.
-    public nonisolated let limit: Int
+    /// Transfers that run at once; ``setLimit(_:)`` changes it.
+    public private(set) var limit: Int
     nonisolated let broadcaster = EventBroadcaster()
     let provider: Provider
     let providerLimit: Duration
@@ -36,7 +36,7 @@ public actor TransferManager {
     let environment = SystemClocks.engine(hostName: "")
     let index: TransferIndex
     let disk: BlockingQueue
-    var entries: [ObjectKey: ManagedEntry] = [:]
+    var entries: [ObjectKey: ManagedEntry] = [:] { didSet { changes.raise() } }
     /// Those that are being added, and are written down first.
     var arriving: Set<ObjectKey> = []
     /// Downloads by the one path of their file.
@@ -45,9 +45,13 @@ public actor TransferManager {
     var queue: [ObjectKey] = []
     var lastNumber: Int64 = 0
     var isRunning = false
+    /// Transfers that have their turn.
+    var activeCount = 0
     /// What the app said of the network last.
-    var network: TransferJob.NetworkTraits = []
+    var network: TransferJob.NetworkTraits = [] { didSet { changes.raise() } }
     let signal = Condition()
+    /// Raised whenever ``rows`` may be others.
+    let changes = Condition()
     let listenerThreads = BlockingThreads.system.makeQueue("osssync.listeners", .concurrent)
 
     /// Reads what an earlier process left; no request is made.
@@ -125,7 +129,10 @@ public actor TransferManager {
             .sorted { $0.value.isBefore($1.value) }.map(\.key)
     }
 
-    deinit { broadcaster.end() }
+    deinit {
+        broadcaster.end()
+        changes.raise()
+    }
 
     /// What happens to all transfers from now on.
     public nonisolated var events: TransferEvent.Updates {
@@ -134,12 +141,26 @@ public actor TransferManager {
 
     /// All transfers, in the order in which they were added.
     public var transfers: [ManagedTransfer] {
-        entries.values.sorted { $0.number < $1.number }.map(\.current)
+        let now = environment.monotonic()
+        return entries.values.sorted { $0.number < $1.number }
+            .map { $0.shown(over: network, at: now) }
     }
 
     /// One transfer; nil if there is none with this ID.
     public subscript(_ id: String) -> ManagedTransfer? {
-        entries[ObjectKey(id)]?.current
+        entries[ObjectKey(id)]?.shown(over: network, at: environment.monotonic())
+    }
+
+    /// Changes how many transfers run at once; more of them start at once.
+    ///
+    /// With fewer, none is stopped that runs: the next starts when fewer than that run.
+    ///
+    /// - Parameter limit: At least 1.
+    /// - Throws: `TransferError` of code `configuration` for a limit of none.
+    public func setLimit(_ limit: Int) throws(TransferError) {
+        try SettingBounds.check(limit, "limit", 1...Int.max)
+        self.limit = limit
+        signal.raise()
     }
 }
 
@@ -167,6 +188,9 @@ extension TransferManager {
     /// Notifies the current listeners.
     func notify(_ kind: TransferEvent.Kind, _ key: ObjectKey) {
         guard let entry = entries[key] else { return }
+        if case .progress = kind, let moved = entry.work?.snapshot.moved {
+            entries[key]?.pace.note(moved, at: environment.monotonic())
+        }
         let event = TransferEvent(id: entry.transfer.id, kind: kind)
         broadcaster.post(event)
         entry.mailbox.post(event)
@@ -221,7 +245,8 @@ extension TransferManager {
     ///
     /// The manager watches no network itself: an app says what its `NWPathMonitor` reports. Before
     /// the first call the network counts as one that suits all. A transfer that waits for its
-    /// network has the state `waiting`, and no event tells of it.
+    /// network has the state `waiting`, no event tells of it, and its
+    /// ``ManagedTransfer/waitingFor`` is `allowedNetwork`.
     ///
     /// - Parameters:
     ///   - isExpensive: Bytes cost money, as over a mobile network or a personal hotspot;
