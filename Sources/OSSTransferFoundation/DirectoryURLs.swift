@@ -46,8 +46,7 @@ extension TransferManager {
         context: String = "",
         priority: Int = 0,
         allowsExpensiveNetwork: Bool = true,
-        allowsConstrainedNetwork: Bool = true,
-        listener: (any TransferListener)? = nil
+        allowsConstrainedNetwork: Bool = true
     ) async throws(TransferError) {
         try await add(
             id,
@@ -56,8 +55,7 @@ extension TransferManager {
             context: context,
             priority: priority,
             allowsExpensiveNetwork: allowsExpensiveNetwork,
-            allowsConstrainedNetwork: allowsConstrainedNetwork,
-            listener: listener
+            allowsConstrainedNetwork: allowsConstrainedNetwork
         )
     }
 }

@@ -8,38 +8,37 @@ import Synchronization
 /// 1,000.
 let raceRounds = ProcessInfo.processInfo.environment["OSSSYNC_RACES"].flatMap(Int.init) ?? 40
 
-/// Notes what a manager tells; calls of one kind that follow each other are one.
-final class Listener: TransferListener {
-    let calls = Mutex<[String: [String]]>([:])
+/// Notes the events of a manager from now on; those of one kind that follow each other are one.
+final class Listener: Sendable {
+    private let events: Mutex<[String: [String]]> = Mutex([:])
 
-    private func note(_ id: String, _ call: String) {
-        calls.withLock { calls in
-            if calls[id]?.last != call { calls[id, default: []].append(call) }
+    init(_ manager: TransferManager) {
+        let updates = manager.events
+        Task { [weak self] in for await event in updates { self?.note(event) } }
+    }
+
+    private func note(_ event: TransferEvent) {
+        let name: String
+        switch event.kind {
+        case .started, .notice: return
+        case .progress: name = "progress"
+        case .paused: name = "paused"
+        case .cancelled: name = "cancelled"
+        case .finished: name = "finished"
+        case .failed(let error): name = error.code == .notFound ? "failed notFound" : "failed"
+        @unknown default: return
+        }
+        events.withLock { events in
+            if events[event.id]?.last != name { events[event.id, default: []].append(name) }
         }
     }
 
-    func hasHeard(_ id: String, _ call: String) -> Bool {
-        calls.withLock { $0[id]?.contains(call) ?? false }
-    }
+    /// What was told of each transfer.
+    var told: [String: [String]] { events.withLock { $0 } }
 
-    /// Returns when this call has come last.
-    func untilTold(_ id: String, _ call: String) async {
-        while calls.withLock({ $0[id]?.last }) != call { await Task.yield() }
-    }
-
-    func transfer(_ id: String, didProgress progress: TransferProgress) {
-        note(id, "progress")
-    }
-
-    func transferDidPause(_ id: String) { note(id, "paused") }
-    func transferDidCancel(_ id: String) { note(id, "cancelled") }
-
-    func transfer(_ id: String, didFinishWith result: TransferJob.Outcome) {
-        note(id, "finished")
-    }
-
-    func transfer(_ id: String, didFailWith error: TransferError) {
-        note(id, error.code == .notFound ? "failed notFound" : "failed")
+    /// Returns when this was told last.
+    func untilTold(_ id: String, _ name: String) async {
+        while told[id]?.last != name { await Task.yield() }
     }
 }
 

@@ -68,26 +68,20 @@ struct OutageNoticeTests {
         for transfer in transfers { _ = try await transfer.value }
     }
 
-    @Test func `tells a listener of its manager`() async throws {
+    @Test func `is an event of its manager`() async throws {
         let client = try fixture.client { $0.endpoint = StoreFixture.deadEndpoint }
         let source = DownloadSource.object(client, key: "key")
         let manager = try await TransferManager(directory: fixture.path("transfers")) { _ in
             .download(source, to: fixture.path("file"))
         }
-        let waits = Waits()
-        try await manager.add("a", listener: Listener(waits: waits))
+        let events = manager.events
+        try await manager.add("a")
         try await manager.start("a")
         async let run: Void = manager.runUntilIdle()
-        #expect(await waits.first() != nil)
+        for await event in events {
+            if case .notice(.waiting) = event.kind { break }
+        }
         try await manager.cancel("a")
         try await run
-    }
-
-    private struct Listener: TransferListener {
-        let waits: Waits
-
-        func transfer(_ id: String, didReceive notice: TransferNotice) {
-            waits.add(notice)
-        }
     }
 }

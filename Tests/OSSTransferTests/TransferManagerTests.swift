@@ -87,12 +87,12 @@ struct TransferManagerTests {
         #expect(fixture.bytesSent <= 5 * 600_000 + 65_536)
     }
 
-    @Test func `tells a listener of its five kinds of news`() async throws {
+    @Test func `tells how each transfer goes, and how it ends`() async throws {
         let manager = try await fixture.manager(limit: 1)
-        let listener = Listener()
+        let listener = Listener(manager)
         for name in ["a", "b"] { try await fixture.client().put(Self.content(name), to: name) }
         for name in ["a", "b", "absent"] {
-            try await manager.add(name, listener: listener)
+            try await manager.add(name)
             try await manager.start(name)
         }
         try fixture.setFaults(
@@ -104,15 +104,15 @@ struct TransferManagerTests {
         try await fixture.running(manager) {
             await fixture.server.untilHeld(1)
             try await manager.pause("a")
+            await listener.untilTold("a", "paused")
             try await manager.cancel("a")
         }
         await listener.untilTold("a", "cancelled")
         await listener.untilTold("b", "finished")
         await listener.untilTold("absent", "failed notFound")
-        let calls = listener.calls.withLock { $0 }
-        #expect(calls["a"] == ["progress", "paused", "cancelled"])
-        #expect(calls["b"] == ["progress", "finished"])
-        #expect(calls["absent"] == ["failed notFound"])
+        #expect(listener.told["a"] == ["progress", "paused", "cancelled"])
+        #expect(listener.told["b"] == ["progress", "finished"])
+        #expect(listener.told["absent"] == ["failed notFound"])
         #expect(await manager["a"] == nil)
         #expect(await manager["absent"]?.state == .failed)
     }
@@ -171,10 +171,10 @@ struct TransferManagerTests {
         async throws
     {
         let manager = try await fixture.manager()
-        let listener = Listener()
+        let listener = Listener(manager)
         try await fixture.client().put(Self.content("a"), to: "a")
         for _ in 0..<2 {
-            try await manager.add("a", listener: listener)
+            try await manager.add("a")
             try await manager.start("a")
             try await manager.runUntilIdle()
             await listener.untilTold("a", "finished")
@@ -183,6 +183,6 @@ struct TransferManagerTests {
             #expect(fixture.content("a") == Self.content("a"))
         }
         // What the first cancellation told would come before what the second transfer told.
-        #expect(Set(listener.calls.withLock { $0["a"] ?? [] }) == ["progress", "finished"])
+        #expect(Set(listener.told["a"] ?? []) == ["progress", "finished"])
     }
 }

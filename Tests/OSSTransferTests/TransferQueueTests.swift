@@ -151,30 +151,6 @@ struct TransferQueueTests {
         #expect(await second.transfers.map(\.state) == [.finished, .failed])
     }
 
-    /// Blocks until it is released.
-    private final class Blocker: TransferListener {
-        let isReleased = DispatchSemaphore(value: 0)
-        let hasBegun = Atomic(false)
-
-        func transfer(_ id: String, didFailWith error: TransferError) {
-            hasBegun.store(true, ordering: .relaxed)
-            isReleased.wait()
-        }
-    }
-
-    @Test func `does not wait for a listener that blocks`() async throws {
-        try await fixture.client().put(Self.content, to: "a")
-        let manager = try await fixture.manager(limit: 1)
-        let blocker = Blocker()
-        try await manager.add("absent", listener: blocker)
-        try await manager.add("a")
-        try await manager.startAll()
-        try await manager.runUntilIdle()
-        while !blocker.hasBegun.load(ordering: .relaxed) { await Task.yield() }
-        #expect(await manager.transfers.map(\.state) == [.failed, .finished])
-        blocker.isReleased.signal()
-    }
-
     /// A store has a thread and descriptors of its own.
     @Test func `a download that has stopped and is kept has no connections`() async throws {
         let before = (threads: Self.count("task"), descriptors: Self.count("fd"))

@@ -2,15 +2,6 @@ import Foundation
 import OSSBucket
 import OSSTransfer
 
-/// Tells why a transfer of a manager failed, on a thread of the manager's own.
-private final class Failures: TransferListener {
-    let (errors, told) = AsyncStream.makeStream(of: TransferError.self)
-
-    func transfer(_ id: String, didFailWith error: TransferError) {
-        told.yield(error)
-    }
-}
-
 /// One transfer of an app in a process that tests kill; or many, to be measured.
 ///
 /// ```sh
@@ -94,13 +85,10 @@ struct TransferProgram {
         if await manager["one"] == nil {
             try await manager.add("one", kind: .download, path: path)
         }
-        let failures = Failures()
-        try await manager.setListener(failures, for: "one")
         try await manager.start("one")
         try await manager.runUntilIdle()
-        if await manager["one"]?.state == .failed {
-            // The manager does not wait for its listeners.
-            for await error in failures.errors { throw error }
+        if let failed = await manager["one"], let code = failed.errorCode {
+            throw TransferError(code: code, message: failed.errorMessage ?? "")
         }
         try await manager.forget("one")
     }

@@ -16,18 +16,18 @@ struct TransferQueue: Sendable {
     /// Queues a download without a connection: neither the store nor the app's server is asked.
     func queue(_ name: String, to file: String) async throws(TransferError) {
         guard await manager[name] == nil else { return }
-        try await manager.add(
-            name,
-            kind: .download,
-            path: file,
-            context: "queued offline",
-            listener: Row()
-        )
+        try await manager.add(name, kind: .download, path: file, context: "queued offline")
         try await manager.start(name)
     }
 
     /// Until the task is cancelled; nothing moves without it.
     func run() async throws(TransferError) { try await manager.run() }
+
+    /// Shows all transfers, now and as they change; in a task of the screen with the list.
+    @MainActor
+    func show(_ draw: ([String]) -> Void) async {
+        for await transfers in manager.rows { draw(transfers.map(line)) }
+    }
 
     /// When the app leaves the screen: within the seconds that the system grants.
     func enterBackground() async throws(TransferError) {
@@ -44,14 +44,15 @@ struct TransferQueue: Sendable {
 }
 
 /// What the app shows of one transfer.
-struct Row: TransferListener {
-    func transfer(_ id: String, didReceive notice: TransferNotice) {
-        if case .waiting = notice { print("\(id): waiting for the network") }
+func line(_ transfer: ManagedTransfer) -> String {
+    switch transfer.waitingFor {
+    case .turn: return "\(transfer.id): waiting for its turn"
+    case .network: return "\(transfer.id): waiting for the network"
+    case .allowedNetwork: return "\(transfer.id): waiting for Wi-Fi"
+    default: break
     }
-
-    func transfer(_ id: String, didFailWith error: TransferError) {
-        print("\(id): \(error.message)")
-    }
+    if let message = transfer.errorMessage { return "\(transfer.id): \(message)" }
+    return "\(transfer.id): \(Int((transfer.fraction ?? 0) * 100)) %"
 }
 
 /// What the app asks its server for, with what identifies the user.

@@ -26,10 +26,6 @@ struct DownloadManagerExample {
         }
         for transfer in await manager.transfers { try await manager.start(transfer.id) }
 
-        for transfer in await manager.transfers {
-            try await manager.setListener(Failures(), for: transfer.id)
-        }
-
         let events = manager.events
         try await withThrowingTaskGroup(of: Void.self) { group in
             group.addTask { try await manager.runUntilIdle() }
@@ -46,16 +42,10 @@ struct DownloadManagerExample {
             group.cancelAll()
         }
         for transfer in await manager.transfers {
+            if let message = transfer.errorMessage { print("\(transfer.id): \(message)") }
             print("\(transfer.id) \(transfer.state) \(transfer.completedBytes)")
         }
         if await manager.transfers.contains(where: { $0.state == .failed }) { exit(1) }
-    }
-
-    /// Says why a transfer failed.
-    struct Failures: TransferListener {
-        func transfer(_ id: String, didFailWith error: TransferError) {
-            print("\(id): \(error.message)")
-        }
     }
 
     struct NoURL: Error {

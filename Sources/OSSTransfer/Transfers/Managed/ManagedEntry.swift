@@ -21,7 +21,6 @@ struct ManagedEntry {
     var job: TransferJob?
     /// True if the provider returned the job, and can return it again.
     var isAsked = false
-    let mailbox: ListenerMailbox
     /// While the provider is asked.
     var question: AbandonableCall<TransferJob>?
     /// While it runs.

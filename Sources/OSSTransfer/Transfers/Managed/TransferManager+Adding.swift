@@ -15,8 +15,6 @@ extension TransferManager {
     ///   - allowsExpensiveNetwork: False if it waits while the network is expensive; see
     ///     ``networkChanged(isExpensive:isConstrained:)``.
     ///   - allowsConstrainedNetwork: False if it waits while the network is constrained.
-    ///   - listener: Notified of its events; nil for none. After a restart, use
-    ///     ``setListener(_:for:)``.
     /// - Throws: `TransferError`: `alreadyExists` if there is one of this ID that has not
     ///   finished, or one that downloads to the same file; `configuration` for an ID that
     ///   is empty or longer than 1,024 bytes; `localState` if it can't be written down;
@@ -26,8 +24,7 @@ extension TransferManager {
         job: TransferJob? = nil,
         priority: Int = 0,
         allowsExpensiveNetwork: Bool = true,
-        allowsConstrainedNetwork: Bool = true,
-        listener: (any TransferListener)? = nil
+        allowsConstrainedNetwork: Bool = true
     ) async throws(TransferError) {
         try Self.check(id)
         // Before the provider is asked.
@@ -49,7 +46,7 @@ extension TransferManager {
                 isConstrained: allowsConstrainedNetwork
             )
         )
-        try await add(transfer, known, listener, isAsked: job == nil)
+        try await add(transfer, known, isAsked: job == nil)
     }
 
     /// Adds a transfer of which only the kind and the file are known yet, and asks nobody: what it
@@ -65,7 +62,6 @@ extension TransferManager {
     ///   - allowsExpensiveNetwork: False if it waits while the network is expensive; see
     ///     ``networkChanged(isExpensive:isConstrained:)``.
     ///   - allowsConstrainedNetwork: False if it waits while the network is constrained.
-    ///   - listener: Notified of its events; nil for none.
     /// - Throws: `TransferError` as the other `add`, but nothing of the
     ///   provider; `configuration` also for a context that is too long.
     public func add(
@@ -75,8 +71,7 @@ extension TransferManager {
         context: String = "",
         priority: Int = 0,
         allowsExpensiveNetwork: Bool = true,
-        allowsConstrainedNetwork: Bool = true,
-        listener: (any TransferListener)? = nil
+        allowsConstrainedNetwork: Bool = true
     ) async throws(TransferError) {
         try Self.check(id)
         guard context.utf8.count <= Self.longestContext else {
@@ -96,7 +91,7 @@ extension TransferManager {
                 isConstrained: allowsConstrainedNetwork
             )
         )
-        try await add(transfer, nil, listener, isAsked: true)
+        try await add(transfer, nil, isAsked: true)
     }
 
     private static func check(_ id: String) throws(TransferError) {
@@ -111,7 +106,6 @@ extension TransferManager {
     private func add(
         _ transfer: ManagedTransfer,
         _ job: TransferJob?,
-        _ listener: (any TransferListener)?,
         isAsked: Bool
     ) async throws(TransferError) {
         let id = transfer.id
@@ -135,8 +129,7 @@ extension TransferManager {
             transfer: transfer,
             file: file,
             job: job,
-            isAsked: isAsked,
-            mailbox: ListenerMailbox(listenerThreads, listener)
+            isAsked: isAsked
         )
         try await save(entry.transfer, entry.number)
         // Nothing could start or pause it before, so nothing has to be undone.
@@ -188,15 +181,6 @@ extension TransferManager {
         } catch {
             throw .interrupted
         }
-    }
-
-    /// Replaces the listener of a transfer, also of a running one; nil removes it.
-    public func setListener(
-        _ listener: (any TransferListener)?,
-        for id: String
-    ) throws(TransferError) {
-        let key = try known(id)
-        entries[key]?.mailbox.setListener(listener)
     }
 }
 

@@ -219,13 +219,10 @@ extension TransferManager {
         // The app's container may have moved.
         entries[key]?.transfer.path = job.path
         owns(await file(of: job.kind, job.path), key)
-        let (broadcaster, index, mailbox) = (broadcaster, index, entries[key]?.mailbox)
-        let changes = changes
+        let (broadcaster, index, changes) = (broadcaster, index, changes)
         let base = await disk.run { index.base(above: job.path) }
         return try job.work(id, directory: directory, base: base) { notice in
-            let event = TransferEvent(id: id, kind: .notice(notice))
-            broadcaster.post(event)
-            mailbox?.post(event)
+            broadcaster.post(TransferEvent(id: id, kind: .notice(notice)))
             changes.raise()
         }
     }

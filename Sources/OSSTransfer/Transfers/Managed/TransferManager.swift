@@ -52,7 +52,6 @@ public actor TransferManager {
     let signal = Condition()
     /// Raised whenever ``rows`` may be others.
     let changes = Condition()
-    let listenerThreads = BlockingThreads.system.makeQueue("osssync.listeners", .concurrent)
 
     /// Reads what an earlier process left; no request is made.
     ///
@@ -109,8 +108,7 @@ public actor TransferManager {
                     number: number,
                     transfer: transfer,
                     file: file,
-                    wanted: transfer.wanted,
-                    mailbox: ListenerMailbox(listenerThreads)
+                    wanted: transfer.wanted
                 )
                 lastNumber = max(lastNumber, number)
             }
@@ -185,15 +183,13 @@ extension TransferManager {
         )
     }
 
-    /// Notifies the current listeners.
+    /// Tells all loops over the events.
     func notify(_ kind: TransferEvent.Kind, _ key: ObjectKey) {
         guard let entry = entries[key] else { return }
         if case .progress = kind, let moved = entry.work?.snapshot.moved {
             entries[key]?.pace.note(moved, at: environment.monotonic())
         }
-        let event = TransferEvent(id: entry.transfer.id, kind: kind)
-        broadcaster.post(event)
-        entry.mailbox.post(event)
+        broadcaster.post(TransferEvent(id: entry.transfer.id, kind: kind))
     }
 
     /// Writes down what is known now; later calls write later.
