@@ -31,9 +31,9 @@ public struct UploadOptions: Sendable, Hashable {
     /// (OSS 100 KiB, S3 5 MiB) and grows with the file, so that 10,000 parts always suffice. With
     /// another size than that of an unfinished upload, the upload starts over.
     ///
-    /// Over URLSession, without the trait `SystemLibraries`, what is sent is in memory, several times
-    /// over: there a part has at most 4 MiB, or 8 MiB divided by ``streams``, but never less than
-    /// 1 MiB or what the store takes, as long as 10,000 such parts make the file.
+    /// Over URLSession, without the trait `SystemLibraries`, what is sent is in memory, several
+    /// times over: there a part has at most 4 MiB, or 8 MiB divided by ``streams``, but never less
+    /// than 1 MiB or what the store takes, as long as 10,000 such parts make the file.
     public var partSize: Int64 = 2 << 20
     /// Parts that are sent at once: 4.
     public var streams = 4

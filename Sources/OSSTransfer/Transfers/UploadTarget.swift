@@ -55,8 +55,8 @@ public struct UploadTarget: Sendable {
     /// ```
     ///
     /// Each request is signed right before it is sent, and once more if the store refuses it. All
-    /// go to one host; a redirect is an error of code `redirected`. What is signed never stands in a
-    /// message or a record.
+    /// go to one host; a redirect is an error of code `redirected`. What is signed never stands in
+    /// a message or a record.
     ///
     /// - Parameters:
     ///   - object: The object; its bucket must be the one that is signed for.

@@ -25,8 +25,11 @@ extension URLRequest {
         self.init(url: url)
         httpMethod = request.method.rawValue
         for (name, value) in request.headers { setValue(value, forHTTPHeaderField: name) }
-        // What is decoded on the way has another length and another checksum.
-        setValue("identity", forHTTPHeaderField: "Accept-Encoding")
+        // What is decoded on the way has another length and another checksum. Only an object that
+        // is sent as it is stored to those who accept its encoding is asked for with another word.
+        if value(forHTTPHeaderField: "Accept-Encoding") == nil {
+            setValue("identity", forHTTPHeaderField: "Accept-Encoding")
+        }
         httpShouldHandleCookies = false
         cachePolicy = .reloadIgnoringLocalCacheData
     }

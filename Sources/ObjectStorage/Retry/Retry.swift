@@ -102,8 +102,8 @@ extension StorageError {
 extension TransportError {
     var retryClass: RetryClass {
         switch self {
-        case .unsendable, .encoded, .tlsFailed, .proxyFailed, .cancelled, .localIO, .sourceChanged:
-            .never
+        case .tlsFailed, .proxyFailed, .cancelled, .localIO, .sourceChanged: .never
+        case .unsendable, .encoded: .never
         case .dnsFailed, .connectFailed: .unreachable
         case .bodyTooLong, .malformedResponse: .limited(retries: 1)
         case .timedOut, .stalled, .connectionLost, .bodyTooShort: .transient
