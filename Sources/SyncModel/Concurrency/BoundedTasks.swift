@@ -2,7 +2,7 @@
 ///
 /// `next` is asked only when a place is free. When `next` or a body throws, the other bodies are
 /// cancelled and awaited, then the first error is thrown. The only place that starts child tasks
-/// of unknown number.
+/// of unknown number, but for `TransferManager`, whose limit can change meanwhile.
 package func forEachBounded<Item: Sendable>(
     limit: Int,
     next: () async throws -> Item?,
