@@ -120,12 +120,14 @@ struct KilledProcessTests {
         try makeFolder(fixture, "app")
         fixture.server.clearRequestLog()
         try fixture.setFaults(
-            #"[{"match": {"operation": "GetObject"}, "effect": {"slow": \#(rate)}}]"#
+            """
+            [{"match": {"operation": "GetObject"},
+              "effects": [{"slow": \(rate)}, {"holdAt": 900000}]}]
+            """
         )
-        // One request for all of it.
+        // One request for all of it, which has brought so much after six seconds.
         let process = try start("download", fixture, in: "app", partSize: 32 << 20)
-        while fixture.names(in: "app") == ["records"] { try await Task.sleep(for: .seconds(0.1)) }
-        try await Task.sleep(for: .seconds(6))
+        await fixture.server.untilHeld(1)
         Foundation.kill(process.processID, SIGKILL)
         #expect(process.waitUntilExit() == 128 + SIGKILL)
         try fixture.setFaults("[]")

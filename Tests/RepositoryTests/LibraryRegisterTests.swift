@@ -14,9 +14,9 @@ struct LibraryRegisterTests {
     }
 
     @Test func `has numbered rows`() {
-        let wanted = (1...51).map { $0 < 10 ? "L0\($0)" : "L\($0)" }
+        let wanted = (1...52).map { $0 < 10 ? "L0\($0)" : "L\($0)" }
         #expect(register.rows.map(\.number) == wanted)
-        #expect(defects.rows.map(\.number) == (1...22).map { $0 < 10 ? "B0\($0)" : "B\($0)" })
+        #expect(defects.rows.map(\.number) == (1...25).map { $0 < 10 ? "B0\($0)" : "B\($0)" })
     }
 
     @Test func `names tests that exist`() throws {

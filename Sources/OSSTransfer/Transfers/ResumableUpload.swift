@@ -125,11 +125,12 @@ public final class ResumableUpload: Sendable {
     /// cancelled. It throws `TransferError`, after all repetitions: `sourceChanged` if the
     /// file changed while it was sent, and again when it was sent again; `cannotResume`, only if
     /// the options forbid to start over, if it changed or the store has forgotten the upload: the
-    /// next start begins again. `alreadyExists` if an object is there that must not be replaced; `credentials`,
-    /// `forbidden`, `expired`; `remoteUnreachable`; `sourceMissing`; `localState` for the disk;
-    /// `configuration` for a file that is too large or metadata that no store takes; `corrupt` if
-    /// the store states another CRC-64 than that of what was sent; `alreadyRunning` if another
-    /// upload has the same record, and does not stop within two seconds. Starting a finished upload has no effect.
+    /// next start begins again. `alreadyExists` if an object is there that must not be replaced;
+    /// `credentials`, `forbidden`, `expired`; `remoteUnreachable`; `sourceMissing`; `localState`
+    /// for the disk; `configuration` for a file that is too large or metadata that no store takes;
+    /// `corrupt` if the store states another CRC-64 than that of what was sent; `alreadyRunning` if
+    /// another upload has the same record, and does not stop within two seconds. Starting a
+    /// finished upload has no effect.
     ///
     /// - Returns: The handle, ``transfer``.
     @discardableResult

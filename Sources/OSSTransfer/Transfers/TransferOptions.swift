@@ -70,8 +70,8 @@ public struct DownloadOptions: Sendable, Hashable {
     /// A pause closes a connection when all that has arrived is read, or when no more than this is
     /// missing. What is on its way by then comes again: little on a slow line.
     public var pauseLoss: Int64 = 1 << 20
-    /// Reserves room for the whole object before its bytes come: a disk that is too full is an error
-    /// at once, and a paused download keeps that room.
+    /// Reserves room for the whole object before its bytes come: a disk that is too full is an
+    /// error at once, and a paused download keeps that room.
     ///
     /// False: the partial file takes the room of the bytes that have come. A disk that becomes full
     /// ends the download with an error of code `localState`, and what came is kept.

@@ -43,8 +43,8 @@ public struct UploadOptions: Sendable, Hashable {
     /// only this instance can resume, and a process that ends leaves an unfinished upload at the
     /// store.
     public var recordDirectory: String?
-    /// What happens when what was sent is of no use, because the file changed since or meanwhile, or
-    /// the store has forgotten the upload: true begins again, once for each start, and says so;
+    /// What happens when what was sent is of no use, because the file changed since or meanwhile,
+    /// or the store has forgotten the upload: true begins again, once for each start, and says so;
     /// false is an error of code `cannotResume`, after which the next call begins again.
     public var startsOver = true
     /// Keeps the file's modification time and permissions in the object's metadata, as `mtime` and

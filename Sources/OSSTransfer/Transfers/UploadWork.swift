@@ -101,7 +101,8 @@ extension UploadWork {
 
     /// Sends what is missing and makes the object.
     ///
-    /// - Throws: `sourceKeepsChanging` if the file changed meanwhile. `cancelled` also after a pause; the record then has what the next attempt needs.
+    /// - Throws: `sourceKeepsChanging` if the file changed meanwhile. `cancelled` also after a
+    ///   pause; the record then has what the next attempt needs.
     private func sendOnce(_ store: any ObjectStore) async throws(ItemFailure) -> UploadedObject {
         do throws(ItemFailure) {
             let object = try await sendAll(store)

@@ -299,10 +299,9 @@ extension TransferManager {
     /// Forgets a transfer, whatever it does, and asks nobody: stops it and deletes what it left on
     /// this machine.
     ///
-    /// For one that has finished, whose file or object stays, this is the call; it is then forgotten
-    /// without an event. Parts of an unfinished upload stay at the store until
-    /// `MultipartUpload.abort()` or a rule of the bucket deletes them. It is told
-    /// as cancelled if it had not finished.
+    /// For one that has finished, whose file or object stays, this is the call; it is forgotten
+    /// without an event. One that had not finished is told as cancelled, and parts of an upload
+    /// stay at the store until `MultipartUpload.abort()` or a rule of the bucket deletes them.
     ///
     /// - Throws: `TransferError`: `notFound`; `locked` if it is being cancelled or added;
     ///   `localState` if something could not be deleted: the transfer is then paused.
