@@ -11,6 +11,9 @@ package struct TransferLimits: Sendable {
     /// Bytes that the system receives for one connection before they are read, at most; nil if that
     /// is not known.
     package var maximumUnread: Int64?
+    /// The largest content of a known length that goes in one request although it is larger than a
+    /// part, in bytes; 0 for none.
+    package var largestSinglePut: Int64 = 0
 
     package init(streamsPerFile: Int, checkpointInterval: Int64, maximumUncheckpointed: Int64) {
         self.streamsPerFile = streamsPerFile

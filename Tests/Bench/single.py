@@ -1,10 +1,11 @@
-"""Measures downloads of single objects by signed URLs beside curl, alternately, in the same run.
+"""Measures transfers of single objects beside curl and signed URLs, alternately, in the same run.
 
-usage: single.py PROGRAMS [--delay MS] [--runs N] [--sizes BYTES,…] [--fetch NAME=PROGRAM …]
+usage: single.py PROGRAMS [--uploads] [--delay MS] [--runs N] [--sizes BYTES,…]
+                 [--library NAME=PROGRAM …]
 
 PROGRAMS is the folder of osssync and osssync-server. NAME=PROGRAM is a build of TransferProgram: its
-column has the time of the download within the process, beside the time that curl itself reports. The
-first two columns are whole processes.
+column has the time of the transfer within the process, beside the time that curl itself reports. The
+first two columns are whole processes. An upload of curl is one PUT.
 """
 
 import argparse
@@ -17,17 +18,18 @@ import tempfile
 import time
 import urllib.request
 
-SIZES = {"200 kB": 200_000, "1 MB": 1_000_000, "6 MB": 6_000_000, "24 MB": 24_000_000,
-         "100 MB": 100_000_000}
+SIZES = {"1 kB": 1_000, "200 kB": 200_000, "1 MB": 1_000_000, "6 MB": 6_000_000, "15 MB": 15_000_000,
+         "24 MB": 24_000_000, "100 MB": 100_000_000}
 
 
 def options():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("programs")
+    parser.add_argument("--uploads", action="store_true", help="measure uploads, not downloads")
     parser.add_argument("--delay", type=int, default=60, help="of each answer, in milliseconds")
     parser.add_argument("--runs", type=int, default=7)
     parser.add_argument("--sizes", help="some of: " + ", ".join(SIZES))
-    parser.add_argument("--fetch", nargs="*", default=[], metavar="NAME=PROGRAM")
+    parser.add_argument("--library", nargs="*", default=[], metavar="NAME=PROGRAM")
     return parser.parse_args()
 
 
@@ -56,7 +58,7 @@ class Server:
                               env=self.environment, stdout=subprocess.PIPE, text=True).stdout
 
     def delay(self, milliseconds):
-        rules = [{"match": {"operation": "GetObject"}, "effect": {"delay": milliseconds / 1000}}]
+        rules = [{"match": {}, "effect": {"delay": milliseconds / 1000}}] if milliseconds else []
         request = urllib.request.Request(self.url + "/-/faults", method="POST",
                                          data=json.dumps(rules).encode())
         urllib.request.urlopen(request).read()
@@ -79,40 +81,74 @@ def own_time(words, environment):
                                 text=True).stdout)
 
 
-def ways(chosen, server, url, target):
-    """The columns: a name, what it is compared with, a command, and how it is timed."""
+def downloads(chosen, url, target):
+    """The columns: a command, and how it is timed."""
     curl = ["curl", "-sSf", "-o", target]
-    yield "curl", None, [*curl, url], process_time
-    yield ("get", "curl",
-           [os.path.join(chosen.programs, "osssync"), "get", "-q", url, target], process_time)
-    yield "curl itself", None, [*curl, "-w", "%{time_total}", url], own_time
-    for fetch in chosen.fetch:
-        name, program = fetch.split("=", 1)
-        yield name, "curl itself", [program, "fetch", "--url", url, "--path", target], own_time
+    yield [*curl, url], process_time
+    yield [os.path.join(chosen.programs, "osssync"), "get", "-q", url, target], process_time
+    yield [*curl, "-w", "%{time_total}", url], own_time
+    for _, program in libraries(chosen):
+        yield [program, "fetch", "--url", url, "--path", target], own_time
+
+
+def uploads(chosen, url, key, content):
+    """The same for uploads of a file to a key that has no object."""
+    curl = ["curl", "-sSf", "-o", "/dev/null", "-T", content]
+    yield [*curl, url], process_time
+    yield ([os.path.join(chosen.programs, "osssync"), "put", "-q", content, "oss://bench/" + key],
+           process_time)
+    yield [*curl, "-w", "%{time_total}", url], own_time
+    for _, program in libraries(chosen):
+        yield ([program, "send", "--bucket", "bench", "--key", key, "--path", content], own_time)
+
+
+def libraries(chosen):
+    return [library.split("=", 1) for library in chosen.library]
+
+
+def same(path, other):
+    with open(path, "rb") as one, open(other, "rb") as two:
+        return one.read() == two.read()
+
+
+def timed_download(chosen, server, column, _, target):
+    url = server.osssync("presign", "oss://bench/key", "--method", "GET").strip()
+    words, timed = list(downloads(chosen, url, target))[column]
+    server.delay(chosen.delay)
+    taken = timed(words, server.environment)
+    server.delay(0)
+    return taken
+
+
+def timed_upload(chosen, server, column, content, target):
+    key = f"key-{time.monotonic_ns()}"
+    url = server.osssync("presign", "oss://bench/" + key, "--method", "PUT").strip()
+    words, timed = list(uploads(chosen, url, key, content))[column]
+    server.delay(chosen.delay)
+    taken = timed(words, server.environment)
+    server.delay(0)
+    server.osssync("get", "-q", "oss://bench/" + key, target)
+    return taken
 
 
 def measure(chosen, server, folder, name):
-    content = os.path.join(folder, "content")
+    content, target = os.path.join(folder, "content"), os.path.join(folder, "target")
     with open(content, "wb") as file:
         file.write(os.urandom(SIZES[name]))
-    server.delay(0)
     server.osssync("put", "-q", "--force", content, "oss://bench/key")
-    url = server.osssync("presign", "oss://bench/key", "--method", "GET").strip()
-    server.delay(chosen.delay)
-    target = os.path.join(folder, "target")
-    times, bars = {}, {}
+    bars = [None, 0, None] + [2] * len(chosen.library)
+    times = [[] for _ in bars]
     for _ in range(chosen.runs):
-        for way, bar, words, timed in ways(chosen, server, url, target):
-            bars[way] = bar
+        for column, found in enumerate(times):
             if os.path.exists(target):
                 os.remove(target)
-            times.setdefault(way, []).append(timed(words, server.environment))
-            with open(target, "rb") as one, open(content, "rb") as other:
-                if one.read() != other.read():
-                    sys.exit(f"{way}: another content than that of {name}")
-    cells = [f"{min(all_):.1f}; {statistics.median(all_):.1f}"
-             + (f" ({min(all_) / min(times[bars[way]]):.2f})" if bars[way] else "")
-             for way, all_ in times.items()]
+            measured = timed_upload if chosen.uploads else timed_download
+            found.append(measured(chosen, server, column, content, target))
+            if not same(target, content):
+                sys.exit(f"column {column}: another content than that of {name}")
+    cells = [f"{min(found):.1f}; {statistics.median(found):.1f}"
+             + ("" if bar is None else f" ({min(found) / min(times[bar]):.2f})")
+             for found, bar in zip(times, bars)]
     print("| " + " | ".join([name, *cells]) + " |", flush=True)
 
 
@@ -122,8 +158,9 @@ def main():
     with tempfile.TemporaryDirectory(prefix="osssync-single-", dir="/dev/shm") as folder:
         server = Server(chosen.programs, folder)
         try:
-            names = [fetch.split("=")[0] for fetch in chosen.fetch]
-            print("| " + " | ".join(["object", "curl", "get", "curl itself", *names]) + " |")
+            whole = "put" if chosen.uploads else "get"
+            names = [name for name, _ in libraries(chosen)]
+            print("| " + " | ".join(["object", "curl", whole, "curl itself", *names]) + " |")
             for name in sizes:
                 measure(chosen, server, folder, name)
         finally:

@@ -48,17 +48,35 @@ struct GuideTests {
         #expect(try await transfer.value.file?.info.size == 0)
     }
 
-    @Test func `a file of up to 2 MiB goes in one request, a larger one in parts`() async throws {
-        for (size, expected) in [
-            (2 << 20, ["PutObject"]),
-            (2 << 20 + 1, ["InitiateMultipartUpload", "UploadPart", "UploadPart"]),
-        ] {
-            try fixture.write("file", StoreFixture.ramp(size))
-            fixture.server.clearRequestLog()
-            _ = try await fixture.resumable(UploadOptions()).run()
-            let sent = fixture.server.requestLog.map(\.operation)
-            #expect(sent.filter { $0 != "CompleteMultipartUpload" } == expected)
+    @Test(
+        arguments: [
+            (nil, 16 << 20, nil), (nil, 16 << 20 + 1, 9), (2 << 20, 2 << 20, nil),
+            (2 << 20, 2 << 20 + 1, 2), (32 << 20, 16 << 20 + 1, nil),
+        ] as [(Int64?, Int, Int?)]
+    )
+    func `what has up to 16 MiB, or the size of a part that is set, goes in one request`(
+        partSize: Int64?,
+        size: Int,
+        parts: Int?
+    ) async throws {
+        let content = StoreFixture.ramp(size)
+        try fixture.write("file", content)
+        var options = UploadOptions()
+        options.partSize = partSize
+        let expected =
+            parts.map { count in
+                ["InitiateMultipartUpload"] + Array(repeating: "UploadPart", count: count)
+            } ?? ["PutObject"]
+        func sent() -> [String] {
+            fixture.server.requestLog.map(\.operation).filter { $0 != "CompleteMultipartUpload" }
         }
+        fixture.server.clearRequestLog()
+        _ = try await fixture.resumable(options).run()
+        #expect(sent() == expected)
+        fixture.server.clearRequestLog()
+        let target = UploadTarget.object(try fixture.client(), key: "k")
+        _ = try await target.write(content, options: options)
+        #expect(sent() == expected)
     }
 
     /// Those that the guide gives to temporary keys.

@@ -43,6 +43,7 @@ struct UnseenWriteTests {
         try fixture.write("file", StoreFixture.ramp(size))
         var options = UploadOptions()
         options.ifExists = .fail
+        options.partSize = 5 << 20
         return try await ResumableUpload(
             of: fixture.path("file"),
             to: client(fixture),

@@ -5,15 +5,15 @@ import OSSTransfer
 /// One transfer of an app in a process that tests kill; or many, to be measured.
 ///
 /// ```sh
-/// TransferProgram download|upload|manage|sweep|many|kept|fetch [--path FILE] [--key KEY]
+/// TransferProgram download|upload|manage|sweep|many|kept|fetch|send [--path FILE] [--key KEY]
 ///     [--bucket BUCKET] [--records DIR] [--base DIR] [--identity NAME] [--part-size BYTES]
 ///     [--streams N] [--count N] [--url URL]
 /// ```
 ///
 /// `many` downloads an object to as many files by one manager and says how long it took; `kept`
 /// downloads it by signed URLs and keeps all finished downloads. Both say which threads,
-/// descriptors and memory the process has then. `fetch` downloads a signed URL and prints how many
-/// milliseconds that took within the process.
+/// descriptors and memory the process has then. `fetch` downloads a signed URL, `send` uploads a
+/// file, and both print how many milliseconds that took within the process.
 ///
 /// The account is that of the variables `OSS_…` of the environment. Exits with 0 if all is done,
 /// 5 if the disk is to blame, 75 if another transfer has the record or the file, else with 1.
@@ -54,6 +54,7 @@ struct TransferProgram {
         case "many": try await many()
         case "kept": try await kept()
         case "fetch": try await fetch()
+        case "send": try await send()
         case "sweep":
             let records = TransferRecords(directory: try value("--records"), base: values["--base"])
             _ = try await records.sweep(abandonedAfter: .zero)
@@ -132,11 +133,22 @@ struct TransferProgram {
 
     private func fetch() async throws(TransferError) {
         let urls = PresignedURLs(get: try value("--url"))
-        let (clock, path) = (ContinuousClock(), try value("--path"))
-        let start = clock.now
+        let (start, path) = (ContinuousClock.now, try value("--path"))
         let download = try ResumableDownload(from: .presigned(urls), to: path)
         _ = try await download.run()
-        let (seconds, attoseconds) = (clock.now - start).components
+        printMilliseconds(since: start)
+    }
+
+    private func send() async throws(TransferError) {
+        let (client, key, path) = (try client(), try value("--key"), try value("--path"))
+        let start = ContinuousClock.now
+        let upload = try ResumableUpload(of: path, to: client, key: key)
+        _ = try await upload.run()
+        printMilliseconds(since: start)
+    }
+
+    private func printMilliseconds(since start: ContinuousClock.Instant) {
+        let (seconds, attoseconds) = (ContinuousClock.now - start).components
         print(Double(seconds) * 1_000 + Double(attoseconds) / 1e15)
     }
 

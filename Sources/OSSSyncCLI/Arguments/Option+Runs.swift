@@ -255,7 +255,7 @@ extension Option {
         .help(
             "transfer large files in parts of SIZE, such as 8M; from 100K to 5G (default "
                 + "\(RunOptions.standard.partSize >> 20)M; 32M for get to a file, 2M for put of a "
-                + "file)"
+                + "file above 16M)"
         )
         .run(.value(\.partSize, .partSize))
         .single(.optional(\.partSize, .partSize))

@@ -125,11 +125,11 @@ extension DownloadSource {
 extension UploadTarget {
     /// Writes the object from a stream, such as standard input, up to its end.
     ///
-    /// A stream of up to `options.partSize` bytes is sent in one request, a longer one in parts, of
-    /// which those after the first 1,000 grow, so that they reach 5 TiB: at most 256 MiB of them
-    /// are in memory, or two parts where these are larger. If the call fails or is cancelled, the
-    /// upload is aborted; nothing can be resumed. A writer that was killed looks like the end of
-    /// the stream.
+    /// A stream of up to one part, 2 MiB unless `options.partSize` is set, is sent in one request,
+    /// a longer one in parts, of which those after the first 1,000 grow, so that they reach 5 TiB:
+    /// at most 256 MiB of them are in memory, or two parts where these are larger. If the call
+    /// fails or is cancelled, the upload is aborted; nothing can be resumed. A writer that was
+    /// killed looks like the end of the stream.
     ///
     /// - Parameters:
     ///   - descriptor: Open for reading; it stays open.
@@ -161,7 +161,8 @@ extension UploadTarget {
 }
 
 extension UploadTarget {
-    /// Writes the object from memory; more than a part in parts, several at once.
+    /// Writes the object from memory, in one request or in parts, as
+    /// ``UploadOptions/partSize`` says.
     ///
     /// - Parameters:
     ///   - bytes: The content.
@@ -188,9 +189,10 @@ extension UploadTarget {
 
     /// Writes the object from an asynchronous sequence of chunks, up to its end.
     ///
-    /// What fits into one part goes in one request; more goes in parts, several at once. In memory
-    /// are a chunk, one part that is being filled, and those that are being sent: up to
-    /// `options.streams`, and no more than 256 MiB of them, or two parts where these are larger.
+    /// What fits into one part goes in one request, or up to 16 MiB if `length` is given and
+    /// `options.partSize` is not; more goes in parts, several at once. In memory are a chunk, one
+    /// part that is being filled, and those that are being sent: up to `options.streams`, and no
+    /// more than 256 MiB of them, or two parts where these are larger.
     /// The sequence is asked for no more than that, and waits. If it throws, the call fails or is
     /// cancelled, the upload is aborted; nothing can be resumed. A sequence that ends too early
     /// without an error makes an object nevertheless, unless `length` says more.

@@ -10,6 +10,8 @@ struct TransferAttempts: Sendable {
     let subject: String
     /// The preferred size of a part or range, in bytes.
     let partSize: Int64
+    /// The largest content that goes in one request although it is larger than a part, in bytes.
+    let largestSinglePut: Int64
     /// Parts or ranges under way at once.
     let streams: Int
     /// Bytes that a pause may cost.
@@ -45,7 +47,8 @@ struct TransferAttempts: Sendable {
         onNotice: @escaping @Sendable (TransferNotice) -> Void
     ) {
         self.subject = subject
-        partSize = options.partSize
+        partSize = options.preferredPartSize
+        largestSinglePut = options.largestSinglePut
         streams = options.streams
         reconnects = options.reconnects
         self.onNotice = monitor.noting(subject, onNotice)
@@ -129,6 +132,7 @@ extension TransferAttempts {
         var limits = TransferLimits.standard
         limits.streamsPerFile = streams
         limits.maximumUnread = ReceiveBuffer.maximum
+        limits.largestSinglePut = largestSinglePut
         let environment = environment
         var context = TransferContext(
             store: LimitedStore(store, limiter),
@@ -178,14 +182,22 @@ protocol TransferOptions {
     var recordDirectory: String? { get }
     var identity: String? { get }
     var base: String? { get }
-    var partSize: Int64 { get }
+    var preferredPartSize: Int64 { get }
+    var largestSinglePut: Int64 { get }
     var streams: Int { get }
     var reconnects: ReconnectPolicy? { get }
     var progressInterval: Duration { get }
 }
 
-extension DownloadOptions: TransferOptions {}
-extension UploadOptions: TransferOptions {}
+extension DownloadOptions: TransferOptions {
+    var preferredPartSize: Int64 { partSize }
+    var largestSinglePut: Int64 { 0 }
+}
+
+extension UploadOptions: TransferOptions {
+    var preferredPartSize: Int64 { partSize ?? 2 << 20 }
+    var largestSinglePut: Int64 { partSize == nil ? Self.largestSinglePut : 0 }
+}
 
 extension TransferOptions {
     /// Where the record of a transfer of `path` is; `object` is nil for a download.
@@ -204,7 +216,7 @@ extension TransferOptions {
 
     /// Refuses what no transfer can have.
     func check(largestPart: Int64) throws(TransferError) {
-        try SettingBounds.check(partSize, "partSize", 1...largestPart)
+        try SettingBounds.check(preferredPartSize, "partSize", 1...largestPart)
         try SettingBounds.check(streams, "streams", 1...64)
         try SettingBounds.check(progressInterval, "progressInterval", SettingBounds.wait)
         try reconnects?.check()

@@ -25,16 +25,19 @@ public struct UploadOptions: Sendable, Hashable {
     ///
     /// Records name the file relative to it. Nil: records have absolute paths.
     public var base: String?
-    /// The preferred size of a part, in bytes: 2 MiB.
+    /// The preferred size of a part, in bytes; nil: files and other content of a known length go in
+    /// one request up to 16 MiB (over URLSession, 4 MiB), and above that in parts of 2 MiB.
     ///
-    /// A file that is no larger goes in one request. The size is raised to what the store takes
-    /// (OSS 100 KiB, S3 5 MiB) and grows with the file, so that 10,000 parts always suffice. With
-    /// another size than that of an unfinished upload, the upload starts over.
+    /// With a size, what is no larger goes in one request. One request is quickest, but sends
+    /// everything again if it is paused, or its process ends: specify a size where lines are slow.
+    /// The size is raised to what the store takes (OSS 100 KiB, S3 5 MiB) and grows with the file,
+    /// so that 10,000 parts always suffice. With another size than that of an unfinished upload,
+    /// the upload starts over.
     ///
     /// Over URLSession, without the trait `SystemLibraries`, what is sent is in memory, several
     /// times over: there a part has at most 4 MiB, or 8 MiB divided by ``streams``, but never less
     /// than 1 MiB or what the store takes, as long as 10,000 such parts make the file.
-    public var partSize: Int64 = 2 << 20
+    public var partSize: Int64?
     /// Parts that are sent at once: 4.
     public var streams = 4
     /// Where the record of an unfinished upload is kept, so that another process can resume it.
@@ -64,7 +67,9 @@ public struct UploadOptions: Sendable, Hashable {
         var options = self
         #if !SystemLibraries
         let share = max(1 << 20, min(Self.largestHeld, Self.mostHeld / Int64(max(1, streams))))
-        options.partSize = min(partSize, share)
+        if partSize != nil || preferredPartSize > share {
+            options.partSize = min(preferredPartSize, share)
+        }
         #endif
         return options
     }
@@ -74,6 +79,9 @@ public struct UploadOptions: Sendable, Hashable {
     /// URLSession has up to six copies of a body.
     private static let mostHeld: Int64 = 8 << 20
     private static let largestHeld: Int64 = 4 << 20
+    static let largestSinglePut = largestHeld
+    #else
+    static let largestSinglePut: Int64 = 16 << 20
     #endif
 
     func check(for dialect: StoreDialect) throws(TransferError) {

@@ -153,7 +153,8 @@ extension UploadWork {
     /// The one request of a small file is asked about by the client, right before it.
     private func check(_ size: Int64, _ context: TransferContext) async throws(ItemFailure) {
         let dialect = context.store.dialect
-        let isLarge = size > max(attempts.partSize, dialect.minimumPartSize)
+        let smallest = max(attempts.partSize, dialect.minimumPartSize)
+        let isLarge = size > max(smallest, attempts.largestSinglePut)
         guard details.isNew, isLarge,
             dialect.versionsIgnoreConditions || !dialect.refusesAtOnce,
             try await !hasBegun

@@ -75,9 +75,13 @@ package struct StreamUpload: Sendable {
     /// Sends everything up to the end of the stream.
     package func run() async throws(ItemFailure) -> Finished {
         do {
+            var preferred = context.partSize
+            if let length, length <= context.limits.largestSinglePut {
+                preferred = max(preferred, length)
+            }
             let sizes = try GrowingParts(
                 length: length,
-                preferred: context.partSize,
+                preferred: preferred,
                 context.store.dialect
             )
             if details.isNew { try await context.requireAbsent(key) }

@@ -286,7 +286,8 @@ extension Uploader {
         _ layout: PartLayout,
         _ attempt: inout Attempt
     ) async throws -> (UploadState, [UploadState.Effect]) {
-        let isMultipart = layout.objectSize > layout.partSize
+        let isMultipart =
+            layout.objectSize > max(layout.partSize, context.limits.largestSinglePut)
         let streams = context.limits.streamsPerFile
         let mayHaveRecord = context.hasRecords || isMultipart
         if mayHaveRecord, let checkpoint = try await context.records.upload(key) {
