@@ -29,8 +29,11 @@ package struct SystemCallError: Error, Sendable, Hashable {
     /// What can be done about a name that may not be taken from what has it.
     private var remedy: String {
         guard errno == EPERM, call.hasPrefix("rename") || call == "unlinkat" else { return "" }
-        return " (it is immutable, or another user's in a directory with the sticky bit); run "
-            + "osssync as its owner or as root, or exclude it"
+        return " (it is immutable, or another user's in a directory with the sticky bit)"
+            + Wording.of(
+                library: "",
+                program: "; run osssync as its owner or as root, or exclude it"
+            )
     }
 }
 
@@ -104,14 +107,16 @@ package enum LocalError: Error, Sendable, Hashable {
             "more users may enter '\(path)' than may enter what is to be copied into it; choose "
                 + "one that does not exist"
         case .refusedDirectory(let path, let reason):
-            "'\(path)' is not mirrored: \(reason). A push with --state-dir PATH can send it; "
-                + "anything else needs a separate directory"
+            "'\(path)' is not mirrored: \(reason). A push with "
+                + Wording.of(library: "a state directory elsewhere", program: "--state-dir PATH")
+                + " can send it; anything else needs a separate directory"
         case .identityOfState(let path):
             "'\(path.display)' is a file of the state of a mirror, and is not downloaded"
         case .unsafeDirectory(let path, let reason): "'\(path)' is not safe to use: \(reason)"
         case .notAState(let path):
             "'\(path)' is not the state of a mirror and is not empty: it would not be mirrored any "
-                + "more. Choose an empty or new directory with --state-dir"
+                + "more. Choose an empty or new directory"
+                + Wording.of(library: "", program: " with --state-dir")
         case .symlinkInPath(let path):
             "'\(path.display)' is a symbolic link, and links are never followed"
         case .parentIsFile(let path):

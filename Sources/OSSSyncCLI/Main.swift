@@ -29,7 +29,9 @@ enum Main {
                 exit(ExitCode.localState.rawValue)
             }
             // The one unstructured task: a signal cancels it, and it is awaited at once.
-            let task = Task { await CommandRunner.run(arguments, environment: environment) }
+            let task = namingOptions {
+                Task { await CommandRunner.run(arguments, environment: environment) }
+            }
             StopSignals.install { task.cancel() }
             // Threads of libcurl may still run, and `exit` would pull their libraries from under
             // them. Nothing is buffered that it would write.

@@ -193,7 +193,8 @@ extension TransferError {
     package static var interrupted: TransferError {
         TransferError(
             code: .cancelled,
-            message: "interrupted; run the same command to resume"
+            message: "interrupted; run "
+                + Wording.of(library: "it again", program: "the same command") + " to resume"
         )
     }
 }

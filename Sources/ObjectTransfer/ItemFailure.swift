@@ -142,19 +142,32 @@ package enum ItemFailure: Error, Sendable, Hashable {
     }
 
     /// The object is encrypted, and nothing decrypts it.
-    package static let encrypted = ItemFailure.storage(
-        message: "the content is encrypted; 'osssync get --encryption-password-file FILE' decrypts "
-            + "it, and 'osssync init --encrypt DIR REMOTE' links a directory in which it is "
-            + "decrypted",
-        cause: .unsupported
-    )
+    package static var encrypted: ItemFailure {
+        .storage(
+            message: "the content is encrypted"
+                + Wording.of(
+                    library: ", and nothing decrypts it here; it can be taken as it is stored",
+                    program: "; 'osssync get --encryption-password-file FILE' decrypts it, and "
+                        + "'osssync init --encrypt DIR REMOTE' links a directory in which it is "
+                        + "decrypted"
+                ),
+            cause: .unsupported
+        )
+    }
 
     /// The same of one that is in the way of what was to be done.
-    package static let encryptedAndKept = ItemFailure.storage(
-        message: "the object is encrypted, and this mirror is not, so it is neither replaced nor "
-            + "deleted; 'osssync init --encrypt DIR REMOTE' links a directory with such objects",
-        cause: .unsupported
-    )
+    package static var encryptedAndKept: ItemFailure {
+        .storage(
+            message: "the object is encrypted, and this mirror is not, so it is neither replaced "
+                + "nor deleted"
+                + Wording.of(
+                    library: "",
+                    program: "; 'osssync init --encrypt DIR REMOTE' links a directory with such "
+                        + "objects"
+                ),
+            cause: .unsupported
+        )
+    }
 
     /// True if the object was gone.
     package var isVanished: Bool {

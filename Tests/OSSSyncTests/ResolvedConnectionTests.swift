@@ -115,7 +115,7 @@ struct ResolvedConnectionTests {
             "the provider 'minio' has no default endpoint; specify --endpoint or set "
                 + "AWS_ENDPOINT_URL"
         ) {
-            try home.resolve(remote: "s3://bucket") { $0.provider = "minio" }
+            try namingOptions { try home.resolve(remote: "s3://bucket") { $0.provider = "minio" } }
         }
         expect("'gcs' is not a provider; supported are aws, minio, seaweedfs, r2, ceph, generic") {
             try home.resolve(remote: "s3://bucket") { $0.provider = "gcs" }
@@ -188,7 +188,9 @@ struct ResolvedConnectionTests {
                 "'\(shown)' is plain http, where anyone on the network path can read and change "
                     + "everything; use https, or --insecure-http"
             ) {
-                try home.resolve(["OSS_REGION": "cn-hangzhou", "OSS_ENDPOINT": host])
+                try namingOptions {
+                    try home.resolve(["OSS_REGION": "cn-hangzhou", "OSS_ENDPOINT": host])
+                }
             }
             let allowed = try home.resolve(["OSS_REGION": "cn-hangzhou", "OSS_ENDPOINT": host]) {
                 $0.allowsInsecureHTTP = true
@@ -205,13 +207,13 @@ struct ResolvedConnectionTests {
     @Test func `without what it needs is told what to give`() throws {
         let home = try TemporaryHome()
         expect("no endpoint and no region is configured; specify --endpoint or --region") {
-            try home.resolve()
+            try namingOptions { try home.resolve() }
         }
         expect(
             "the region of 'oss.example' is not known, and V4 signatures need it; specify "
                 + "--region"
         ) {
-            try home.resolve { $0.endpoint = "oss.example" }
+            try namingOptions { try home.resolve { $0.endpoint = "oss.example" } }
         }
         let old = try home.resolve {
             $0.endpoint = "oss.example"

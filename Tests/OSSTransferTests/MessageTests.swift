@@ -1,5 +1,6 @@
 import OSSBucket
 import OSSTransfer
+import ObjectStorage
 import StorageServer
 import StoreFixture
 import Testing
@@ -29,6 +30,52 @@ struct MessageTests {
         }
         #expect(device == "localState: '/dev/null': it is a character device, not a file")
         #expect(fixture.server.requestLog.isEmpty)
+    }
+
+    private static func failure(_ error: TransportError) -> String {
+        StorageError(kind: .transport(error), operation: "GetObject").message
+    }
+
+    private static func answer(_ status: Int, _ code: String, _ text: String = "") -> String {
+        StorageError(
+            kind: .service(status: status, code: code),
+            operation: "PutObject",
+            serviceMessage: text
+        ).message
+    }
+
+    @Test(
+        arguments: [
+            { EndpointError.missing.message },
+            { EndpointError.missingOf(provider: "minio").message },
+            { failure(.tlsFailed(reason: "")) },
+            { failure(.proxyFailed(reason: "")) },
+            { answer(400, "AuthorizationHeaderMalformed") },
+            { answer(400, "InvalidPart", "All parts must have the same length.") },
+            { answer(403, "PathStyleDomainForbidden") },
+            { ItemFailure.encrypted.message },
+            { TransferError.interrupted.message },
+            {
+                let account = AccessKey(id: "id", secret: "secret")
+                var store = StoreConfiguration(region: nil, credentials: .fixed(account))
+                store.endpoint = "http://example.com"
+                return await message { _ = try BucketClient("b", configuration: store) } ?? ""
+            },
+            {
+                let account = AccessKey(id: "id", secret: "secret")
+                var store = StoreConfiguration(region: nil, credentials: .fixed(account))
+                store.endpoint = "https://example.com"
+                return await message { _ = try BucketClient("b", configuration: store) } ?? ""
+            },
+        ] as [@Sendable () async -> String]
+    )
+    func `name no option of the program, which has its own`(
+        message: @escaping @Sendable () async -> String
+    ) async {
+        let told = await message()
+        #expect(!told.isEmpty && !told.contains("--") && !told.contains("'osssync "))
+        let ofProgram = await namingOptions { Task { await message() } }.value
+        #expect(ofProgram != told)
     }
 
     @Test(

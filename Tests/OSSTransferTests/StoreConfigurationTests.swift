@@ -65,16 +65,16 @@ struct StoreConfigurationTests {
 
     @Test(
         arguments: [
-            (nil, nil, "no endpoint and no region is configured; specify --endpoint or --region"),
+            (nil, nil, "no endpoint and no region is configured; specify one of them"),
             (
                 "cn-hangzhou", "http://example.com",
                 "'http://example.com' is plain http, where anyone on the network path can read "
-                    + "and change everything; use https, or --insecure-http"
+                    + "and change everything; use https, or set allowsInsecureHTTP"
             ),
             (
                 nil, "https://example.com",
                 "the region of 'example.com' is not known, and V4 signatures need it; specify "
-                    + "--region"
+                    + "the region"
             ),
         ] as [(String?, String?, String)]
     )

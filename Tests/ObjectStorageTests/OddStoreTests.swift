@@ -289,7 +289,7 @@ struct OddStoreTests {
             kind: .service(status: 403, code: code),
             operation: "ListObjectsV2"
         )
-        #expect(error.message.hasSuffix("Specify --addressing virtual"))
+        #expect(error.message.hasSuffix("Specify the addressing virtual"))
         #expect(error.isMisconfigured)
     }
 

@@ -46,6 +46,30 @@ struct RuleTests {
         #expect(found == [])
     }
 
+    /// What only the program reaches: configuration files and the walk of a mirror.
+    private static let ofMirrors = [
+        "Sources/ObjectStorage/Credentials/", "Sources/LocalStorage/Walk/WalkIssue.swift",
+        "Sources/LocalStorage/SystemCalls/DiskRefusals.swift",
+    ]
+
+    @Test func `messages of what an app links name options only to the program`() throws {
+        let linked: Set = [
+            "SyncModel", "ObjectStorage", "LocalStorage", "ObjectTransfer", "OSSTransfer",
+            "OSSBucket", "OSSTransferFoundation", "OSSTransferTesting",
+        ]
+        let files = try sources().filter { file in
+            linked.contains(file.target) && file.mentions(["--", "'osssync "])
+                && !Self.ofMirrors.contains { file.path.hasPrefix($0) }
+        }
+        #expect(!files.isEmpty)
+        for file in files {
+            let code = file.code.map(\.text).joined(separator: "\n")
+            let ofLibrary = code.replacing(/program:\s*"[^"]*"(?:\s*\+\s*"[^"]*")*/, with: "")
+            let texts = ofLibrary.matches(of: /"[^"\n]*(?:--[a-z]|'osssync )[^"\n]*"/).map(\.output)
+            #expect(texts == [], "\(file.path)")
+        }
+    }
+
     @Test func `every form of a small file is in the test that damages each byte`() throws {
         let test = try everything().first { $0.path.hasSuffix("/StateFileTests.swift") }
         let known = try #require(test).code.map(\.1).joined(separator: "\n")

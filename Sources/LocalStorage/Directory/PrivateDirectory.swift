@@ -49,9 +49,11 @@ enum PrivateDirectory {
     }
 
     /// What is said of a file system on which everybody may write.
-    private static let withoutPermissions =
-        "this file system keeps no permissions, and other users can write to it; specify a "
-        + "--state-dir on another one, or mount it with 'umask=077'"
+    private static var withoutPermissions: String {
+        "this file system keeps no permissions, and other users can write to it; specify "
+            + Wording.of(library: "a directory", program: "a --state-dir")
+            + " on another one, or mount it with 'umask=077'"
+    }
 
     /// The directory, and whether it was made.
     private static func openOrMake(

@@ -51,13 +51,14 @@ package struct StoreLocation: Sendable {
             throw Self.usage(
                 "'\(displayText(endpoint.origin(bucket: nil)))' is plain http, where anyone on "
                     + "the network path can read and change everything; use https, or "
-                    + "--insecure-http"
+                    + Wording.of(library: "set allowsInsecureHTTP", program: "--insecure-http")
             )
         }
         if signature == .v4, endpoint.region == nil {
             throw Self.usage(
                 "the region of '\(displayText(endpoint.host))' is not known, and V4 signatures "
-                    + "need it; specify --region"
+                    + "need it; specify "
+                    + Wording.of(library: "the region", program: "--region")
             )
         }
     }

@@ -360,7 +360,8 @@ extension StorageClient {
             throw request.failure(
                 .invalidRequest(
                     "the bucket's region is part of every signature and cannot be determined from"
-                        + " the endpoint: specify --region"
+                        + " the endpoint: specify "
+                        + Wording.of(library: "the region", program: "--region")
                 )
             )
         }

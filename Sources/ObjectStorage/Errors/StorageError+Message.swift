@@ -84,13 +84,19 @@ extension StorageError {
             return "Nothing was sent. The endpoint answers without TLS: specify it as"
                 + " http://\(displayText((host ?? "HOST").utf8))"
         case .transport(.tlsFailed):
-            return "Nothing was sent. Check the endpoint's name and the system's certificates, or"
-                + " specify a certificate authority with --ca-file"
+            return "Nothing was sent. Check the endpoint's name and the system's certificates"
+                + Wording.of(
+                    library: Self.authoritySetting,
+                    program: ", or specify a certificate authority with --ca-file"
+                )
         case .transport(.dnsFailed), .transport(.connectFailed):
             return "Check the endpoint's name and the network"
         case .transport(.proxyFailed):
-            return "Check http_proxy, https_proxy and all_proxy in the environment, and whether the"
-                + " proxy's address there has its user and password"
+            return Wording.of(
+                library: "Check the proxy, and whether its URL has the user and the password",
+                program: "Check http_proxy, https_proxy and all_proxy in the environment, and"
+                    + " whether the proxy's address there has its user and password"
+            )
         case .protocolViolation where key == nil:
             return
                 "Check the endpoint: a web page, a login portal or a proxy may have answered in its"
@@ -98,6 +104,15 @@ extension StorageError {
         case .service(let status, let code): return serviceAdvice(status: status, code: code)
         default: return nil
         }
+    }
+
+    /// URLSession takes the system's authorities only.
+    private static var authoritySetting: String {
+        #if SystemLibraries
+        ", or set caFile to a file of certificate authorities"
+        #else
+        ""
+        #endif
     }
 
     /// True for what OpenSSL says of an answer in plain text.
@@ -115,7 +130,7 @@ extension StorageError {
     private func serviceAdvice(status: Int, code: String) -> String? {
         if isOfOtherRegion {
             return "Requests are signed for another region than the bucket's: specify the right"
-                + " one with --region" + signed
+                + " one" + Wording.of(library: "", program: " with --region") + signed
         }
         if isSignedURL, isAccessDenied {
             return isExpired
@@ -135,7 +150,8 @@ extension StorageError {
             return "Get new temporary credentials" + signed
         case "InvalidPart"
         where serviceMessage?.utf8.firstIndex(ofBytes: "same length".utf8) != nil:
-            return "This store takes parts of one size only: specify --provider r2"
+            return "This store takes parts of one size only: specify "
+                + Wording.of(library: "the provider r2", program: "--provider r2")
         case "RequestTimeTooSkewed": return "Set this machine's clock"
         case "InvalidObjectState": return "Restore the object first"
         case "NoSuchBucket":
@@ -144,7 +160,9 @@ extension StorageError {
         case "PublicEndpointForbidden":
             return "This account can read and write data only through its own domain (CNAME) or"
                 + " the internal endpoint"
-        case _ where Self.virtualHostCodes.contains(code): return "Specify --addressing virtual"
+        case _ where Self.virtualHostCodes.contains(code):
+            return "Specify "
+                + Wording.of(library: "the addressing virtual", program: "--addressing virtual")
         case Self.unreadableCode:
             return "The answer is not that of an object store: check the endpoint"
         case "TransferAccelerationDisabled":

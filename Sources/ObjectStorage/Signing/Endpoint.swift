@@ -87,10 +87,12 @@ package enum EndpointError: Error, Sendable, Hashable {
 
     package var message: String {
         switch self {
-        case .missing: "no endpoint and no region is configured; specify --endpoint or --region"
+        case .missing:
+            "no endpoint and no region is configured; specify "
+                + Wording.of(library: "one of them", program: "--endpoint or --region")
         case .missingOf(let provider):
-            "the provider '\(provider)' has no default endpoint; specify --endpoint or set "
-                + "AWS_ENDPOINT_URL"
+            "the provider '\(provider)' has no default endpoint; specify "
+                + Wording.of(library: "one", program: "--endpoint or set AWS_ENDPOINT_URL")
         case .unknownScheme(let scheme):
             "an endpoint begins with https:// or http://, not with '\(displayText(scheme.utf8))://'"
         case .notAHost(let text):

@@ -53,7 +53,8 @@ struct GrowingParts: Sendable, Hashable {
     /// What is said before so many bytes are read in vain.
     var warning: String {
         "the store takes parts of one size only, so at most \(capacity) bytes of this stream can "
-            + "be stored; specify a larger --part-size for more"
+            + "be stored; specify a larger "
+            + Wording.of(library: "partSize", program: "--part-size") + " for more"
     }
 
     /// What all parts together can hold, in bytes.
