@@ -1,5 +1,7 @@
 import OSSTransfer
+import ObjectStorage
 import StoreFixture
+import SyncModel
 import SyncTestSupport
 import Synchronization
 import Testing
@@ -149,6 +151,26 @@ struct OddServerTests {
         #expect(later.count > 1)
         #expect(later.allSatisfy { $0["range"] != nil && $0["if-match"] == "\"5f\"" })
         #expect(server.requests.allSatisfy { $0["if-range"] == nil })
+    }
+
+    /// It may be an MD5, or look like one.
+    @Test(arguments: [true, false])
+    func `whose tags have 32 digits is asked once, and believed if they are the MD5`(
+        isDigest: Bool
+    ) async throws {
+        let tag =
+            isDigest
+            ? hexadecimalText(Digest.md5(Self.content)) : "5f" + String(repeating: "0", count: 30)
+        let server = ScriptedServer { request, _ in
+            [Self.answer(request, etag: "\"\(tag)\"", ignoresRanges: false)]
+        }
+        defer { server.stop() }
+        let notices = Notices()
+        let file = try await download(server, fixture, notices).run().file
+        #expect(file?.isVerified == isDigest && notices.all == [])
+        #expect(fixture.content("file") == Self.content)
+        let asked = server.requests.filter { $0.method == "GET" }.compactMap { $0["range"] }
+        #expect(Set(asked).count == asked.count && asked.count == 5)
     }
 
     @Test func `without an ETag says what is missing`() async throws {

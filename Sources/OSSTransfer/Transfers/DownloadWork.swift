@@ -180,8 +180,6 @@ extension DownloadWork {
                 ?? ObjectMetadata(size: finished.object.size, etag: finished.object.etag),
             finished.received,
             isVerified: finished.checksum != nil
-                && (!store.dialect.computesChecksum || finished.object.crc64 != nil
-                    || finished.object.size == 0)
         )
     }
 
