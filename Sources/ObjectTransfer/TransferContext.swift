@@ -109,10 +109,11 @@ package struct TransferContext: Sendable {
     /// - Throws: `vanished` if it is gone.
     package func head(
         _ key: ObjectKey,
-        knownSize: Int64 = 0
+        knownSize: Int64 = 0,
+        isInOneGo: Bool = false
     ) async throws(ItemFailure) -> (object: PinnedObject, metadata: ObjectMetadata) {
         let metadata = try await metadata(key, knownSize: knownSize)
-        return (try pinned(metadata), metadata)
+        return (try pinned(metadata, isInOneGo: isInOneGo), metadata)
     }
 
     /// - Throws: `alreadyExists` if there is an object of that key.
@@ -129,9 +130,14 @@ package struct TransferContext: Sendable {
         throw .alreadyExists(nil)
     }
 
-    /// The version that an answer is of.
-    func pinned(_ metadata: ObjectMetadata) throws(ItemFailure) -> PinnedObject {
-        guard let etag = metadata.etag else { throw .withoutETag(metadata) }
+    /// The version that an answer is of; without a tag if all of it comes in one answer.
+    func pinned(
+        _ metadata: ObjectMetadata,
+        isInOneGo: Bool = false
+    ) throws(ItemFailure) -> PinnedObject {
+        guard let etag = isInOneGo ? metadata.versionTag : metadata.etag else {
+            throw .withoutETag(metadata)
+        }
         let crc64 = store.dialect.computesChecksum ? metadata.crc64 : nil
         return PinnedObject(etag: etag, size: metadata.size, crc64: crc64)
     }
@@ -142,6 +148,14 @@ package struct TransferContext: Sendable {
             "an unfinished upload of '\(key.display)' could not be aborted, and its parts use "
                 + "space in the bucket: \(error.message)"
         )
+    }
+}
+
+extension ObjectMetadata {
+    /// The tag; where a server gives none, a weak one of time and size, by which no request can
+    /// name the version.
+    var versionTag: ETag? {
+        etag ?? lastModified.map { ETag(wire: "W/\"\($0.seconds)-\(size)\"") }
     }
 }
 
@@ -158,7 +172,9 @@ extension ItemFailure {
     /// Nothing can be pinned to a version that has no tag.
     static func withoutETag(_ metadata: ObjectMetadata) -> ItemFailure {
         .storage(
-            message: "the server gives no ETag for the object, so nothing tells its versions apart",
+            message: "the server gives no ETag for the object"
+                + (metadata.lastModified == nil ? ", and no time of its last change" : "")
+                + ", so nothing tells its versions apart",
             answer: ServiceAnswer(requestID: metadata.requestID),
             cause: .unsupported
         )

@@ -24,11 +24,12 @@ struct OddServerTests {
         _ request: ScriptedRequest,
         etag: String?,
         ignoresRanges: Bool,
-        sending limit: Int = .max
+        sending limit: Int = .max,
+        other: [String] = []
     ) -> ScriptedAction {
         let bounds = request["range"]?.dropFirst("bytes=".count).split(separator: "-")
             .compactMap { Int($0) }
-        var lines = etag.map { ["ETag: " + $0] } ?? []
+        var lines = other + (etag.map { ["ETag: " + $0] } ?? [])
         var (status, body) = ("200 OK", content)
         if let bounds, !ignoresRanges {
             let last = min(bounds[1], content.count - 1)
@@ -153,6 +154,27 @@ struct OddServerTests {
         #expect(server.requests.allSatisfy { $0["if-range"] == nil })
     }
 
+    @Test func `without an ETag takes all of it in one request`() async throws {
+        let server = ScriptedServer { request, _ in
+            let time = "Last-Modified: Sat, 04 Apr 2026 08:00:00 GMT"
+            return [Self.answer(request, etag: nil, ignoresRanges: false, other: [time])]
+        }
+        defer { server.stop() }
+        let notices = Notices()
+        let file = try await download(server, fixture, notices).run().file
+        #expect(file?.info.size == 300_000 && file?.info.etag == "" && file?.isVerified == false)
+        #expect(fixture.content("file") == Self.content)
+        #expect(
+            warnings(notices) == [
+                "'key': the server gives no ETag, so a download that is interrupted starts over"
+            ]
+        )
+        let asked = server.requests.filter { $0.method == "GET" }.map { $0["range"] }
+        #expect(asked == ["bytes=0-65535", nil])
+        #expect(server.requests.allSatisfy { $0["if-match"] == nil })
+        #expect(fixture.names(in: "records") == [])
+    }
+
     /// It may be an MD5, or look like one.
     @Test(arguments: [true, false])
     func `whose tags have 32 digits is asked once, and believed if they are the MD5`(
@@ -173,7 +195,7 @@ struct OddServerTests {
         #expect(Set(asked).count == asked.count && asked.count == 5)
     }
 
-    @Test func `without an ETag says what is missing`() async throws {
+    @Test func `without an ETag and a time says what is missing`() async throws {
         let server = ScriptedServer { request, _ in
             [Self.answer(request, etag: nil, ignoresRanges: false)]
         }

@@ -244,7 +244,7 @@ extension Downloader {
         _ attempt: Attempt
     ) async -> [DownloadState.Effect] {
         do {
-            let found = try await context.head(key, knownSize: attempt.object.size)
+            let found = try await head(knownSize: attempt.object.size)
             guard !isUncheckedLink(found) else { return state.lookUpFailed(Self.uncheckedLink) }
             return state.lookedUp(found.object)
         } catch {
@@ -256,13 +256,13 @@ extension Downloader {
         _ state: inout DownloadState,
         _ attempt: inout Attempt
     ) async -> [DownloadState.Effect] {
-        if let opened = attempt.opened, opened.etag == attempt.object.etag {
+        if let opened = attempt.opened, opened.versionTag == attempt.object.etag {
             attempt.opened = nil
             attempt.metadata = opened
             return state.confirmed(attempt.object)
         }
         do {
-            let found = try await context.head(key, knownSize: attempt.object.size)
+            let found = try await head(knownSize: attempt.object.size)
             let isSame = found.object.etag == attempt.object.etag
             guard isSame || !isUncheckedLink(found) else {
                 return state.confirmFailed(Self.uncheckedLink)
@@ -291,8 +291,10 @@ extension Downloader {
     )
 
     /// The object as it is now.
-    func head() async throws(ItemFailure) -> (object: PinnedObject, metadata: ObjectMetadata) {
-        try await context.head(key)
+    func head(
+        knownSize: Int64 = 0
+    ) async throws(ItemFailure) -> (object: PinnedObject, metadata: ObjectMetadata) {
+        try await context.head(key, knownSize: knownSize, isInOneGo: ranges.isInOneGo)
     }
 
     /// True if what has arrived is encrypted, and nothing decrypts it.

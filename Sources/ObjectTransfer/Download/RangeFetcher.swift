@@ -215,10 +215,11 @@ struct RangeFetcher: Sendable {
     ) async throws(StorageError) -> ObjectMetadata {
         let request = ObjectOpening.request(context.objectKey(key), length: nil)
         let metadata = try await context.store.open(request) { opened in
-            let isSame = opened.metadata.etag == object.etag
+            let isSame = opened.metadata.versionTag == object.etag
             return isSame && opened.range.length == object.size ? sink : nil
         }
-        guard let found = metadata.etag, found == object.etag, metadata.size == object.size else {
+        guard let found = metadata.versionTag, found == object.etag, metadata.size == object.size
+        else {
             throw StorageError(
                 kind: .integrity(
                     .objectChanged(expected: object.etag, found: metadata.etag ?? ETag(wire: ""))

@@ -53,7 +53,7 @@ package struct UnlistedDownload: Sendable {
         switch await open(length: length) {
         case .ended(let result): return try result.get()
         case .empty:
-            let found = try await context.head(key)
+            let found = try await context.head(key, isInOneGo: true)
             let downloader = self.downloader(found.object.size)
             var (state, attempt) = downloader.start(found)
             return try await downloader.finish(&state, &attempt)
@@ -83,7 +83,7 @@ package struct UnlistedDownload: Sendable {
             do throws(StorageError) {
                 let opened = try await opening.opened()
                 do throws(ItemFailure) {
-                    let object = try context.pinned(opened.metadata)
+                    let object = try context.pinned(opened.metadata, isInOneGo: true)
                     var downloader = self.downloader(object.size)
                     let isInOneGo = opened.ignoresRanges || object.etag.isWeak
                     downloader.ranges.opening = opening
@@ -139,10 +139,15 @@ extension Downloader {
         _ group: inout TaskGroup<RangeEnd>
     ) async throws(ItemFailure) -> FinishedDownload {
         if ranges.isInOneGo {
+            let what =
+                if opened.metadata.etag == nil {
+                    "gives no ETag"
+                } else {
+                    opened.ignoresRanges ? "sends only whole objects" : "gives a weak ETag only"
+                }
             context.observer.warned(
-                "'\(key.display)': the server "
-                    + (opened.ignoresRanges ? "sends only whole objects" : "gives a weak ETag only")
-                    + ", so a download that is interrupted starts over"
+                "'\(key.display)': the server \(what), so a download that is interrupted starts "
+                    + "over"
             )
         }
         var (state, attempt) = start((object, opened.metadata))
