@@ -15,7 +15,7 @@ internal import SyncModel
 /// Its ``client`` is an ordinary `BucketClient`: single calls, listings, multipart uploads and
 /// transfers run the same code as with a real store, and no byte leaves the process. The bucket
 /// speaks the dialect of OSS, and has neither versions, tags, encryption, callbacks nor archive
-/// classes; a signed URL leads nowhere.
+/// classes. A signed URL leads nowhere: a download of it is an error of code `configuration`.
 public final class InMemoryBucket: Sendable {
     /// A client of this bucket.
     public let client: BucketClient

@@ -84,6 +84,35 @@ struct InMemoryBucketTests {
         #expect(try await bucket.client.incompleteUploads() == [])
     }
 
+    @Test func `has signed URLs that are refused at once`() async throws {
+        let bucket = InMemoryBucket()
+        let url = try await bucket.client.presignedURL(.get, key: "k", lifetime: .seconds(60))
+        let error = #expect(throws: TransferError.self) {
+            try DownloadSource.presigned(PresignedURLs(get: url))
+        }
+        #expect(error?.code == .configuration)
+        #expect(error?.message.contains("a bucket in memory leads nowhere") == true)
+    }
+
+    @Test func `comes with what a preview of a list shows`() {
+        let progress = TransferProgress(stepBytes: 1, completedBytes: 5, totalBytes: 10)
+        let info = ObjectInfo(key: "k", size: 10, etag: "e")
+        let file = DownloadedFile(path: "film", info: info, crc64: 1, isVerified: true)
+        let row = ManagedTransfer(
+            id: "film",
+            kind: .download,
+            path: "film",
+            state: .running,
+            completedBytes: progress.completedBytes,
+            totalBytes: progress.totalBytes
+        )
+        #expect(row.state == .running && row.totalBytes == 10 && row.allowsExpensiveNetwork)
+        let object = UploadedObject(key: "k", size: 10, etag: "e")
+        let outcomes: [TransferJob.Outcome] = [.downloaded(file), .uploaded(object)]
+        let events = outcomes.map { TransferEvent(id: row.id, kind: .finished($0)) }
+        #expect(events.map(\.id) == ["film", "film"])
+    }
+
     @Test func `fails as it is told to`() async throws {
         let bucket = InMemoryBucket()
         bucket["k"] = [1]

@@ -157,6 +157,12 @@ public struct DownloadSource: Sendable {
             throw usage("not a signed URL: \(error.message)")
         }
         let endpoint = pair.get.endpoint
+        guard endpoint.host != Endpoint.memory.host else {
+            throw usage(
+                "a signed URL of a bucket in memory leads nowhere; download its object by the "
+                    + "bucket's client"
+            )
+        }
         guard pair.head.map({ $0.endpoint == endpoint }) ?? true else {
             throw usage("the URLs for GET and HEAD have different hosts")
         }

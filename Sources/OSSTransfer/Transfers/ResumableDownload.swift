@@ -24,6 +24,14 @@ public struct DownloadedFile: Sendable, Hashable {
     /// False if the store states nothing of the content, neither CRC-64 nor another digest: then
     /// only its length was compared.
     public let isVerified: Bool
+
+    /// Makes a description, for tests and previews.
+    public init(path: String, info: ObjectInfo, crc64: UInt64, isVerified: Bool) {
+        self.path = path
+        self.info = info
+        self.crc64 = crc64
+        self.isVerified = isVerified
+    }
 }
 
 /// One object on its way to one file, which can be paused and resumed, also by another process.

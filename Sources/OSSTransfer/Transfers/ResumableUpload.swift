@@ -26,6 +26,23 @@ public struct UploadedObject: Sendable, Hashable {
     public let versionID: String?
     /// What became of the callback that was asked for.
     public let callback: UploadCallback.Reply?
+
+    /// Makes a description, for tests and previews.
+    public init(
+        key: String,
+        size: Int64,
+        etag: String,
+        crc64: UInt64? = nil,
+        versionID: String? = nil,
+        callback: UploadCallback.Reply? = nil
+    ) {
+        self.key = key
+        self.size = size
+        self.etag = etag
+        self.crc64 = crc64
+        self.versionID = versionID
+        self.callback = callback
+    }
 }
 
 /// One file on its way to one object, which can be paused and resumed, also by another process.

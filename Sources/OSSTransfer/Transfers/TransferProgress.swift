@@ -21,6 +21,13 @@ public struct TransferProgress: Sendable, Hashable {
     static func fraction(_ completed: Int64, of total: Int64) -> Double {
         total > 0 ? min(1, Double(completed) / Double(total)) : 1
     }
+
+    /// Makes a progress, for tests and previews.
+    public init(stepBytes: Int64, completedBytes: Int64, totalBytes: Int64) {
+        self.stepBytes = stepBytes
+        self.completedBytes = completedBytes
+        self.totalBytes = totalBytes
+    }
 }
 
 extension TransferProgress {

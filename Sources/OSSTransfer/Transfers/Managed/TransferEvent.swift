@@ -25,4 +25,10 @@ public struct TransferEvent: Sendable {
     public let id: String
     /// What happened.
     public let kind: Kind
+
+    /// Makes an event, for tests and previews.
+    public init(id: String, kind: Kind) {
+        self.id = id
+        self.kind = kind
+    }
 }

@@ -78,6 +78,33 @@ public struct ManagedTransfer: Sendable, Hashable, Identifiable {
     }
 }
 
+extension ManagedTransfer {
+    /// Makes a row of a list, for tests and previews.
+    public init(
+        id: String,
+        kind: TransferJob.Kind,
+        path: String,
+        state: TransferState = .ready,
+        completedBytes: Int64 = 0,
+        totalBytes: Int64? = nil,
+        priority: Int = 0,
+        context: String = ""
+    ) {
+        self.init(
+            id: id,
+            kind: kind,
+            path: path,
+            context: context,
+            pauseReason: nil,
+            priority: priority,
+            networks: [.expensive, .constrained],
+            state: state,
+            completedBytes: completedBytes,
+            totalBytes: totalBytes
+        )
+    }
+}
+
 /// The transfers of a ``TransferManager`` on disk: a file for each, without secrets.
 ///
 /// The records of the transfers themselves are other files, which are written far more often.
