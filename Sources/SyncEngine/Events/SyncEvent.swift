@@ -68,6 +68,9 @@ public struct ItemEvent: Sendable, Hashable {
     /// True for symbolic links, special files and osssync's own names, which are never mirrored.
     public var isNeverMirrored = false
     /// The path at which the local version of a conflict was kept; nil if none was.
+    ///
+    /// The event of the download that takes its place has it, of state `done`: the name is chosen
+    /// when the file is moved aside. The item's event of action `conflict` comes before that.
     public var keptAs: String?
 
     /// Why a pull keeps a file that changed here.
