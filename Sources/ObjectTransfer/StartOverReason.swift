@@ -16,3 +16,21 @@ public enum StartOverReason: Sendable, Hashable {
     /// All bytes came and are not the content that the store states.
     case wrongContent
 }
+
+extension StartOverReason: CustomStringConvertible, CustomDebugStringConvertible {
+    /// The reason, as a part of a sentence.
+    public var description: String {
+        switch self {
+        case .objectChanged: "the object was replaced"
+        case .partialUnusable: "the partial file is gone, or is not what it was"
+        case .damaged(let bytes): "\(bytes) bytes of the partial file are not what they were"
+        case .foreignCheckpoint: "the checkpoint is of another transfer, or damaged"
+        case .fileChanged: "the file is not the one that was being uploaded"
+        case .uploadVanished: "the store no longer knows the unfinished upload"
+        case .wrongContent: "what came is not the content that the store states"
+        }
+    }
+
+    /// The same.
+    public var debugDescription: String { description }
+}

@@ -161,6 +161,24 @@ struct MessageTests {
         }
     }
 
+    @Test func `of notices name no module`() {
+        let reasons: [StartOverReason] = [
+            .objectChanged, .partialUnusable, .damaged(bytes: 7), .foreignCheckpoint, .fileChanged,
+            .uploadVanished, .wrongContent,
+        ]
+        let notices: [TransferNotice] =
+            reasons.map { .startedOver($0) } + [
+                .resumed(bytes: 7), .waiting(pause: .seconds(1), message: "no connection"),
+                .warning(message: "a weak ETag"),
+            ]
+        let told = notices.flatMap { ["\($0)", String(reflecting: $0), "\([$0])"] }
+        #expect(told.allSatisfy { !$0.contains("Transfer.") && !$0.contains("Reason") })
+        #expect("\(notices[0])" == "started over: the object was replaced")
+        #expect(
+            "\(notices[2])" == "started over: 7 bytes of the partial file are not what they were"
+        )
+    }
+
     @Test func `ask for a longer signature where one has expired on its way`() async throws {
         try fixture.write("file", [1])
         try fixture.setFaults(

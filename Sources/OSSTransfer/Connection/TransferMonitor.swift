@@ -109,15 +109,13 @@ public final class TransferMonitor: Sendable {
     /// Says what happens to a transfer.
     func note(_ notice: TransferNotice, of subject: String) {
         if case .waiting(let pause, _) = notice { state.withLock { $0.waits += pause } }
-        guard let log else { return }
-        let metadata = ["transfer": subject]
-        switch notice {
-        case .resumed(let bytes): log(.info, "resumed after \(bytes) bytes", metadata)
-        case .startedOver(let reason): log(.notice, "started over: \(reason)", metadata)
-        case .waiting(let pause, let message):
-            log(.warning, "\(message); resumes after \(pause)", metadata)
-        case .warning(let message): log(.notice, message, metadata)
-        }
+        let level: Level =
+            switch notice {
+            case .resumed: .info
+            case .startedOver, .warning: .notice
+            case .waiting: .warning
+            }
+        log?(level, notice.description, ["transfer": subject])
     }
 }
 

@@ -109,3 +109,18 @@ public enum TransferNotice: Sendable, Hashable {
     /// Something that the user should know, as the text says.
     case warning(message: String)
 }
+
+extension TransferNotice: CustomStringConvertible, CustomDebugStringConvertible {
+    /// What happened, for a log.
+    public var description: String {
+        switch self {
+        case .resumed(let bytes): "resumed after \(bytes) bytes"
+        case .startedOver(let reason): "started over: \(reason)"
+        case .waiting(let pause, let message): "\(message); resumes after \(pause)"
+        case .warning(let message): message
+        }
+    }
+
+    /// The same.
+    public var debugDescription: String { description }
+}
