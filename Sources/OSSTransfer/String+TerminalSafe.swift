@@ -13,7 +13,7 @@ extension String {
     /// Makes a text a string of JSON, with its quotes, that is also safe on a terminal.
     ///
     /// Control characters and those that change the direction of text are escaped.
-    public init(jsonQuoted text: String) {
+    package init(jsonQuoted text: String) {
         self = JSONText.string(text).text
     }
 }

@@ -22,7 +22,7 @@ extension TransferManager {
         limit: Int = 3,
         base: URL? = nil,
         providerLimit: Duration = .seconds(60),
-        reconnects: ReconnectPolicy? = .standard,
+        reconnects: ConnectionSettings.ReconnectPolicy? = .standard,
         provider: @escaping Provider
     ) async throws(TransferError) {
         try await self.init(

@@ -136,7 +136,7 @@ struct AppServerTests {
     ) async throws {
         try await fixture.client().put(Self.content, to: "a")
         let flaky = Flaky { absence.error }
-        let policy = ReconnectPolicy(
+        let policy = ConnectionSettings.ReconnectPolicy(
             firstPause: .milliseconds(1),
             longestPause: .milliseconds(1),
             attempts: 2
@@ -154,7 +154,7 @@ struct AppServerTests {
     @Test func `waits for a network, which is told`() async throws {
         try await fixture.client().put(Self.content, to: "a")
         let isOnline = Mutex(false)
-        let hour = ReconnectPolicy(
+        let hour = ConnectionSettings.ReconnectPolicy(
             firstPause: .seconds(3_600),
             longestPause: .seconds(3_600),
             attempts: 1

@@ -230,7 +230,7 @@ struct DownloadFaultTests {
         let notices = Notices()
         var options = DownloadOptions.inPieces
         options.streams = 1
-        options.reconnects = ReconnectPolicy(
+        options.reconnects = ConnectionSettings.ReconnectPolicy(
             firstPause: .milliseconds(10),
             longestPause: .milliseconds(15),
             attempts: 3
@@ -256,7 +256,7 @@ struct DownloadFaultTests {
             """
         )
         var options = DownloadOptions.inPieces
-        options.reconnects = ReconnectPolicy(
+        options.reconnects = ConnectionSettings.ReconnectPolicy(
             firstPause: .seconds(3_600),
             longestPause: .seconds(3_600),
             attempts: 3

@@ -69,7 +69,7 @@ extension StoreFixture {
     /// The manager of the next process, once that of the last one is gone.
     func nextManager(
         limit: Int = 3,
-        reconnects: ReconnectPolicy? = nil,
+        reconnects: ConnectionSettings.ReconnectPolicy? = nil,
         provider: @escaping TransferManager.Provider
     ) async throws -> TransferManager {
         while true {

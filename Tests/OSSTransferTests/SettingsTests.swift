@@ -133,13 +133,23 @@ struct SettingsTests {
         }
     }
 
-    private static let policies: [ReconnectPolicy] =
+    private static let policies: [ConnectionSettings.ReconnectPolicy] =
         [.seconds(Int64.max), .seconds(-1)].flatMap { wait in
             [
-                ReconnectPolicy(firstPause: wait, longestPause: .zero, attempts: 1),
-                ReconnectPolicy(firstPause: .zero, longestPause: wait, attempts: 1),
+                ConnectionSettings.ReconnectPolicy(
+                    firstPause: wait,
+                    longestPause: .zero,
+                    attempts: 1
+                ),
+                ConnectionSettings.ReconnectPolicy(
+                    firstPause: .zero,
+                    longestPause: wait,
+                    attempts: 1
+                ),
             ]
-        } + [ReconnectPolicy(firstPause: .zero, longestPause: .zero, attempts: -1)]
+        } + [
+            ConnectionSettings.ReconnectPolicy(firstPause: .zero, longestPause: .zero, attempts: -1)
+        ]
 
     @Test func `of a download at their bounds work`() async throws {
         let client = try fixture.client()
@@ -148,7 +158,7 @@ struct SettingsTests {
         options.partSize = .max
         options.streams = 64
         options.pauseLoss = .max
-        options.reconnects = ReconnectPolicy(
+        options.reconnects = ConnectionSettings.ReconnectPolicy(
             firstPause: .days(1),
             longestPause: .days(1),
             attempts: .max

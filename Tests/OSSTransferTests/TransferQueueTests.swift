@@ -77,7 +77,7 @@ struct TransferQueueTests {
             """
         )
         var options = DownloadOptions.inPieces
-        options.reconnects = ReconnectPolicy(
+        options.reconnects = ConnectionSettings.ReconnectPolicy(
             firstPause: .seconds(3_600),
             longestPause: .seconds(3_600),
             attempts: 3

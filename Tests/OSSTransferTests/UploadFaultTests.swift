@@ -136,7 +136,7 @@ struct UploadFaultTests {
             """
         )
         let upload = try upload(fixture, StoreFixture.ramp(450_000)) { options in
-            options.reconnects = ReconnectPolicy(
+            options.reconnects = ConnectionSettings.ReconnectPolicy(
                 firstPause: .milliseconds(1),
                 longestPause: .milliseconds(1),
                 attempts: 3

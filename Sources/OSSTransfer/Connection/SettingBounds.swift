@@ -44,7 +44,7 @@ extension ConnectionSettings {
     }
 }
 
-extension ReconnectPolicy {
+extension ConnectionSettings.ReconnectPolicy {
     /// - Throws: `TransferError` of code `configuration` for what no policy can have.
     func check() throws(TransferError) {
         try SettingBounds.check(firstPause, "firstPause", SettingBounds.pause)

@@ -18,7 +18,7 @@ struct TransferAttempts: Sendable {
     var pauseLoss: Int64 = 0
     /// False if a partial file takes no more room than what it holds.
     var reservesSpace = true
-    let reconnects: ReconnectPolicy?
+    let reconnects: ConnectionSettings.ReconnectPolicy?
     let onNotice: @Sendable (TransferNotice) -> Void
     /// The same for waits of single requests, which a monitor hears of by itself.
     private let onWait: @Sendable (TransferNotice) -> Void
@@ -185,7 +185,7 @@ protocol TransferOptions {
     var preferredPartSize: Int64 { get }
     var largestSinglePut: Int64 { get }
     var streams: Int { get }
-    var reconnects: ReconnectPolicy? { get }
+    var reconnects: ConnectionSettings.ReconnectPolicy? { get }
     var progressInterval: Duration { get }
 }
 

@@ -1,32 +1,35 @@
 internal import ObjectTransfer
 
-/// When and how a transfer that lost its connection resumes by itself.
-public struct ReconnectPolicy: Sendable, Hashable {
-    /// The pause after the first loss; each next one is twice as long, up to ``longestPause``.
-    public var firstPause: Duration
-    /// The longest pause.
-    public var longestPause: Duration
-    /// Attempts in a row that moved nothing, after which the transfer fails; it can be resumed
-    /// then.
-    public var attempts: Int
+extension ConnectionSettings {
+    /// When and how a transfer that lost its connection resumes by itself.
+    public struct ReconnectPolicy: Sendable, Hashable {
+        /// The pause after the first loss; each next one is twice as long, up to ``longestPause``.
+        public var firstPause: Duration
+        /// The longest pause.
+        public var longestPause: Duration
+        /// Attempts in a row that moved nothing, after which the transfer fails; it can be resumed
+        /// then.
+        public var attempts: Int
 
-    /// Makes a policy: pauses of up to a day, and attempts from 0; a transfer checks both when it
-    /// is made.
-    public init(firstPause: Duration, longestPause: Duration, attempts: Int) {
-        self.firstPause = firstPause
-        self.longestPause = longestPause
-        self.attempts = attempts
-    }
+        /// Makes a policy: pauses of up to a day, and attempts from 0; a transfer checks both when
+        /// it is made.
+        public init(firstPause: Duration, longestPause: Duration, attempts: Int) {
+            self.firstPause = firstPause
+            self.longestPause = longestPause
+            self.attempts = attempts
+        }
 
-    /// From one second to one minute, thirty times in a row: through half an hour without network.
-    public static let standard = ReconnectPolicy(
-        firstPause: .seconds(1),
-        longestPause: .seconds(60),
-        attempts: 30
-    )
+        /// From one second to one minute, thirty times in a row: through half an hour without
+        /// network.
+        public static let standard = ReconnectPolicy(
+            firstPause: .seconds(1),
+            longestPause: .seconds(60),
+            attempts: 30
+        )
 
-    func pause(after failures: Int) -> Duration {
-        min(firstPause * (1 << min(failures, 20)), longestPause)
+        func pause(after failures: Int) -> Duration {
+            min(firstPause * (1 << min(failures, 20)), longestPause)
+        }
     }
 }
 
@@ -80,7 +83,7 @@ public struct DownloadOptions: Sendable, Hashable {
     public var ifExists = ExistingTarget.replace
     /// Resumes by itself after a lost connection; nil: throws an error, and the app calls
     /// ``Transfer/resume()``.
-    public var reconnects: ReconnectPolicy?
+    public var reconnects: ConnectionSettings.ReconnectPolicy?
     /// The shortest time between two progresses: a tenth of a second.
     public var progressInterval = Duration.milliseconds(100)
 

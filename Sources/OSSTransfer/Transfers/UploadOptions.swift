@@ -55,7 +55,7 @@ public struct UploadOptions: Sendable, Hashable {
     public var keepsFileMetadata = true
     /// Resumes by itself after a lost connection; nil: throws an error, and the app calls
     /// ``Transfer/resume()``.
-    public var reconnects: ReconnectPolicy?
+    public var reconnects: ConnectionSettings.ReconnectPolicy?
     /// The shortest time between two progresses: a tenth of a second.
     public var progressInterval = Duration.milliseconds(100)
 

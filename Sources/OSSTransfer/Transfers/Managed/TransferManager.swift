@@ -30,7 +30,7 @@ public actor TransferManager {
     nonisolated let broadcaster = EventBroadcaster()
     let provider: Provider
     let providerLimit: Duration
-    let reconnects: ReconnectPolicy?
+    let reconnects: ConnectionSettings.ReconnectPolicy?
     /// Raised when the provider may reach its server again.
     let reachable = Condition()
     let environment = SystemClocks.engine(hostName: "")
@@ -81,7 +81,7 @@ public actor TransferManager {
         limit: Int = 3,
         base: String? = nil,
         providerLimit: Duration = .seconds(60),
-        reconnects: ReconnectPolicy? = .standard,
+        reconnects: ConnectionSettings.ReconnectPolicy? = .standard,
         provider: @escaping Provider
     ) async throws(TransferError) {
         try SettingBounds.check(limit, "limit", 1...Int.max)
