@@ -1,5 +1,5 @@
 import Foundation
-import OSSTransfer
+import OSSTransferFoundation
 
 /// Shows the screen and the queue of an app without a window.
 @main

@@ -1,5 +1,4 @@
 import Foundation
-import OSSTransfer
 import OSSTransferFoundation
 
 /// A screen with a button that downloads, pauses and resumes, and one that cancels.

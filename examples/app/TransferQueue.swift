@@ -1,4 +1,4 @@
-import OSSTransfer
+import OSSTransferFoundation
 
 /// The transfers of an app, which outlive its processes.
 struct TransferQueue: Sendable {

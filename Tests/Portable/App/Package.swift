@@ -10,10 +10,7 @@ let package = Package(
     targets: [
         .executableTarget(
             name: "portable-app",
-            dependencies: [
-                .product(name: "OSSTransfer", package: "osssync"),
-                .product(name: "OSSTransferFoundation", package: "osssync"),
-            ],
+            dependencies: [.product(name: "OSSTransferFoundation", package: "osssync")],
             path: "Sources"
         )
     ]

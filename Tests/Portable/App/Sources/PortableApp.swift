@@ -1,5 +1,4 @@
 import Foundation
-import OSSTransfer
 import OSSTransferFoundation
 
 /// Downloads a signed URL to a file, over URLSession.
