@@ -2,30 +2,29 @@
 
 import PackageDescription
 
-// Programs that see of osssync what any app sees: the library's public interface.
+// Programs that see of osssync what any app sees: the library's public interface. Each has the
+// smallest product that it needs.
+let products = [
+    "app": ["OSSTransferFoundation"],
+    "download-manager": ["OSSTransfer"],
+    "photo-backup": ["OSSSync"],
+    "resumable-download": ["OSSTransfer"],
+    "resumable-upload": ["OSSTransfer"],
+    "signed-urls": ["OSSBucket", "OSSTransfer"],
+]
+
 let package = Package(
     name: "examples",
     platforms: [.macOS(.v15)],
     dependencies: [.package(name: "osssync", path: "..")],
-    targets: [
-        "resumable-download", "resumable-upload", "download-manager", "photo-backup", "signed-urls",
-    ].map {
+    targets: products.keys.sorted().map { name in
         .executableTarget(
-            name: $0,
-            dependencies: ["OSSBucket", "OSSSync"].map { .product(name: $0, package: "osssync") },
-            path: $0,
-            exclude: ["README.md"] + ($0 == "resumable-upload" ? ["listener.py"] : [])
+            name: name,
+            dependencies: products[name, default: []].map {
+                .product(name: $0, package: "osssync")
+            },
+            path: name,
+            exclude: ["README.md"] + (name == "resumable-upload" ? ["listener.py"] : [])
         )
-    } + [
-        // An app links no mirror.
-        .executableTarget(
-            name: "app",
-            dependencies: [
-                .product(name: "OSSTransfer", package: "osssync"),
-                .product(name: "OSSTransferFoundation", package: "osssync"),
-            ],
-            path: "app",
-            exclude: ["README.md"]
-        )
-    ]
+    }
 )

@@ -1,5 +1,5 @@
 import Foundation
-import OSSSync
+import OSSTransfer
 
 /// Downloads many files, some at once; what was paused goes on in the next process.
 @main

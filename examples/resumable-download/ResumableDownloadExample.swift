@@ -1,4 +1,4 @@
-import OSSSync
+import OSSTransfer
 
 /// Downloads an object by signed URLs; paused, it goes on in the next process.
 @main

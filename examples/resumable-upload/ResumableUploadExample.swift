@@ -1,5 +1,5 @@
 import Foundation
-import OSSSync
+import OSSTransfer
 
 /// Uploads a file; once it is stored, the store tells the app's own server, and brings its answer.
 @main

@@ -1,6 +1,6 @@
 import Foundation
 import OSSBucket
-import OSSSync
+import OSSTransfer
 
 /// Has the keys, and signs for whom it trusts.
 struct Server: Sendable {
