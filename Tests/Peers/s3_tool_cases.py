@@ -3,6 +3,7 @@
 import hashlib
 import json
 import os
+import random
 import shutil
 import subprocess
 import tempfile
@@ -108,31 +109,46 @@ class Tools:
 
     def test_crypt_of_rclone(self):
         """Each of the two reads what the other has encrypted, of every size around a block's border."""
-        up, down, back = (self.path("crypt-" + name) for name in ("up", "down", "back"))
-        sizes = sorted({0, 1, 2, 15, 16, 17, 32, 48, 5 * MIB, 11 * MIB + 3}
-                       | {block * 65_536 + rest for block in (1, 2, 3)
-                          for rest in (-17, -16, -1, 0, 1, 15, 16, 17)})
+        borders = ({0, 1, 2, 15, 16, 17, 32, 48, 5 * MIB, 11 * MIB + 3}
+                   | {block * 65_536 + rest for block in (1, 2, 3)
+                      for rest in (-17, -16, -1, 0, 1, 15, 16, 17)})
+        some = random.Random(34)
+        for dialect in ("oss", "s3"):
+            for passwords in (1, 2):
+                sizes = sorted(borders | {some.randrange(200_000) for _ in range(100)})
+                remote = f"{dialect}://rclone-bucket/crypt-{dialect}-{passwords}"
+                self.check_crypt(remote, passwords, sizes)
+
+    def check_crypt(self, remote, passwords, sizes):
+        """The same of one remote, with a key of so many passwords."""
+        name = os.path.basename(remote)
+        up, down, back = (self.path(f"{name}-{place}") for place in ("up", "down", "back"))
         for size in sizes:
-            write_below(up, f"osssync/{size}", ramp(size), 1_600_000_000_000_000_000 + size)
-            write_below(back, f"rclone/{size}", ramp(size + 1)[1:], 1_600_000_000_000_000_000 + size)
-        key = self.path("crypt.key")
+            time = 1_600_000_000_000_000_000 + size
+            write_below(up, f"osssync/d {size % 7}/é {size}", ramp(size), time)
+            write_below(back, f"rclone/{size}", ramp(size + 1)[1:], time)
+        key = self.path(name + ".key")
         program = os.path.join(self.programs, "osssync")
         self.run(program, "keygen", key)
         with open(key, encoding="utf-8") as file:
-            secrets = [self.run("rclone", "obscure", line.strip()).strip() for line in file]
-        remote = ("--encrypt", "--encryption-password-file", key)
-        crypt = [f":crypt,remote='peer:rclone-bucket/crypt',filename_encryption=off,suffix=none,"
-                 f"directory_name_encryption=false,password={secrets[0]},password2={secrets[1]}:"]
+            secrets = file.read().split()[:passwords]
+        with open(key, "w", encoding="utf-8") as file:
+            file.write("\n".join(secrets) + "\n")
+        shown = [self.run("rclone", "obscure", secret).strip() for secret in secrets]
+        second = f",password2={shown[1]}" if passwords == 2 else ""
+        crypt = [f":crypt,remote='peer:rclone-bucket/{name}',filename_encryption=off,suffix=none,"
+                 f"directory_name_encryption=false,password={shown[0]}{second}:"]
         for folder in (up, down):
             os.makedirs(folder, exist_ok=True)
-            self.run(program, "init", *remote, "--endpoint", self.url, "--region", REGION, folder,
-                     "s3://rclone-bucket/crypt")
+            self.run(program, "init", "--encrypt", "--encryption-password-file", key,
+                     "--endpoint", self.url, "--region", REGION, folder, remote)
         self.osssync("push", up)
-        read = self.path("crypt-read")
+        read = self.path(name + "-read")
         self.run("rclone", "copy", *crypt, read)
         equal(tree(read), {name: digest for name, digest in tree(up).items()
                            if not name.startswith(".osssync/")})
-        self.run("rclone", "copy", back, *crypt, "--s3-upload-cutoff", "6M", "--s3-chunk-size", "5M")
+        parts = ("--s3-upload-cutoff", "6M", "--s3-chunk-size", "5M")
+        self.run("rclone", "copy", back, *crypt, *parts)
         self.osssync("pull", down)
         found = {name: digest for name, digest in tree(down).items()
                  if not name.startswith(".osssync/")}
@@ -140,7 +156,7 @@ class Tools:
         self.requests()
         self.osssync("push", down)
         equal(self.transfers(), [])
-        self.run("rclone", "purge", "peer:rclone-bucket/crypt")
+        self.run("rclone", "purge", f"peer:rclone-bucket/{name}")
 
     def test_links_of_rclone(self):
         """Each of the two makes links of what the other stored, with their times."""
