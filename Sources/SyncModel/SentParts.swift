@@ -48,15 +48,26 @@ package struct SentParts: Sendable, Hashable {
         self.contents = contents
     }
 
-    /// Of parts in their order; nil unless the store said of each what it contains.
-    package init?(key: ObjectKey, etag: ETag, _ layout: PartLayout, _ parts: [UploadedPart]) {
+    /// Of parts in their order; nil unless the store said of each what it contains, and together
+    /// they are the content of `checksum`, and enough to be of use.
+    package init?(
+        key: ObjectKey,
+        etag: ETag,
+        _ layout: PartLayout,
+        _ parts: [UploadedPart],
+        checksum: CRC64
+    ) {
+        guard parts.count >= Self.smallestCount, parts.count == layout.partCount else { return nil }
         var contents: [UInt8] = []
         contents.reserveCapacity(parts.count * Self.contentLength)
+        var whole = CRC64()
         for part in parts {
             guard let md5 = part.etag.md5Bytes, let crc64 = part.crc64 else { return nil }
             contents += md5
             unsafe withUnsafeBytes(of: crc64.value.littleEndian) { unsafe contents += $0 }
+            whole = whole.combined(with: crc64, length: part.size)
         }
+        guard whole == checksum else { return nil }
         self.init(
             key: key,
             etag: etag,

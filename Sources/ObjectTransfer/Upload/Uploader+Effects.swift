@@ -377,7 +377,7 @@ extension Uploader {
                 hasCheckpoint: attempt.hasCheckpoint,
                 versionID: attempt.versionID,
                 callback: attempt.callback,
-                parts: await sentParts(confirmed.etag, layout, attempt)
+                parts: await sentParts(confirmed.etag, layout, attempt, checksum: checksum)
             )
         )
     }

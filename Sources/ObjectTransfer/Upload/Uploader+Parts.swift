@@ -236,13 +236,18 @@ extension Uploader {
 
     /// What the object's parts contain, if they are worth to be remembered and their tags are MD5s,
     /// as one of them shows.
+    ///
+    /// Those of an object that an earlier run made are in its record.
     func sentParts(
         _ etag: ETag,
         _ layout: PartLayout,
-        _ attempt: Attempt
+        _ attempt: Attempt,
+        checksum: CRC64?
     ) async -> SentParts? {
-        guard attempt.sealing == nil, layout.partCount >= SentParts.smallestCount,
-            let sent = SentParts(key: key, etag: etag, layout, attempt.completed)
+        let recorded = attempt.recorded.values.sorted { $0.number < $1.number }
+        let parts = attempt.completed.isEmpty ? recorded : attempt.completed
+        guard attempt.sealing == nil, let checksum,
+            let sent = SentParts(key: key, etag: etag, layout, parts, checksum: checksum)
         else { return nil }
         let last = layout.range(ofPartAt: layout.partCount - 1)
         let content = try? await content(of: last, in: attempt.opened.file)

@@ -20,26 +20,43 @@ extension FileUploads {
         _ key: ObjectKey,
         replacing etag: ETag?
     ) async -> SentParts? {
-        guard let etag else { return nil }
-        return await sentParts(of: key, version: etag, fileSize: file.size)
-    }
-
-    /// What is recorded of the parts of that version, if they are of use for a file of that size.
-    private func sentParts(
-        of key: ObjectKey,
-        version etag: ETag,
-        fileSize: Int64
-    ) async -> SentParts? {
-        guard fileSize > context.transfer.partSize, context.store.cipher == nil,
-            let parts = try? await context.manifest.sentParts(of: key), parts.etag == etag,
+        guard let etag, file.size > context.transfer.partSize, context.store.cipher == nil,
             await !RefusedPartCopies.areKnown(to: context.manifest, context.environment.now())
         else { return nil }
-        return parts
+        return await sentParts(of: key, version: etag)
+    }
+
+    /// What is recorded of the parts of that version.
+    private func sentParts(of key: ObjectKey, version etag: ETag) async -> SentParts? {
+        if let parts = try? await context.manifest.sentParts(of: key), parts.etag == etag {
+            return parts
+        }
+        guard let upload = await finishedUpload(of: key) else { return nil }
+        let metadata = try? await head(key)
+        return metadata.flatMap { $0.etag == etag ? upload.parts(of: $0) : nil }
+    }
+
+    /// What is to be recorded of the parts of an object that an upload made whose run ended before
+    /// it could record that.
+    func unrecordedParts(_ metadata: ObjectMetadata?, _ key: ObjectKey) async -> [ManifestChange] {
+        guard let metadata, metadata.size > context.transfer.partSize,
+            let parts = await finishedUpload(of: key)?.parts(of: metadata)
+        else { return [] }
+        return [.keepParts(parts)]
+    }
+
+    /// The checkpoint of an upload of which the store had all parts.
+    private func finishedUpload(of key: ObjectKey) async -> UploadCheckpoint? {
+        guard let upload = try? await context.manifest.first(.upload(key)),
+            upload.parts.count == upload.layout?.partCount
+        else { return nil }
+        return upload
     }
 
     /// What is known of the parts of a row's object, for the copy that was made of it.
     func sentParts(of row: ManifestEntry, as copy: ManifestEntry) async -> SentParts? {
-        guard let known = await sentParts(of: row.key, version: row.etag, fileSize: row.size)
+        guard row.size > context.transfer.partSize, context.store.cipher == nil,
+            let known = await sentParts(of: row.key, version: row.etag)
         else { return nil }
         return SentParts(
             key: copy.key,
@@ -48,5 +65,20 @@ extension FileUploads {
             partSize: known.partSize,
             contents: known.contents
         )
+    }
+}
+
+extension UploadCheckpoint {
+    fileprivate var layout: PartLayout? {
+        PartLayout(objectSize: source.size, recordedPartSize: partSize)
+    }
+
+    /// What the object contains, if it is the one that this upload made.
+    fileprivate func parts(of object: ObjectMetadata) -> SentParts? {
+        guard object.userMetadata[StorageDialect.tokenMetadataName] == token,
+            object.size == source.size, let layout, let etag = object.etag,
+            let checksum = object.crc64
+        else { return nil }
+        return SentParts(key: key, etag: etag, layout, parts, checksum: checksum)
     }
 }

@@ -127,11 +127,11 @@ struct FileUploads: ItemWorker {
                 isInterrupted: failure == .cancelled
             )
         }
+        // An upload that begins drops what an earlier one recorded.
+        let known = await sentParts(of: file, entry.key, replacing: replaced)
         for attempt in 1...Self.sourceAttempts {
             let start = context.environment.now()
-            details.copies = await sentParts(of: file, entry.key, replacing: replaced).map {
-                PartCopies($0, context.transfer.refusedCopies)
-            }
+            details.copies = known.map { PartCopies($0, context.transfer.refusedCopies) }
             let uploader = Uploader(
                 context: context.transfer,
                 key: entry.key,

@@ -39,7 +39,9 @@ extension ItemExecutor {
             await refresh(entry, reason, readSince: readSince)
         } else if answer.isSame, case .carryMode(let target) = same {
             await permissions.carryMode(entry, to: target, readSince: readSince)
-        } else if contents.needsContent(answer, different, of: entry) {
+        } else if contents.needsContent(answer, different, of: entry),
+            await settled(different, entry) == nil
+        {
             await compareByFetching(entry, answer, same: same, different: different, start)
         } else {
             let next = contents.decision(answer, entry, same: same, different: different)

@@ -278,7 +278,7 @@ extension ItemExecutor {
         row.isFetched = entry.base.map { $0.isFetched && $0.inode == file.inode } ?? true
         // Checkpoints stay: one leads the end of the run to the partial file that a kill right
         // after the download left, or to an upload that did not make this object.
-        await record([.upsert(row)], .adopt, entry)
+        await record([.upsert(row)] + uploads.unrecordedParts(metadata, row.key), .adopt, entry)
         context.tracker.count { $0.adopted += 1 }
         context.item(.adopt, .done, entry.key, size: object.size)
         await permissions.carryAdopted(entry, row)

@@ -33,10 +33,32 @@ extension EngineRuns {
 
             func write(_ content: Data) throws { try fixture.write("a/disk", content) }
 
-            func push(_ change: (inout RunOptions) -> Void = { _ in }) async throws -> RunSummary {
-                try await fixture.run("a", .push) {
+            private func options(_ change: (inout RunOptions) -> Void = { _ in }) -> RunOptions {
+                MirrorFixture.options {
                     $0.partSize = Int64(partSize)
                     change(&$0)
+                }
+            }
+
+            func push(_ change: (inout RunOptions) -> Void = { _ in }) async throws -> RunSummary {
+                try await fixture.run("a", .push) { $0 = options(change) }
+            }
+
+            /// A push that asks the hook about each request.
+            @discardableResult
+            func push(asking hook: @escaping HookedStore.Hook) async throws -> RunSummary {
+                try await fixture.engine("a") { HookedStore($0, hook: hook) }
+                    .run(.push, options: options()) { _ in }
+            }
+
+            /// A push that ends at this moment of the request that makes the object.
+            func push(endingAt moment: HookedStore.Moment) async {
+                await #expect(throws: (any Error).self) {
+                    try await push(asking: { call throws(StorageError) in
+                        guard call.operation == "CompleteMultipartUpload", call.moment == moment
+                        else { return }
+                        throw StorageError(kind: .cancelled, operation: call.operation)
+                    })
                 }
             }
 
@@ -220,6 +242,76 @@ extension EngineRuns {
             let push = try await image.push()
             #expect((push.transferred, push.bytes) == (1, 0))
             #expect(push.bytesResumed == Int64(content.count))
+            #expect(try await image.isEqual)
+        }
+
+        @Test(arguments: dialects, [true, false])
+        func `those of an object that a run could not record are known to the next one`(
+            dialect: StorageDialect,
+            isFirst: Bool
+        ) async throws {
+            let image = try Image(dialect)
+            var content = image.content(parts: 9)
+            let size = Int64(content.count)
+            if !isFirst {
+                _ = try await image.push()
+                content[0] ^= 1
+                try image.write(content)
+            }
+            await image.push(endingAt: .after)
+            let push = try await image.push()
+            #expect((push.adopted, push.transferred) == (1, 0))
+            content[image.partSize] ^= 1
+            try image.write(content)
+            let next = try await image.push()
+            #expect((next.bytes, next.bytesCopied) == (Int64(image.partSize), size - next.bytes))
+            #expect(try await image.isEqual)
+        }
+
+        @Test(arguments: dialects)
+        func `and to one that finds the file changed again`(dialect: StorageDialect) async throws {
+            let image = try Image(dialect)
+            _ = try await image.push()
+            var content = image.content(parts: 9)
+            content[0] ^= 1
+            try image.write(content)
+            await image.push(endingAt: .after)
+            content[image.partSize] ^= 1
+            try image.write(content)
+            let size = Int64(content.count)
+            let push = try await image.push()
+            #expect((push.conflicts, push.transferred) == (0, 1))
+            #expect((push.bytes, push.bytesCopied) == (Int64(image.partSize), size - push.bytes))
+            #expect(try await image.isEqual)
+        }
+
+        @Test(arguments: dialects)
+        func `and to one whose listing did not have the object yet`(
+            dialect: StorageDialect
+        ) async throws {
+            let image = try Image(dialect)
+            await image.push(endingAt: .before)
+            var found: UploadCheckpoint?
+            try await image.fixture.inState { session in
+                found = try await session.manifest.first(.upload("disk"))
+            }
+            let left = try #require(found)
+            let request = CompleteRequest(
+                key: "mirror/disk",
+                upload: try #require(left.uploadID),
+                parts: left.parts
+            )
+            let store = try image.fixture.store(StoreObserver())
+            // The store made the object late.
+            let push = try await image.push(asking: { call throws(StorageError) in
+                guard call.operation == "ListParts", call.moment == .before else { return }
+                _ = try await store.completeMultipartUpload(request)
+            })
+            #expect((push.transferred, push.failed) == (1, 0))
+            var content = image.content(parts: 9)
+            content[image.partSize] ^= 1
+            try image.write(content)
+            #expect(try await image.push().bytes == Int64(image.partSize))
             #expect(try await image.isEqual)
         }
 
