@@ -203,20 +203,10 @@ final class RemoteLister: Sendable {
     /// A symlink object is described by its target, as a GET of it will be; one that is not
     /// followed keeps its kind, and the plan skips it.
     private func described(_ object: RemoteObject, as target: ObjectMetadata?) -> RemoteObject {
-        let key = ObjectKey([UInt8](object.key.bytes.dropFirst(prefix.bytes.count)))
-        guard let target else {
-            return RemoteObject(
-                key: key,
-                size: object.size,
-                etag: object.etag,
-                lastModified: object.lastModified,
-                storageClass: object.storageClass,
-                kind: object.kind,
-                restoreState: object.restoreState
-            )
-        }
+        let described = object.beneath(prefix)
+        guard let target else { return described }
         return RemoteObject(
-            key: key,
+            key: described.key,
             size: target.size,
             etag: target.etag ?? object.etag,
             lastModified: object.lastModified,

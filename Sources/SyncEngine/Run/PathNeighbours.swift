@@ -67,17 +67,7 @@ struct PathNeighbours: Sendable {
             delimiter: nil,
             maximumKeys: Self.most
         )
-        return try await store.list(request).objects.map { object in
-            RemoteObject(
-                key: ObjectKey(object.key.bytes.dropFirst(prefix.bytes.count)),
-                size: object.size,
-                etag: object.etag,
-                lastModified: object.lastModified,
-                storageClass: object.storageClass,
-                kind: object.kind,
-                restoreState: object.restoreState
-            )
-        }
+        return try await store.list(request).objects.map { $0.beneath(prefix) }
     }
 
     /// Nil for what is not there, also because a link is in the place of a directory above.
@@ -99,5 +89,20 @@ struct PathNeighbours: Sendable {
     ) async throws -> JoinedEntry {
         let base = try await session.manifest.entry(key)
         return JoinedEntry(key: key, base: base, local: local, remote: remote)
+    }
+}
+
+extension RemoteObject {
+    /// The object of a listing, by its key without the mirror's prefix.
+    func beneath(_ prefix: ObjectKey) -> RemoteObject {
+        RemoteObject(
+            key: ObjectKey(key.bytes.dropFirst(prefix.bytes.count)),
+            size: size,
+            etag: etag,
+            lastModified: lastModified,
+            storageClass: storageClass,
+            kind: kind,
+            restoreState: restoreState
+        )
     }
 }

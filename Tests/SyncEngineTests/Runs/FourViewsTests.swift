@@ -1,4 +1,5 @@
 import Foundation
+import ObjectStorage
 import SyncModel
 import Synchronization
 import Testing
@@ -246,6 +247,30 @@ extension EngineRuns {
             let reason = try await Self.reasons(fixture, .sync, options)[".osssyncignore"]
             #expect(reason?.status.contains("the rules of this machine stay in effect") == true)
             #expect(reason?.said == reason?.status)
+        }
+
+        @Test func `and of objects that are not encrypted, in a mirror that is`() async throws {
+            let fixture = try MirrorFixture()
+            let password = try EncryptionPassword([UInt8]("a password\n".utf8), source: "test")
+            let cipher = try ContentCipher(password)
+            let engine = try fixture.engine("a") { SealedStore($0, cipher) }
+            let names = ["new", "recorded"]
+            try fixture.write("a/recorded", Data([1]))
+            _ = try await engine.run(.push, options: MirrorFixture.options()) { _ in }
+            // No encrypted object is so short.
+            for name in names { try await fixture.put(name, Data(count: 26)) }
+            let steps = Mutex<[String: PlannedStep]>([:])
+            _ = try await engine.status(options: MirrorFixture.options()) { detail in
+                guard case .item(let step) = detail, step.direction == .pull else { return }
+                steps.withLock { $0[step.key] = step }
+            }
+            for name in names {
+                let explained = try await engine.explain(path: name, of: [:])
+                let outlook = try #require(explained.outlooks[.pull])
+                let step = try #require(steps.withLock { $0[name] })
+                #expect((outlook.action, explained.remote?.size) == (.skip, 26))
+                #expect((outlook.action, outlook.reason) == (step.action, step.reason))
+            }
         }
     }
 }
