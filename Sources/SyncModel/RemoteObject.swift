@@ -73,6 +73,10 @@ package struct StorageClass: Sendable, Hashable {
     package static let coldArchive = StorageClass(name: "ColdArchive")
     package static let deepColdArchive = StorageClass(name: "DeepColdArchive")
 
+    /// True for the one class of either dialect from which nothing that is read is charged by its
+    /// bytes.
+    package var isStandard: Bool { self == .standard || name == "STANDARD" }
+
     /// True for the classes of both dialects whose objects must be restored before a GET.
     package var isArchived: Bool {
         switch self {

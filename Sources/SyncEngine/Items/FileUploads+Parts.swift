@@ -9,21 +9,29 @@ extension FileUploads {
     /// Bytes that the store may copy from the version which an upload replaces, at most.
     func copiedBytes(_ entry: JoinedEntry) async -> Int64 {
         guard let file = entry.local?.identity,
-            let parts = await sentParts(of: file, entry.key, replacing: entry.remote?.etag)
+            let parts = await sentParts(entry, of: file, replacing: entry.remote?.etag)
         else { return 0 }
         return min(parts.size, file.size)
     }
 
     /// What is known of the version that the upload replaces, if its parts may be copied from it.
     func sentParts(
+        _ entry: JoinedEntry,
         of file: FileIdentity,
-        _ key: ObjectKey,
         replacing etag: ETag?
     ) async -> SentParts? {
-        guard let etag, file.size > context.transfer.partSize, context.store.cipher == nil,
+        guard let etag, file.size > context.transfer.partSize, context.store.cipher == nil else {
+            return nil
+        }
+        var storageClass = entry.remote?.storageClass
+        if storageClass == nil {
+            // The run itself has just made the object.
+            storageClass = try? await context.manifest.entry(entry.key)?.storageClass
+        }
+        guard storageClass?.isStandard == true,
             await !RefusedPartCopies.areKnown(to: context.manifest, context.environment.now())
         else { return nil }
-        return await sentParts(of: key, version: etag)
+        return await sentParts(of: entry.key, version: etag)
     }
 
     /// What is recorded of the parts of that version.

@@ -315,6 +315,27 @@ extension EngineRuns {
             #expect(try await image.isEqual)
         }
 
+        @Test(arguments: [(StorageDialect.oss, "Standard", "IA"), (.s3, "STANDARD", "STANDARD_IA")])
+        func `of a storage class that charges for what is read, nothing is copied`(
+            dialect: StorageDialect,
+            ordinary: String,
+            name: String
+        ) async throws {
+            let image = try Image(dialect)
+            _ = try await image.push { $0.properties.storageClass = name }
+            var content = image.content(parts: 9)
+            content[0] ^= 1
+            try image.write(content)
+            #expect(try await image.push { $0.isDryRun = true }.bytesCopied == 0)
+            let push = try await image.push { $0.properties.storageClass = ordinary }
+            #expect((push.bytes, push.bytesCopied) == (Int64(content.count), 0))
+            // What was sent as the ordinary class is a source again.
+            content[0] ^= 2
+            try image.write(content)
+            #expect(try await image.push().bytes == Int64(image.partSize))
+            #expect(try await image.isEqual)
+        }
+
         @Test func `another writer's version is no source`() async throws {
             let image = try Image(.oss)
             _ = try await image.push()
