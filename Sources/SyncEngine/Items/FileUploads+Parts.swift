@@ -6,32 +6,58 @@ internal import SyncPlanner
 
 /// What is known of the parts of objects, so that a store can copy them.
 extension FileUploads {
+    /// What the store may copy of the version that an upload replaces.
+    enum Copies: Sendable {
+        case parts(SentParts)
+        /// Nothing; of a file that is too small for copies, nothing is said.
+        case none(String?)
+
+        var parts: SentParts? { if case .parts(let parts) = self { parts } else { nil } }
+    }
+
+    private static let unknownMessage =
+        "nothing is recorded of the parts of this version, as of one that was not sent from here"
+
     /// Bytes that the store may copy from the version which an upload replaces, at most.
     func copiedBytes(_ entry: JoinedEntry) async -> Int64 {
         guard let file = entry.local?.identity,
-            let parts = await sentParts(entry, of: file, replacing: entry.remote?.etag)
+            let parts = await copies(entry, of: file, replacing: entry.remote?.etag).parts
         else { return 0 }
         return min(parts.size, file.size)
     }
 
+    /// Why all of a large file is sent in place of the object; nil if parts may be copied.
+    func reasonToSendAll(_ entry: JoinedEntry) async -> String? {
+        guard let file = entry.local?.identity, let object = entry.remote,
+            object.size >= Int64(SentParts.smallestCount) * context.transfer.partSize,
+            case .none(let reason) = await copies(entry, of: file, replacing: object.etag)
+        else { return nil }
+        return reason
+    }
+
     /// What is known of the version that the upload replaces, if its parts may be copied from it.
-    func sentParts(
+    func copies(
         _ entry: JoinedEntry,
         of file: FileIdentity,
         replacing etag: ETag?
-    ) async -> SentParts? {
-        guard let etag, file.size > context.transfer.partSize, context.store.cipher == nil else {
-            return nil
+    ) async -> Copies {
+        guard let etag, file.size > context.transfer.partSize else { return .none(nil) }
+        guard context.store.cipher == nil else {
+            return .none("encrypted contents are encrypted anew by each upload")
         }
         var storageClass = entry.remote?.storageClass
         if storageClass == nil {
             // The run itself has just made the object.
             storageClass = try? await context.manifest.entry(entry.key)?.storageClass
         }
-        guard storageClass?.isStandard == true,
-            await !RefusedPartCopies.areKnown(to: context.manifest, context.environment.now())
-        else { return nil }
-        return await sentParts(of: entry.key, version: etag)
+        guard storageClass?.isStandard == true else {
+            let name = storageClass.map { displayText($0.name.utf8) } ?? ""
+            return .none("copies from the storage class \(name) are charged by their bytes")
+        }
+        guard await !RefusedPartCopies.areKnown(to: context.manifest, context.environment.now())
+        else { return .none("the store refused copies of parts in the last 30 days") }
+        return await sentParts(of: entry.key, version: etag).map { .parts($0) }
+            ?? .none(Self.unknownMessage)
     }
 
     /// What is recorded of the parts of that version.

@@ -128,7 +128,7 @@ struct FileUploads: ItemWorker {
             )
         }
         // An upload that begins drops what an earlier one recorded.
-        let known = await sentParts(entry, of: file, replacing: replaced)
+        let known = await copies(entry, of: file, replacing: replaced).parts
         for attempt in 1...Self.sourceAttempts {
             let start = context.environment.now()
             details.copies = known.map { PartCopies($0, context.transfer.refusedCopies) }

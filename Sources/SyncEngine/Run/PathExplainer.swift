@@ -209,8 +209,11 @@ struct PathExplainer: Sendable {
         } else if let source = await executor.sources.probableSource(item.decision, item.entry) {
             outlook.action = item.entry.remote == nil ? .copyRemote : .copyLocal
             outlook.reason = "'\(source.key.display)' has the same content"
-        } else if outlook.action == .upload {
+        } else if item.decision.sendsFile {
             outlook.bytesCopied = await executor.uploads.copiedBytes(item.entry)
+            if let reason = await executor.uploads.reasonToSendAll(item.entry) {
+                outlook.reason += "; an upload sends all of it: " + reason
+            }
         }
         return outlook
     }

@@ -62,6 +62,13 @@ extension EngineRuns {
                 }
             }
 
+            /// What `explain` says of a push.
+            func explained(_ policy: ConflictPolicy = .skip) async throws -> Explanation.Outlook {
+                let options = [SyncDirection.push: options { $0.conflictPolicy = policy }]
+                let found = try await fixture.engine("a").explain(path: "disk", of: options)
+                return try #require(found.outlooks[.push])
+            }
+
             /// How often each operation was asked for in the last upload.
             func counts(_ operations: String...) -> [Int] {
                 let all = fixture.server.requestLog.map(\.operation)
@@ -158,6 +165,8 @@ extension EngineRuns {
             try image.write(content)
             let plan = try await image.push { $0.isDryRun = true }
             #expect((plan.bytesCopied == 0) == isRemembered)
+            let reason = try await image.explained().reason
+            #expect(reason.contains("all of it: the store refused copies of") == isRemembered)
             #expect(try await image.push().transferred == 1)
             #expect((image.counts("UploadPartCopy") == [0]) == isRemembered)
             #expect(try await image.isEqual)
@@ -279,6 +288,7 @@ extension EngineRuns {
             content[image.partSize] ^= 1
             try image.write(content)
             let size = Int64(content.count)
+            #expect(try await image.explained(.local).bytesCopied == size)
             let push = try await image.push()
             #expect((push.conflicts, push.transferred) == (0, 1))
             #expect((push.bytes, push.bytesCopied) == (Int64(image.partSize), size - push.bytes))
@@ -326,12 +336,15 @@ extension EngineRuns {
             var content = image.content(parts: 9)
             content[0] ^= 1
             try image.write(content)
+            let reason = try await image.explained().reason
+            #expect(reason.hasSuffix("storage class \(name) are charged by their bytes"))
             #expect(try await image.push { $0.isDryRun = true }.bytesCopied == 0)
             let push = try await image.push { $0.properties.storageClass = ordinary }
             #expect((push.bytes, push.bytesCopied) == (Int64(content.count), 0))
             // What was sent as the ordinary class is a source again.
             content[0] ^= 2
             try image.write(content)
+            #expect(try await image.explained().bytesCopied == Int64(content.count))
             #expect(try await image.push().bytes == Int64(image.partSize))
             #expect(try await image.isEqual)
         }
@@ -343,6 +356,8 @@ extension EngineRuns {
             var content = image.content(parts: 9)
             content[0] ^= 1
             try image.write(content)
+            let reason = try await image.explained(.local).reason
+            #expect(reason.contains("an upload sends all of it: nothing is recorded of"))
             let push = try await image.push { $0.conflictPolicy = .local }
             #expect((push.transferred, push.bytesCopied) == (1, 0))
             #expect(try await image.isEqual)
