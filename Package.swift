@@ -96,7 +96,7 @@ let package = Package(
         .default(enabledTraits: defaultTraits),
         .trait(
             name: "SystemLibraries",
-            description: "Uses libcurl, expat and ISA-L; all but OSSTransfer and "
+            description: "Uses libcurl, expat, libsodium and ISA-L; all but OSSTransfer and "
                 + "the libraries named after it need it."
         ),
     ],
