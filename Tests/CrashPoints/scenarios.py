@@ -32,6 +32,8 @@ class Scenario:
     # The manifest is unreadable at first.
     is_damaged: bool = False
     state: str = "mirror/.osssync"
+    # A file of which one part is changed after a kill was mended: nothing but that part is sent.
+    parted: str = None
     # What is looked at, if it is no mirror.
     trial = None
 
@@ -66,6 +68,7 @@ LARGE = {"film.bin": content("film1", 12 * MIB)}
 NEWER = {"a.txt": content("a2", 900), "b/c.bin": content("c2", 5_000), "big": content("big2", 5 * MIB)}
 PARTS = ["--part-size", "6M", "-j", "2"]
 SMALL_PARTS = ["--part-size", "100K", "-j", "2"]
+PART = 100 << 10
 ONE_STREAM = ["--part-size", "6M", "-j", "1"]
 TASK = ["pull", "DIR", "--shard", "0/1", "--round", "r", "--delete"]
 
@@ -191,10 +194,10 @@ def mirror(stage, tree):
     stage.edit(tree)
 
 
-def pushed(stage, tree):
+def pushed(stage, tree, *options):
     """The same after a first push."""
     mirror(stage, tree)
-    stage.ok(["push", stage.place.mirror, REMOTE])
+    stage.ok(["push", stage.place.mirror, REMOTE, *options])
     stage.learn(stage.world.before)
 
 
@@ -229,6 +232,16 @@ def multipart_push(stage):
     changes = {"film": FILM, "old": content("new", 330_000)}
     stage.edit(changes)
     return stage.ends_as_mirror(size(changes))
+
+
+def changed_push(stage):
+    """Two of the parts of a file changed; the store copies the other ten."""
+    image = content("image", 12 * PART)
+    pushed(stage, {"a.txt": SMALL["a.txt"], "image": image}, *SMALL_PARTS)
+    for part in (2, 8):
+        image = image[:part * PART] + content(part, 100) + image[part * PART + 100:]
+    stage.edit({"image": image})
+    return stage.ends_as_mirror(2 * PART)
 
 
 def resumed_push(stage):
@@ -322,6 +335,8 @@ ALL = [
     Scenario("small-push", ["push", "DIR"], small_push, True),
     Scenario("multipart-push", ["push", "DIR", *SMALL_PARTS], multipart_push, True,
              waste=2 * 102_400),
+    Scenario("changed-push", ["push", "DIR", *SMALL_PARTS], changed_push, True, waste=2 * PART,
+             parted="image"),
     Scenario("resumed-push", ["push", "DIR", *SMALL_PARTS], resumed_push, True,
              waste=2 * 102_400),
     Scenario("deleting-push", ["push", "DIR", "--delete"], deleting_push, True),

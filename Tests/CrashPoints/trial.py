@@ -8,7 +8,9 @@ import shutil
 import crash_states
 import manifest
 import shards
+from scenarios import PART
 from stage import Stage
+from Support.files import read, write
 from trees import STATE, Snapshot, check_end, check_instant, read_tree, trash_of
 from workplace import Violation, Workplace
 
@@ -214,6 +216,21 @@ class Trial:
                 raise Violation(f"{again} bytes moved twice, {waste} are allowed")
         if ends_quiet:
             self.check_quiet()
+        if waste is not None and self.scenario.parted:
+            self.check_next_change(os.path.join(place.mirror, self.scenario.parted))
+
+    def check_next_change(self, path):
+        """What the run knew of the file's parts is known after it, however it ended."""
+        changed = bytearray(read(path))
+        changed[0] ^= 1
+        # The snapshot has the old file.
+        write(path + ".new", changed)
+        os.replace(path + ".new", path)
+        self.place.server.forget_requests()
+        self.repair()
+        sent = self.moved(self.place.server.requests())
+        if sent != PART:
+            raise Violation(f"of the next change {sent} bytes were sent instead of {PART}")
 
     # Faults
 
