@@ -24,6 +24,8 @@ final class NodeSimulation: @unchecked Sendable {
     var isTreeTouched = false
     /// How often the mirror was cut with each seed.
     private var cuts: [UInt64: UInt64] = [:]
+    /// Where the shards begin, in key order.
+    private(set) var firstKeys: [ObjectKey] = []
 
     /// Why the end of a round did not come.
     var lastFailure: TransferError?
@@ -98,7 +100,10 @@ final class NodeSimulation: @unchecked Sendable {
         var options = CutOptions()
         options.count = shards
         let chosen = options
-        process.begin { _ = try await engine.cut(chosen) { _ in } }
+        process.begin {
+            let shards = try await engine.cut(chosen) { _ in }
+            self.firstKeys = shards.map { ObjectKey($0.firstKey) }
+        }
         runUntilAllEnded()
         if let failure = process.failure {
             world.report(.convergence, "the mirror could not be cut: \(failure.message)")
