@@ -104,15 +104,24 @@ extension World {
             return pick([EIO, ENOSPC, EACCES, EINTR], .nameError)
         case .status where dice.rolls(.statusError): return pick([EIO, EACCES], .statusError)
         case .walk where dice.rolls(.walkError):
-            let isOfWalk =
-                call.place == VirtualDisk.mirror || run.readings[call.place, default: 0] < 2
-            if isOfWalk, concernsMirror(call, call.place) { run.hasMissedFiles = true }
+            if isOfWalk(call, run), concernsMirror(call, call.place) { run.hasMissedFiles = true }
             return EIO
         case .read where call.bytes > 1 && dice.rolls(.shortTransfer),
             .write where call.bytes > 1 && dice.rolls(.shortTransfer):
             let most = UInt64(min(call.bytes, 4_096) - 1)
             return -Int32(1 + dice.choice(.shortTransfer) % most)
         default: return nil
+        }
+    }
+
+    /// True unless the walk is beyond it: it reads each directory once, and first, but for the
+    /// uppermost one, which it has read before it comes to any other.
+    private func isOfWalk(_ call: VirtualDisk.Call, _ run: RunState) -> Bool {
+        guard call.place == VirtualDisk.mirror else {
+            return run.readings[call.place, default: 0] < 2
+        }
+        return !run.readings.keys.contains { place in
+            place.hasPrefix(VirtualDisk.mirror + "/") && !place.hasPrefix(VirtualDisk.ownState)
         }
     }
 
