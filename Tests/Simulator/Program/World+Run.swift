@@ -8,7 +8,9 @@ internal import SyncModel
 /// One use of the program, from its start to its end of whatever kind.
 extension World {
     /// A run of a simulation that needs more pieces of work than this does not end.
-    private static let stepLimit = 400_000
+    ///
+    /// Each range of an encrypted object comes with a whole block of it, however small it is.
+    private var stepLimit: Int { setup.isEncrypted == true ? 4_000_000 : 400_000 }
     private static let requestLimit = 30_000
     /// What a process may still do after it was told to stop.
     private static let stopLimit = Duration.seconds(2)
@@ -23,7 +25,7 @@ extension World {
         begin(run)
         scheduler.begin(seed: options.seed, order: options.order)
         start(run, through: client(VirtualTransport(world: self, run: run), run.storeObserver))
-        let end = scheduler.run(limit: Self.stepLimit) { run.isFinished || run.isDead }
+        let end = scheduler.run(limit: stepLimit) { run.isFinished || run.isDead }
         switch end {
         case .finished: break
         case .stuck: report(.termination, "nothing is left to do and the run is not at its end")
@@ -231,7 +233,7 @@ extension World {
         // Its code runs to its end, and can do nothing any more.
         task?.cancel()
         run.rival?.task?.cancel()
-        let end = scheduler.run(limit: Self.stepLimit / 4) {
+        let end = scheduler.run(limit: stepLimit / 4) {
             run.isFinished && run.rival?.isFinished ?? true
         }
         let isPowerCut = interruption.kind == .powerCut
