@@ -28,6 +28,8 @@ extension World {
             )
         }
         guard run.summary?.deletionsHeldBack == nil else { return }
+        // An old manifest is not judged, but its runs go by it.
+        let rows = manifestIsOld ? readRows() ?? [:] : rows
         for (path, entry) in tree.entries.sorted(by: { $0.key < $1.key }) {
             guard case .file = entry, service.bucket.objects[Self.whole(path)] == nil,
                 place(of: path) != nil, isMirrored(path), !mayDiffer(path), !isOnVolume(path)
