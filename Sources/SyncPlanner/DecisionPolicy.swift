@@ -60,7 +60,7 @@ package struct DecisionPolicy: Sendable, Hashable {
     /// True for a key whose file has an escaped name.
     ///
     /// It has no place among the others: it is beneath none of them, and none beneath it.
-    func escapes(_ key: ObjectKey) -> Bool {
+    package func escapes(_ key: ObjectKey) -> Bool {
         names == .escape && RelativePath.isEscaped(key, links: links)
     }
 

@@ -13,6 +13,7 @@ internal import SyncPlanner
 ///
 /// Whether two contents are equal is not known here: a comparison stays one until a worker made it.
 struct RunPlan {
+    private let policy: DecisionPolicy
     private let issues: ScanIssues
     private var decider: PrefixConflicts
     private(set) var reserved = ReservedObjects()
@@ -23,7 +24,7 @@ struct RunPlan {
     private var position = 0
 
     init(_ policy: DecisionPolicy, _ issues: ScanIssues) {
-        self.issues = issues
+        (self.policy, self.issues) = (policy, issues)
         links = LinkObjects(policy.links)
         decider = PrefixConflicts(policy: policy)
     }
@@ -70,7 +71,8 @@ struct RunPlan {
             links.note(item)
             let key = item.entry.key
             release { !key.hasPrefix($0) }
-            if item.keepsEntry {
+            // A file with an escaped name is in a directory of its own.
+            if item.keepsEntry, !policy.escapes(key) {
                 for index in directories.indices { directories[index].keepsEntries = true }
             }
             if case .deleteLocal = item.decision, item.entry.local?.isDirectory == true {

@@ -61,6 +61,17 @@ extension EngineRuns {
             }
         }
 
+        @Test func `keep no directory that their keys lie beneath`() async throws {
+            try await fixture.put("a//b.txt", Self.data("a//b.txt"))
+            try await run("a", .pull)
+            try await fixture.put("a", Self.data("a"))
+            try fixture.makeDirectory("a/a")
+            let pull = try await run("a", .pull) { $0.deletesExtra = true }
+            #expect(pull.deleted == 1 && pull.transferred == 1 && pull.isComplete)
+            #expect(fixture.content("a/a") == Self.data("a"))
+            #expect(fixture.content("a/" + Self.place("a//b.txt")) == Self.data("a//b.txt"))
+        }
+
         @Test func `hold objects that are pulled, and go back to the same keys`() async throws {
             try await fill()
             let summary = try await run("a", .pull)
