@@ -27,8 +27,7 @@ struct LocalErrorTests {
         Example(
             error: .systemCall(SystemCallError(call: "renameat2", errno: EPERM, path: "f")),
             message: "'f': operation not permitted (it is immutable, or another user's in a"
-                + " directory with the sticky bit); run osssync as its owner or as root, or exclude"
-                + " it"
+                + " directory with the sticky bit)"
         ),
         Example(
             error: .systemCall(SystemCallError(call: "syncfs", errno: EIO, path: nil)),
@@ -43,7 +42,8 @@ struct LocalErrorTests {
         Example(
             error: .refusedDirectory(path: "/", reason: "it is the root of the file system"),
             message: "'/' is not mirrored: it is the root of the file system. A push with"
-                + " --state-dir PATH can send it; anything else needs a separate directory"
+                + " a state directory elsewhere can send it; anything else needs a separate"
+                + " directory"
         ),
         Example(
             error: .unsafeDirectory(path: "/s", reason: "it belongs to another user"),

@@ -142,7 +142,7 @@ struct StatePlaceTests {
         #expect(try mirror.markerFile.writingRefusal(makes: true) == mirror.protection)
         #expect(unsafe access(path + "/.osssync", F_OK) != 0)
         let error = #expect(throws: LocalError.self) { try open(path, state: nil) }
-        #expect(error?.message.contains("--state-dir") == true)
+        #expect(error?.message.contains("a state directory elsewhere") == true)
         let looked = try MirrorDirectory.inspect(
             at: path,
             stateDirectory: temporary.path + "/none",
