@@ -3,6 +3,7 @@
 import dataclasses
 import os
 
+import sealed
 from stage import interrupt
 from Support.files import write
 from trees import content
@@ -34,6 +35,8 @@ class Scenario:
     state: str = "mirror/.osssync"
     # A file of which one part is changed after a kill was mended: nothing but that part is sent.
     parted: str = None
+    # The contents of objects are encrypted.
+    is_sealed: bool = False
     # What is looked at, if it is no mirror.
     trial = None
 
@@ -264,6 +267,25 @@ def renaming_push(stage):
     return stage.ends_as_mirror(0)
 
 
+# MARK: Encrypted contents
+
+def sealed_push(stage):
+    mirror(stage, {"a.txt": SMALL["a.txt"], "old": content("old", 300_000)})
+    sealed.link(stage, stage.place.mirror)
+    stage.ok(["push", stage.place.mirror])
+    stage.learn(stage.world.before)
+    stage.edit({"film": content("film5", 900_000), "old": content("new", 330_000), "zero": b""})
+    return stage.ends_as_mirror()
+
+
+def sealed_pull(stage):
+    sealed.link(stage, stage.seed_folder, stage.place.mirror)
+    stage.seed(SMALL)
+    stage.pull()
+    stage.seed({**LARGE, "a.txt": NEWER["a.txt"], "ends": content("ends", 2 * 65_536)})
+    return stage.ends_as_bucket()
+
+
 # MARK: Shards
 
 def cut_anew(stage):
@@ -341,6 +363,11 @@ ALL = [
              waste=2 * 102_400),
     Scenario("deleting-push", ["push", "DIR", "--delete"], deleting_push, True),
     Scenario("renaming-push", ["push", "DIR", "--delete"], renaming_push, True),
+    Scenario("sealed-push", ["push", "DIR", *SMALL_PARTS], sealed_push, True, waste=2 * PART,
+             is_sealed=True),
+    # Besides what the streams had on their way, the small files that waited for their names.
+    Scenario("sealed-pull", ["pull", "DIR", *PARTS], sealed_pull, is_sealed=True,
+             waste=2 * 4 * MIB + 140_000),
     Scenario("cancelled-pull", ["cancel", "DIR"], resumed_pull,
              repair=[["pull", "DIR", *PARTS]]),
     Scenario("cancelled-push", ["cancel", "DIR"], resumed_push, True,

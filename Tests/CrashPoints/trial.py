@@ -7,6 +7,7 @@ import shutil
 
 import crash_states
 import manifest
+import sealed
 import shards
 from scenarios import PART
 from stage import Stage
@@ -146,7 +147,7 @@ class Trial:
             raise Violation("a pull changed the bucket")
         if self.scenario.changes_bucket:
             for key in bucket.keys() | world.after.keys():
-                if key not in world.after or place.server.content(key) != world.after[key]:
+                if key not in world.after or self.content(key) != world.after[key]:
                     raise Violation(f"the object '{key}' is not the file")
         if is_disturbed:
             manifest.check_rows(self.rows(), place, bucket)
@@ -158,6 +159,10 @@ class Trial:
         left = self.litter()
         if left and not is_disturbed:
             raise Violation(f"temporary files are left: {left}")
+
+    def content(self, key):
+        data = self.place.server.content(key)
+        return sealed.opened(data) if self.scenario.is_sealed and key[-1] != "/" else data
 
     def litter(self):
         """What is in the state directories and belongs to no finished run."""
