@@ -309,6 +309,9 @@ if let names = Context.environment["OSSSYNC_TESTS"] {
 
 // `make build` makes both programs, and nothing else, in one go.
 if Context.environment["OSSSYNC_PROGRAMS"] != nil {
+    // What reads a command line and writes a report is not what a run waits for.
+    let commandLine = package.targets.first { $0.name == "OSSSyncCLI" }
+    commandLine?.swiftSettings?.append(.unsafeFlags(["-Osize"]))
     let programs = ["osssync", "osssync-server"]
     let others = ["OSSTransferFoundation", "OSSTransferTesting"]
     package.products.removeAll { !programs.contains($0.name) }
