@@ -41,7 +41,7 @@ extension ItemFailure {
         switch self {
         case .vanished: "there is no such object"
         case .sourceKeepsChanging:
-            "the file changed again and again while it was sent; nothing was stored"
+            "the file changed again and again while it was sent"
         case .alreadyExists: "the object already exists and is not replaced"
         default: message
         }

@@ -66,7 +66,7 @@ public struct TransferError: Error, Sendable, CustomStringConvertible {
         public static let forbidden = Code(value: .forbidden)
         /// The file that is to be sent does not exist.
         public static let sourceMissing = Code(value: .sourceMissing)
-        /// The file changed while it was sent, also when it was sent again: nothing was stored.
+        /// The file changed while it was sent, also when it was sent again.
         public static let sourceChanged = Code(value: .sourceChanged)
         /// The server answers, and lacks something without which nothing can be transferred safely,
         /// such as ETags.

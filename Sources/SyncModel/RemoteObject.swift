@@ -73,8 +73,8 @@ package struct StorageClass: Sendable, Hashable {
     package static let coldArchive = StorageClass(name: "ColdArchive")
     package static let deepColdArchive = StorageClass(name: "DeepColdArchive")
 
-    /// True for the one class of either dialect from which nothing that is read is charged by its
-    /// bytes.
+    /// True for the ordinary class of either dialect, of which it is known that reading is not
+    /// charged by bytes.
     package var isStandard: Bool { self == .standard || name == "STANDARD" }
 
     /// True for the classes of both dialects whose objects must be restored before a GET.

@@ -52,6 +52,11 @@ class Browser:
                 self.path = self.path.removeprefix("http://" + self.headers["Host"])
                 super().do_GET()
 
+            def end_headers(self):
+                # Two pages of one second have one time, by which a cached one would be as good.
+                self.send_header("Cache-Control", "no-store")
+                super().end_headers()
+
             def do_CONNECT(self):
                 noted.append(self.path)
                 self.send_error(403)

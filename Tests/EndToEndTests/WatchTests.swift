@@ -59,7 +59,7 @@ struct WatchTests {
         try tree.write("b", Data("newer".utf8))
         try expect("upload b (5 B)", program)
         try FileManager.default.moveItem(atPath: tree.path + "/b", toPath: tree.path + "/c")
-        try expect("deleted in the bucket: b", program)
+        try expect("renamed in the bucket: b to 'c'", program)
         try expect("push finished", program)
         #expect(try objects() == ["a", "c"])
         try tree.remove("c")

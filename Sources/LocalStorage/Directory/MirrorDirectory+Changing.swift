@@ -365,10 +365,15 @@ extension MirrorDirectory {
         guard case .file(let target, _)? = try? root.followed(path) else { return shared & 0o700 }
         for around in sequence(first: target, next: \.parent).dropFirst()
         where !path.bytes.starts(with: around.bytes + [UInt8(ascii: "/")]) {
-            let found = (try? root.directory(beneath: around).status().permissions) ?? 0
+            let found = (try? permissionsForOthers(of: around)) ?? 0
             if found & 0o010 == 0 { shared &= ~0o070 }
             if found & 0o001 == 0 { shared &= ~0o007 }
         }
         return shared
+    }
+
+    private func permissionsForOthers(of path: RelativePath) throws(LocalError) -> UInt32 {
+        let opened = try root.directory(beneath: path)
+        return calls.sharedPermissions(try opened.status().permissions, of: opened.descriptor)
     }
 }

@@ -112,7 +112,8 @@ enum HelpTopic: String, CaseIterable, Sendable {
         .paragraph(
             "Where one side deleted what the other one changed, the changed version is kept; with "
                 + "--delete, local or remote lets that side decide. After a push that reports a "
-                + "conflict: osssync pull, look at both versions, delete one, osssync push."
+                + "conflict: osssync pull, keep the version that you want under the file's name, "
+                + "delete the other one, osssync push."
         ),
         .paragraph("osssync explain PATH shows the state of one path on both sides."),
     ]

@@ -178,7 +178,7 @@ final class CommandContext: Sendable {
     /// Writes a line to stdout; false if it could not be written.
     @discardableResult
     func say(_ text: String) -> Bool {
-        write(namingDirectory(place?.directory, in: text) + "\n")
+        write(text + "\n")
     }
 
     /// Writes one JSON line to stdout; false if it could not be written.
@@ -200,9 +200,13 @@ final class CommandContext: Sendable {
         complain(text)
     }
 
+    /// A message with the directory in the commands that it names.
+    func named(_ message: String) -> String {
+        namingDirectory(place?.directory, in: message)
+    }
+
     func complain(_ text: String) {
-        let named = namingDirectory(place?.directory, in: text)
-        _ = OutputStream.standardError.write("osssync: " + named + "\n")
+        _ = OutputStream.standardError.write("osssync: " + named(text) + "\n")
     }
 
     private final class Loss: Sendable {

@@ -54,11 +54,11 @@ struct RestoreCommand: Sendable {
             }
             if isUndo, report.hasRestoredObjects, !request.isDryRun {
                 let isSent = try context.localMirror().refusal(of: .pull) != nil
-                context.say(
+                let text =
                     isSent
-                        ? "'osssync restore --to PATH DIR NAME' downloads what is there again"
-                        : "'osssync pull DIR' downloads what is in the bucket again"
-                )
+                    ? "'osssync restore --to PATH DIR NAME' downloads what is there again"
+                    : "'osssync pull DIR' downloads what is in the bucket again"
+                context.say(context.named(text))
             }
         }
         return report.isComplete ? .success : .incomplete

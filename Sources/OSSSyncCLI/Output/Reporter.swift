@@ -293,7 +293,7 @@ final class Reporter: Sendable {
         case .item(let item):
             if let complaint = EventText.complaint(item) {
                 guard isWorthTelling(item, &state) else { return }
-                let line = "osssync: " + complaint
+                let line = "osssync: " + named(complaint)
                 let painted =
                     item.state == .failed ? errorPaint.failure(line) : errorPaint.warning(line)
                 print(painted + "\n", to: \.errors, &state)
@@ -307,7 +307,7 @@ final class Reporter: Sendable {
             guard options.verbosity >= 2 else { return }
             print(EventText.excluded(key, rule) + "\n", to: \.output, &state)
         case .warning(let message):
-            let line = "osssync: warning: " + message
+            let line = "osssync: warning: " + named(message)
             print(errorPaint.warning(line) + "\n", to: \.errors, &state)
         case .retry(let retry):
             // The bar shows it; without a bar, a line is printed only while nothing moves at all.
@@ -320,7 +320,7 @@ final class Reporter: Sendable {
             tellRest(summary, &state)
             // What ends the run is said at its end.
             if let reason = summary.deletionsHeldBack, reason != summary.stopped {
-                print("osssync: " + reason + "\n", to: \.errors, &state)
+                print("osssync: " + named(reason) + "\n", to: \.errors, &state)
             }
             guard !options.isQuiet else { return }
             let paint = options.color.paint(screen.hasColors.output)
@@ -331,8 +331,12 @@ final class Reporter: Sendable {
                 time: TransferTime(bandwidth)?.text(of: summary.bytes),
                 paint
             )
-            print(lines.joined(separator: "\n") + "\n", to: \.output, &state)
+            print(named(lines.joined(separator: "\n")) + "\n", to: \.output, &state)
         }
+    }
+
+    private func named(_ message: String) -> String {
+        namingDirectory(screen.directory, in: message)
     }
 
     /// False for one more of a kind of which enough were told; their number is told at the end.
@@ -354,7 +358,7 @@ final class Reporter: Sendable {
             let text =
                 "and \(count - Self.mostOfKind) more like '\(first)'; 'osssync log DIR"
                 + (summary.runID > 0 ? " \(summary.runID)" : "") + "' shows them, as -v does"
-            print(errorPaint.failure("osssync: " + text) + "\n", to: \.errors, &state)
+            print(errorPaint.failure("osssync: " + named(text)) + "\n", to: \.errors, &state)
         }
         state.told = [:]
     }

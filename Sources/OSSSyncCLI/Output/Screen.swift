@@ -16,14 +16,13 @@ struct Screen: Sendable {
     var time: @Sendable () -> String
     /// The time since the program started.
     var monotonic: @Sendable () -> Duration
+    /// What commands in messages name in place of DIR; nil to leave that.
+    var directory: String?
 
-    /// The same, with the directory in the commands that messages name.
+    /// The same, for messages about that directory.
     func naming(_ directory: String?) -> Screen {
-        guard let directory else { return self }
         var screen = self
-        let (output, errors) = (output, errors)
-        screen.output = { output(namingDirectory(directory, in: $0)) }
-        screen.errors = { errors(namingDirectory(directory, in: $0)) }
+        screen.directory = directory
         return screen
     }
 

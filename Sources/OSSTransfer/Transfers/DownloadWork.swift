@@ -102,7 +102,7 @@ struct DownloadWork: TransferWork {
         do throws(ItemFailure) {
             return try await withRecord(isPatient: false, body)
         } catch {
-            guard error == .held, await attempts.record.wasOpen else { throw error }
+            guard error == .held else { throw error }
             return nil
         }
     }

@@ -251,7 +251,7 @@ extension UploadTarget {
         let store = try self.store()
         let attempts = TransferAttempts(
             displayText(key),
-            options,
+            options.bounded,
             subject,
             nil,
             monitor: nil,

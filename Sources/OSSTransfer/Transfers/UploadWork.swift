@@ -66,7 +66,7 @@ struct UploadWork: TransferWork {
                 }
             } catch {
                 // Another upload has taken over what this one left.
-                guard error == .held, await record.wasOpen else { throw error }
+                guard error == .held else { throw error }
             }
         }
     }

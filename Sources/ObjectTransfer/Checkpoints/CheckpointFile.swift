@@ -23,8 +23,6 @@ package actor CheckpointFile: CheckpointStore {
     private let environment: EngineEnvironment
     /// While it is open.
     private var file: OpenRecord?
-    /// True if this transfer has had it; another one may have it since.
-    package private(set) var wasOpen = false
     private var download: DownloadCheckpoint?
     private var ranges: [Int: RangeProgress] = [:]
     private var seal: Checkpoint.Seal?
@@ -69,10 +67,7 @@ package actor CheckpointFile: CheckpointStore {
     ///
     /// - Throws: `held` if another transfer has the record, also after a while if `isPatient`.
     private func open(_ key: ObjectKey, isPatient: Bool) async throws(ItemFailure) -> Bool {
-        guard let place, file == nil else {
-            wasOpen = true
-            return true
-        }
+        guard let place, file == nil else { return true }
         let bytes: [UInt8]?
         (file, bytes) = try await whenFree(within: isPatient ? Self.patience : .zero) {
             () throws(LocalError) -> (OpenRecord, [UInt8]?) in
@@ -87,7 +82,6 @@ package actor CheckpointFile: CheckpointStore {
             )
             return (record, try directory.read(name))
         }
-        wasOpen = true
         // What is not on disk any more may still be known here.
         guard let bytes else { return true }
         (download, ranges, seal, whole, upload, parts) = (nil, [:], nil, nil, nil, [:])
@@ -133,7 +127,8 @@ package actor CheckpointFile: CheckpointStore {
     package func remove(_ name: String, of file: FileDestination) async throws(ItemFailure) {
         try await whenFree { () throws(LocalError) in
             let partials = try file.open(.standard).partials
-            let opened = try partials.open(name, expectedSize: nil)
+            // Where it is gone, its name may be another transfer's by now.
+            guard let opened = try partials.open(name, expectedSize: nil) else { return }
             defer { withExtendedLifetime(opened) {} }
             try partials.remove(name)
         }

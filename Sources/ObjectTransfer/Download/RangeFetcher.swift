@@ -152,7 +152,9 @@ struct RangeFetcher: Sendable {
             expectedLength: piece.length,
             initialChecksum: range.checksum,
             checkpointInterval: isRecorded ? context.limits.checkpointInterval : never,
-            monotonic: isRecorded ? monotonic : nil,
+            // A mirror's run goes on with what was synchronized; only a transfer of its own is killed
+            // every few seconds.
+            monotonic: isRecorded && gate != nil ? monotonic : nil,
             maximumUnacknowledged: isRecorded ? context.limits.maximumUncheckpointed : never,
             rangeLength: rangeLength,
             permission: permission,

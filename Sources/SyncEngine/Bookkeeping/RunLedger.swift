@@ -43,10 +43,10 @@ final class RunLedger: Sendable {
         }
         var trashSize: Int64?
         var growth: Int64 = 0
-        var sawIllDisk = false
+        var hasReadFailures = false
         var keepsOwnTrash = false
         var keepsFetchedContents = false
-        var moved: [ObjectKey: ObjectKey] = [:]
+        var moved: [ObjectKey: (etag: ETag, new: ObjectKey)] = [:]
         var earlierVanished = VanishedObjects()
         var vanishedObjects = VanishedObjects()
 
@@ -202,14 +202,16 @@ final class RunLedger: Sendable {
 
     /// Notes that the content of an object has another name in the bucket by now, too; of many, the
     /// rest counts as copied and deleted.
-    func noteMoved(_ old: ObjectKey, to new: ObjectKey) {
+    func noteMoved(_ old: ManifestEntry, to new: ObjectKey) {
         state.withLock { state in
             guard state.moved.count < Self.inodeLimit else { return }
-            state.moved[old] = new
+            state.moved[old.key] = (old.etag, new)
         }
     }
-    /// The name that this run gave the content of an object; nil if it gave it none.
-    func newName(of old: ObjectKey) -> ObjectKey? { state.withLock { $0.moved[old] } }
+    /// The name that this run gave the content of this version of an object; nil if it gave it none.
+    func newName(of old: PlannedDeletion) -> ObjectKey? {
+        state.withLock { $0.moved[old.key] }.flatMap { $0.etag == old.etag ? $0.new : nil }
+    }
     var hasMoved: Bool { state.withLock { !$0.moved.isEmpty } }
 
     func countFailed() { state.withLock { $0.failed += 1 } }
@@ -230,9 +232,9 @@ final class RunLedger: Sendable {
         state.withLock { $0.growth = $0.growth.addingClamped(bytes) }
     }
     func countUntried(_ count: Int) { state.withLock { $0.untried += count } }
-    /// Notes that the disk did not give what a file holds: what else it lost, nobody knows.
-    func noteIllDisk() { state.withLock { $0.sawIllDisk = true } }
-    var sawIllDisk: Bool { state.withLock { $0.sawIllDisk } }
+    /// Notes that the disk did not give what a file holds: it may have lost other things, too.
+    func noteReadFailure() { state.withLock { $0.hasReadFailures = true } }
+    var hasReadFailures: Bool { state.withLock { $0.hasReadFailures } }
     func countVanished() { state.withLock { $0.vanished += 1 } }
     /// What the last run did not find.
     func expect(_ earlier: VanishedObjects) { state.withLock { $0.earlierVanished = earlier } }

@@ -157,7 +157,7 @@ struct DeletionPass: Sendable {
     }
 
     private func deleteObjects(_ batch: [PlannedDeletion]) async throws {
-        let (copied, gone) = try await keep(batch)
+        let (copied, gone, renamed) = try await keep(batch)
         let answer = await recheck.inspect(at: copied)
         try await context.manifest.record(answer.gone.map { .forget($0.key) })
         if executor.ledger.stop != nil { return }
@@ -192,25 +192,29 @@ struct DeletionPass: Sendable {
         }
         try await context.manifest.record(changes)
         for deletion in batch where failures[context.objectKey(deletion.key)] == nil {
-            let new = executor.ledger.newName(of: deletion.key)
-            let isKept = ObjectKeeper(context: context).isNeeded && new == nil
+            let new = executor.ledger.newName(of: deletion)
+            let isKept =
+                ObjectKeeper(context: context).isNeeded && !renamed.contains(deletion.key)
             context.deletedObject(deletion.key, size: deletion.size, isKept: isKept, renamedTo: new)
         }
     }
 
     /// Those of `batch` that have a copy, if any is kept, or were gone; what has none is reported.
     ///
-    /// The content of a renamed file has its new name; a copy would be a second one of a season of
-    /// films, and come back under the old name with it.
+    /// The object of a renamed file's new name is that copy, as long as it is there: one in the
+    /// trash would be a second one, and come back under the old name with its directory.
     private func keep(
         _ batch: [PlannedDeletion]
-    ) async throws -> (batch: [PlannedDeletion], gone: Set<ObjectKey>) {
+    ) async throws -> (
+        batch: [PlannedDeletion], gone: Set<ObjectKey>, renamed: Set<ObjectKey>
+    ) {
         let keeper = ObjectKeeper(context: context)
-        guard keeper.isNeeded else { return (batch, []) }
-        let found = Mutex<(kept: Set<ObjectKey>, gone: Set<ObjectKey>)>(([], []))
+        guard keeper.isNeeded else { return (batch, [], []) }
+        typealias Keys = Set<ObjectKey>
+        let found = Mutex<(kept: Keys, gone: Keys, renamed: Keys)>(([], [], []))
         try await executor.forEach(batch) { deletion in
-            guard executor.ledger.newName(of: deletion.key) == nil else {
-                return found.withLock { _ = $0.kept.insert(deletion.key) }
+            if await hasNewName(deletion) {
+                return found.withLock { _ = $0.renamed.insert(deletion.key) }
             }
             do throws(ItemFailure) {
                 // On this side, each has the tag of the version that may go.
@@ -225,8 +229,19 @@ struct DeletionPass: Sendable {
                 found.withLock { _ = $0.gone.insert(deletion.key) }
             }
         }
-        let (kept, gone) = found.withLock { $0 }
-        return (batch.filter { kept.contains($0.key) || gone.contains($0.key) }, gone)
+        let (kept, gone, renamed) = found.withLock { $0 }
+        let settled = kept.union(gone).union(renamed)
+        return (batch.filter { settled.contains($0.key) }, gone, renamed)
+    }
+
+    /// True if the content has another name in the bucket now, which this run gave it, and which
+    /// nobody has replaced or deleted since.
+    private func hasNewName(_ deletion: PlannedDeletion) async -> Bool {
+        guard let new = executor.ledger.newName(of: deletion),
+            let row = try? await context.manifest.entry(new),
+            let object = try? await executor.head(new)
+        else { return false }
+        return object.etag == row.etag
     }
 
     /// Those of `batch` whose files no verification has found damaged since; reports the others.

@@ -15,16 +15,16 @@ struct DamagedFiles: ItemWorker {
     /// Reports what the disk changed, and marks its row: later runs keep the object as this one
     /// does.
     ///
-    /// It holds back only deletions at or beneath its name; a disk that does not give what it
-    /// holds is ill, and holds back all.
+    /// It holds back only deletions at or beneath its name; what a disk does not give, and was not
+    /// known to be damaged, holds back all.
     func reportDamage(_ entry: JoinedEntry, _ reason: SkipReason) async {
         context.tracker.count { $0.damaged += 1 }
         ledger.countSkippedName(entry.key)
         var (reason, isEdited) = (reason, false)
         if case .unreadable = reason {
-            ledger.noteIllDisk()
+            if entry.base?.isDamaged != true { ledger.noteReadFailure() }
             // An edit is sent as soon as it can be read; until then, it was not deleted.
-            isEdited = entry.isOtherThanRecorded
+            isEdited = entry.isEdited
             if isEdited { reason = .unreadable(isObjectRecorded: nil) }
         }
         if let base = entry.base, !base.isDamaged, base.crc64 != nil, !context.options.isDryRun {
@@ -206,17 +206,19 @@ struct DamagedFiles: ItemWorker {
         do {
             return try await checksum(of: path, expected: file)
         } catch  where ItemFailure.isOfDamagedSource(error) {
-            ledger.noteIllDisk()
+            ledger.noteReadFailure()
             return nil
         }
     }
 }
 
 extension JoinedEntry {
-    /// True for a file whose size, times or inode are not those of its row.
-    fileprivate var isOtherThanRecorded: Bool {
+    /// True for a file whose size or time is not that of its row.
+    ///
+    /// Another inode or time of change alone comes with a copy or a `chmod`, too.
+    fileprivate var isEdited: Bool {
         guard let base, let file = local?.identity else { return false }
-        return !base.isOf(file) || base.changed.map { $0 != file.recordedChange } ?? false
+        return base.size != file.size || !base.mayHaveTime(of: file)
     }
 
     /// Why nothing becomes of an entry whose file cannot be read.

@@ -50,8 +50,7 @@ struct Dispatcher {
     private mutating func settle(_ item: PlannedItem) async throws {
         let entry = item.entry
         let decision = item.decision
-        let growth = decision.growth(of: entry)
-        if growth != 0 { executor.ledger.countGrowth(growth) }
+        executor.countGrowth(decision, entry)
         if let row = entry.base, executor.smallRenames.mayHaveBeenRenamed(entry) {
             hasLostSmallFile = true
             let hasRoom = replacedRows.count < context.limits.waiting

@@ -202,7 +202,7 @@ struct FileUploads: ItemWorker {
         if let parts = finished.parts { changes.append(.keepParts(parts)) }
         if finished.hasCheckpoint { changes.append(.finishUpload(entry.key)) }
         await record(changes, .upload, entry)
-        if let old = smallRenames.oldName(former, finished) {
+        if let old = smallRenames.oldRow(former, finished) {
             ledger.noteMoved(old, to: entry.key)
             context.tracker.count { $0.renamed += 1 }
         } else {
@@ -351,7 +351,7 @@ extension FileUploads {
         await permissions.learn(from: copy, knowing: try await permissions.keepsCopies())
         guard copy.hasMetadata else { return .bare(copy.etag, row) }
         context.tracker.count { $0.renamed += 1 }
-        ledger.noteMoved(row.key, to: entry.key)
+        ledger.noteMoved(row, to: entry.key)
         context.tracker.finishedItem(bytes: file.size)
         context.doneItem(.copyRemote, entry.key, size: file.size)
         return .settled

@@ -79,6 +79,14 @@ extension ItemExecutor {
             ? .download(.replacesLocalChange) : .keepLocalChange
     }
 
+    /// Counts what a decision changes of the room that is free; what a limited run deletes stays on
+    /// the disk, in the trash.
+    func countGrowth(_ decision: Decision, _ entry: JoinedEntry) {
+        let growth = decision.growth(of: entry)
+        guard growth > 0 || growth < 0 && !context.paths.isLimited else { return }
+        ledger.countGrowth(growth)
+    }
+
     /// The same item, decided as a run decides it.
     func settling(_ item: PlannedItem) async -> PlannedItem {
         guard let settled = await settled(item.decision, item.entry) else { return item }

@@ -83,12 +83,13 @@ struct SmallRenames: ItemWorker {
         return first.map { BeforeRename(row: $0, object: nil) }
     }
 
-    /// The old name, if what was sent is the recorded content, and filters do not leave it out.
-    func oldName(_ former: BeforeRename?, _ sent: FinishedUpload) -> ObjectKey? {
+    /// The row of the old name, if what was sent is the recorded content, and filters do not leave
+    /// the name out.
+    func oldRow(_ former: BeforeRename?, _ sent: FinishedUpload) -> ManifestEntry? {
         guard let row = former?.row, let checksum = sent.checksum, row.crc64 == checksum,
             !context.filter.excludes(row.key)
         else { return nil }
-        return row.key
+        return row
     }
 }
 
@@ -122,17 +123,15 @@ struct ShownRenames {
         files.append((file, entry.key))
     }
 
-    /// By the old name of each file that is sent under a new one, that one.
-    var newNames: [ObjectKey: ObjectKey] {
+    /// Both names of each file that is sent under a new one; several may have the same old one.
+    var names: [(old: ObjectKey, new: ObjectKey)] {
         var turns = OldNameTurns()
-        var names: [ObjectKey: ObjectKey] = [:]
-        for (file, key) in files {
+        return files.compactMap { file, key in
             guard let rows = rows[file.inode]?.filter({ $0.isOf(file) }), !rows.isEmpty else {
-                continue
+                return nil
             }
-            names[rows[turns.next(file, of: rows.count)].key] = key
+            return (rows[turns.next(file, of: rows.count)].key, key)
         }
-        return names
     }
 }
 

@@ -186,12 +186,10 @@ extension MirrorRun {
         let isKnown = session.known.isSame && !executor.issues.hasForeignMounts
         let mayRecord = isKnown || options.allowsRebinding || planned.remote == 0
         // A limited run knows nothing of the rest.
-        let sawAll =
-            !paths.isLimited && coverage.isScanProven && coverage.isListingProven
-            && !executor.ledger.sawIllDisk
+        let sawAll = !paths.isLimited && coverage.isScanProven && coverage.isListingProven
         if sawAll, session.rules.problem == nil {
             try await LimitedRuns.forget(in: session.manifest)
-            try await session.damaged.forgetUnread()
+            if !executor.ledger.hasReadFailures { try await session.damaged.forgetUnread() }
         }
         if mayRecord, sawAll {
             let leftOut = try await OwnTags(setup).leftOutMounts(PlanSource(setup).scope)

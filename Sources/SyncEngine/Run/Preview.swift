@@ -117,8 +117,7 @@ struct Preview {
         var decision = decision
         if let settled = await executor.settled(decision, entry) { decision = settled }
         let outline = PlanOutline(decision, entry, context.policy)
-        let growth = decision.growth(of: entry)
-        if growth != 0 { executor.ledger.countGrowth(growth) }
+        executor.countGrowth(decision, entry)
         if let conflict = outline.conflict {
             if outline.step != .send { executor.noteUnsent(entry) }
             context.tracker.count { $0.conflicts += 1 }
@@ -248,8 +247,8 @@ struct Preview {
 
     /// To be called after the last item: what is sent anew under another name counts as renamed.
     mutating func countSmallRenames() {
-        let names = smallRenames.newNames
-        renamed.merge(names) { $1 }
+        let names = smallRenames.names
+        for (old, new) in names { renamed[old] = new }
         context.tracker.count { summary in
             summary.transferred -= names.count
             summary.renamed += names.count

@@ -30,7 +30,7 @@ struct RunDeletions: RunStep {
             listedObjects: coverage.listedObjects,
             walkedEntries: coverage.walkedEntries,
             isListingProven: coverage.isListingProven,
-            isScanProven: coverage.isScanProven && !ledger.sawIllDisk,
+            isScanProven: coverage.isScanProven && !ledger.hasReadFailures,
             failedItems: ledger.failedItems,
             skippedItems: ledger.skippedItems,
             vanishedItems: ledger.vanishedItems,
@@ -134,7 +134,7 @@ struct RunDeletions: RunStep {
         var count = 0
         let planned = RowSelection.deletions(run: context.run, side: .remote)
         for try await batch in context.manifest.pages(planned, limit: context.limits.batch) {
-            count += batch.count { ledger.newName(of: $0.key) != nil }
+            count += batch.count { ledger.newName(of: $0) != nil }
         }
         return count
     }
@@ -169,7 +169,7 @@ struct RunDeletions: RunStep {
             ledger.failedItems == 0,
             context.tracker.summary.skipped == 0 || options.allowsRebinding,
             session.known.unmounted.isEmpty, filter.isLasting,
-            coverage.isListingProven, coverage.isScanProven
+            coverage.isListingProven, coverage.isScanProven, !ledger.hasReadFailures
         else { return false }
         return try await RebuiltManifest.isUnconfirmed(direction, filter, context.manifest)
     }

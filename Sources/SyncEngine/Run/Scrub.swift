@@ -252,7 +252,7 @@ extension Scrub {
             let directory = try row.path.parent
             var isShown = true
             if let directory { isShown = (try? await context.state(of: directory)) == .directory }
-            let place = isShown ? nil : directory.map { ObjectKey([UInt8]($0.bytes.dropLast())) }
+            let place = isShown ? nil : directory.map { ObjectKey($0.bytes) }
             try await context.session.damaged.noteUnread([place ?? row.key])
             throw error
         }

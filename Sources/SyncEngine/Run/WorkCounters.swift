@@ -109,7 +109,7 @@ struct WorkCounter {
         var outcomes: [HeldMarkers.Outcome] = []
         markers.finish(&outcomes)
         for outcome in outcomes { await countOne(outcome.item) }
-        let moved = smallRenames.newNames.keys
+        let moved = smallRenames.names.map(\.old)
         renamed.formUnion(moved)
         work.transfers -= moved.count
         work.renames += moved.count

@@ -288,7 +288,11 @@ extension EngineRuns {
             #expect(!pull.isInStep)
             #expect(fixture.content("b/big") == nil)
             #expect(try partials(fixture, "b").isEmpty)
-            #expect(log.items.contains { $0.message?.contains("CRC-64") == true })
+            #expect(
+                log.items.contains {
+                    $0.message?.contains("damaged twice (wrong checksum)") == true
+                }
+            )
         }
     }
 }

@@ -231,7 +231,7 @@ extension EngineRuns {
             let reasons = try await Self.reasons(fixture, direction, options)
             #expect(reasons.count > 10)
             for (key, reason) in reasons {
-                // Only the run knows at its end what becomes of an old name.
+                // A run, and a dry run at its end, know what becomes of an old name.
                 let isRename = reason.said.hasPrefix("renamed to '")
                 #expect(isRename || reason.said.hasPrefix(reason.status), "\(key): \(reason)")
             }

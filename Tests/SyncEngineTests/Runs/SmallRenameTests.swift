@@ -104,6 +104,32 @@ struct SmallRenameTests {
         #expect(told == ["renamed to 's/two'"])
     }
 
+    /// What another writer put under the old name has no other one, and the new object may go again.
+    @Test(arguments: [true, false])
+    func `a copy goes there of what has no other name`(isReplaced: Bool) async throws {
+        try fixture.write("a/s/one", MirrorFixture.ramp(700, 5))
+        try await push()
+        let theirs = MirrorFixture.ramp(900, 6)
+        if isReplaced { try await fixture.put("s/one", theirs) }
+        try fixture.rename("a/s/one", to: "a/s/two")
+        let summary = try await push(waiting: 10_000) { call throws(StorageError) in
+            // Another machine removes the new name as soon as it is there.
+            guard !isReplaced, call.operation == "ListObjectsV2", call.moment == .before else {
+                return
+            }
+            try? await self.fixture.deleteObject("s/two")
+        } change: {
+            ($0.deletesKnown, $0.trash, $0.conflict) = (true, .remote, .local)
+        }
+        let copies = try await fixture.objects().filter { $0.hasSuffix("/s/one") }
+        #expect(
+            copies.count == 1 && copies.first?.hasPrefix(".osssync/trash/") == true,
+            "\(summary)"
+        )
+        let kept = try await fixture.object(copies.first ?? "")
+        #expect(kept == (isReplaced ? theirs : MirrorFixture.ramp(700, 5)))
+    }
+
     @Test func `keep what other tools put on their objects, for one request`() async throws {
         try rename("page.txt", "page.html")
         let log = EventLog()

@@ -140,8 +140,8 @@ public actor TransferManager {
     /// All transfers, in the order in which they were added.
     public var transfers: [ManagedTransfer] {
         let now = environment.monotonic()
-        return entries.values.sorted { $0.number < $1.number }
-            .map { $0.shown(over: network, at: now) }
+        return entries.values.map { (number: $0.number, row: $0.shown(over: network, at: now)) }
+            .sorted { $0.number < $1.number }.map(\.row)
     }
 
     /// One transfer; nil if there is none with this ID.

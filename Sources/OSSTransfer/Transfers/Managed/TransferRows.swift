@@ -35,19 +35,22 @@ struct TransferRows: AsyncSequence, Sendable {
 
     struct Iterator: AsyncIteratorProtocol {
         fileprivate let rows: TransferRows
-        private var told: (transfers: [ManagedTransfer], time: Duration)?
+        private var told: [ManagedTransfer]?
+        private var lastLook: Duration?
 
         fileprivate init(rows: TransferRows) { self.rows = rows }
 
         mutating func next() async -> [ManagedTransfer]? { await next(isolation: nil) }
 
         mutating func next(isolation actor: isolated (any Actor)?) async -> [ManagedTransfer]? {
-            if let told, await !rows.rest(since: told.time) { return nil }
             while !Task.isCancelled {
+                // Also after what changes no row: many transfers may be on their way to start.
+                if let lastLook, await !rows.rest(since: lastLook) { return nil }
                 let version = rows.changes.version
                 guard let transfers = await rows.manager?.transfers else { return nil }
-                if transfers != told?.transfers {
-                    told = (transfers, rows.environment.monotonic())
+                lastLook = rows.environment.monotonic()
+                if transfers != told {
+                    told = transfers
                     return transfers
                 }
                 await rows.change(after: version, of: transfers)
