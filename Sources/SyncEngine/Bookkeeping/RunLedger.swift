@@ -1,4 +1,5 @@
 internal import LocalStorage
+internal import ManifestStore
 internal import ObjectStorage
 internal import ObjectTransfer
 internal import SyncModel
@@ -208,7 +209,7 @@ final class RunLedger: Sendable {
             state.moved[old.key] = (old.etag, new)
         }
     }
-    /// The name that this run gave the content of this version of an object; nil if it gave it none.
+    /// The name that this run gave the content of this version of an object; nil if it gave none.
     func newName(of old: PlannedDeletion) -> ObjectKey? {
         state.withLock { $0.moved[old.key] }.flatMap { $0.etag == old.etag ? $0.new : nil }
     }

@@ -104,7 +104,7 @@ struct SmallRenameTests {
         #expect(told == ["renamed to 's/two'"])
     }
 
-    /// What another writer put under the old name has no other one, and the new object may go again.
+    /// What another writer put under the old name has no other one, and the new object may go.
     @Test(arguments: [true, false])
     func `a copy goes there of what has no other name`(isReplaced: Bool) async throws {
         try fixture.write("a/s/one", MirrorFixture.ramp(700, 5))
@@ -114,12 +114,10 @@ struct SmallRenameTests {
         try fixture.rename("a/s/one", to: "a/s/two")
         let summary = try await push(waiting: 10_000) { call throws(StorageError) in
             // Another machine removes the new name as soon as it is there.
-            guard !isReplaced, call.operation == "ListObjectsV2", call.moment == .before else {
-                return
-            }
+            guard !isReplaced, call.operation == "PutObject", call.moment == .after else { return }
             try? await self.fixture.deleteObject("s/two")
         } change: {
-            ($0.deletesKnown, $0.trash, $0.conflict) = (true, .remote, .local)
+            ($0.deletesKnown, $0.trash, $0.conflictPolicy) = (true, .remote, .local)
         }
         let copies = try await fixture.objects().filter { $0.hasSuffix("/s/one") }
         #expect(
