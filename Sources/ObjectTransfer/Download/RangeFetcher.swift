@@ -152,7 +152,7 @@ struct RangeFetcher: Sendable {
             expectedLength: piece.length,
             initialChecksum: range.checksum,
             checkpointInterval: isRecorded ? context.limits.checkpointInterval : never,
-            // A mirror's run goes on with what was synchronized; only a transfer of an app is
+            // A mirror's run continues with what was synchronized; only a transfer of an app is
             // killed every few seconds.
             monotonic: isRecorded && gate != nil ? monotonic : nil,
             maximumUnacknowledged: isRecorded ? context.limits.maximumUncheckpointed : never,

@@ -234,7 +234,11 @@ final class RunLedger: Sendable {
     }
     func countUntried(_ count: Int) { state.withLock { $0.untried += count } }
     /// Notes that the disk did not give what a file holds: it may have lost other things, too.
-    func noteReadFailure() { state.withLock { $0.hasReadFailures = true } }
+    ///
+    /// Of a file that is known to be damaged, that is nothing new.
+    func noteReadFailure(of row: ManifestEntry?) {
+        if row?.isDamaged != true { state.withLock { $0.hasReadFailures = true } }
+    }
     var hasReadFailures: Bool { state.withLock { $0.hasReadFailures } }
     func countVanished() { state.withLock { $0.vanished += 1 } }
     /// What the last run did not find.

@@ -42,7 +42,7 @@ struct ContentComparison: ItemWorker {
         do {
             return try await found(entry, comparison)
         } catch  where ItemFailure.isOfDamagedSource(error) {
-            if entry.base?.isDamaged != true { ledger.noteReadFailure() }
+            ledger.noteReadFailure(of: entry.base)
             var answer = Answer(.unknown)
             answer.isUnreadable = true
             return answer

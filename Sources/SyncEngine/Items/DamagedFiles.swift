@@ -22,7 +22,7 @@ struct DamagedFiles: ItemWorker {
         ledger.countSkippedName(entry.key)
         var (reason, isEdited) = (reason, false)
         if case .unreadable = reason {
-            if entry.base?.isDamaged != true { ledger.noteReadFailure() }
+            ledger.noteReadFailure(of: entry.base)
             // An edit is sent as soon as it can be read; until then, it was not deleted.
             isEdited = entry.isEdited
             if isEdited { reason = .unreadable(isObjectRecorded: nil) }
@@ -206,7 +206,7 @@ struct DamagedFiles: ItemWorker {
         do {
             return try await checksum(of: path, expected: file)
         } catch  where ItemFailure.isOfDamagedSource(error) {
-            ledger.noteReadFailure()
+            ledger.noteReadFailure(of: nil)
             return nil
         }
     }

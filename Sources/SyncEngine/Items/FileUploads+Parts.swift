@@ -18,21 +18,16 @@ extension FileUploads {
     private static let unknownMessage =
         "nothing is recorded of the parts of this version, as of one that was not sent from here"
 
-    /// Bytes that the store may copy from the version which an upload replaces, at most.
-    func copiedBytes(_ entry: JoinedEntry) async -> Int64 {
-        guard let file = entry.local?.identity,
-            let parts = await copies(entry, of: file, replacing: entry.remote?.etag).parts
-        else { return 0 }
-        return min(parts.size, file.size)
-    }
-
-    /// Why all of a large file is sent in place of the object; nil if parts may be copied.
-    func reasonToSendAll(_ entry: JoinedEntry) async -> String? {
-        guard let file = entry.local?.identity, let object = entry.remote,
-            object.size >= Int64(SentParts.smallestCount) * context.transfer.partSize,
-            case .none(let reason) = await copies(entry, of: file, replacing: object.etag)
-        else { return nil }
-        return reason
+    /// Bytes that the store may copy from the version which an upload replaces, at most; or why
+    /// all of a large file is sent.
+    func copied(_ entry: JoinedEntry) async -> (bytes: Int64, reasonToSendAll: String?) {
+        guard let file = entry.local?.identity, let object = entry.remote else { return (0, nil) }
+        switch await copies(entry, of: file, replacing: object.etag) {
+        case .parts(let parts): return (min(parts.size, file.size), nil)
+        case .none(let reason):
+            let least = Int64(SentParts.smallestCount) * context.transfer.partSize
+            return (0, object.size >= least ? reason : nil)
+        }
     }
 
     /// What is known of the version that the upload replaces, if its parts may be copied from it.

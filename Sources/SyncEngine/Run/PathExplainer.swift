@@ -210,8 +210,9 @@ struct PathExplainer: Sendable {
             outlook.action = item.entry.remote == nil ? .copyRemote : .copyLocal
             outlook.reason = "'\(source.key.display)' has the same content"
         } else if item.decision.sendsFile {
-            outlook.bytesCopied = await executor.uploads.copiedBytes(item.entry)
-            if let reason = await executor.uploads.reasonToSendAll(item.entry) {
+            let copied = await executor.uploads.copied(item.entry)
+            outlook.bytesCopied = copied.bytes
+            if let reason = copied.reasonToSendAll {
                 outlook.reason += "; an upload sends all of it: " + reason
             }
         }

@@ -228,7 +228,7 @@ struct Preview {
         } else {
             show(.upload, entry, size: file.size, cause)
             smallRenames.noteUpload(entry, executor.smallRenames)
-            let copied = await executor.uploads.copiedBytes(entry)
+            let copied = await executor.uploads.copied(entry).bytes
             context.tracker.count { $0.bytesCopied = $0.bytesCopied.addingClamped(copied) }
         }
     }

@@ -148,7 +148,7 @@ struct WorkCounter {
             added.renames = 1
         } else if added.transfers == 1, outline.step == .send {
             smallRenames.noteUpload(item.entry, executor.smallRenames)
-            added.bytesCopied = await executor.uploads.copiedBytes(item.entry)
+            added.bytesCopied = await executor.uploads.copied(item.entry).bytes
         } else if added.transfers == 1 {
             let smallest = executor.context.limits.smallestSearchable
             renamesThere.noteNew(item.entry, below: smallest)

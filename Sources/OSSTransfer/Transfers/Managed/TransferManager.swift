@@ -183,7 +183,7 @@ extension TransferManager {
         )
     }
 
-    /// Tells all loops over the events.
+    /// Posts an event to all loops over them.
     func notify(_ kind: TransferEvent.Kind, _ key: ObjectKey) {
         guard let entry = entries[key] else { return }
         if case .progress = kind, let moved = entry.work?.snapshot.moved {

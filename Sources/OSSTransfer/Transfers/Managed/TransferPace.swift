@@ -1,6 +1,6 @@
 /// How fast a transfer of a manager moves, by its last seconds.
 struct TransferPace: Sendable {
-    /// How far back it looks.
+    /// The time over which it is measured.
     private static let span = Duration.seconds(5)
     /// The time between two notes; what less time says is chance.
     private static let step = Duration.milliseconds(500)
